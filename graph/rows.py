@@ -1,0 +1,85 @@
+"""The rows of one compilation as typed columns, checked against the schema.
+
+Node rows carry every property of their label. Relationship rows carry ``source`` and
+``target``, row numbers in the node columns of the labels that the type joins, then their
+properties: neither engine needs a key look-up to know what a relationship joins, and a
+key is built once, however many relationships end there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from xlagraph.graph.schema import SCHEMA, Property, PropertyType
+
+ARROW_TYPES: Final[Mapping[PropertyType, pa.DataType]] = {
+    PropertyType.STRING: pa.string(),
+    PropertyType.INTEGER: pa.int64(),
+    PropertyType.BOOLEAN: pa.bool_(),
+    PropertyType.STRING_LIST: pa.list_(pa.string()),
+}
+
+
+def _fields(properties: tuple[Property, ...]) -> "list[pa.Field[pa.DataType]]":
+    return [pa.field(item.name, ARROW_TYPES[item.type]) for item in properties]
+
+
+NODE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
+    node.label: pa.schema(_fields(node.properties)) for node in SCHEMA.nodes
+}
+RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
+    relationship.name: pa.schema(
+        [
+            pa.field("source", pa.int32()),
+            pa.field("target", pa.int32()),
+            *_fields(relationship.properties),
+        ]
+    )
+    for relationship in SCHEMA.relationships
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompilationRows:
+    """Everything that one compilation puts into the graph, its run and shared nodes too.
+
+    ``nodes`` has one table for each label, ``relationships`` one for each type, both in
+    the order of the schema, empty where the compilation has none. The ``Run`` and the
+    ``Compilation`` table have exactly one row.
+    """
+
+    nodes: Mapping[str, pa.Table]
+    relationships: Mapping[str, pa.Table]
+
+    def __post_init__(self) -> None:
+        for columns, tables in (
+            (NODE_COLUMNS, self.nodes),
+            (RELATIONSHIP_COLUMNS, self.relationships),
+        ):
+            if list(tables) != list(columns):
+                raise ValueError(f"expected tables for {list(columns)}, got {list(tables)}")
+            for name, table in tables.items():
+                if table.schema != columns[name]:
+                    raise ValueError(f"columns of {name} are not those of the schema")
+
+    @property
+    def compilation(self) -> str:
+        """Key of the compilation."""
+        key: str = self.nodes["Compilation"].column("key")[0].as_py()
+        return key
+
+    @property
+    def run(self) -> str:
+        """Key of the run."""
+        key: str = self.nodes["Run"].column("key")[0].as_py()
+        return key
+
+    def count(self) -> int:
+        """Rows of all tables together."""
+        return sum(table.num_rows for table in self._tables())
+
+    def _tables(self) -> Iterator[pa.Table]:
+        yield from self.nodes.values()
+        yield from self.relationships.values()

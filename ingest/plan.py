@@ -1,0 +1,167 @@
+"""The memory plan of one compilation as the dump tells it: plain immutable records.
+
+    Plan
+    ├── allocations   Allocation    one buffer of the plan
+    ├── values        Value         one HLO value in a slot of an allocation
+    ├── total         TotalBytes    what XLA adds up itself
+    ├── used_values   UsedValue     positions and uses of a value
+    ├── instructions                text of the defining instructions, each kept once
+    ├── live_ranges   LiveRanges    schedule, ranges, printed peak
+    └── style         Style         spelling without meaning, so that a plan renders back
+
+What a dump does not say is ``None``; a section that it does not have is ``None`` too,
+while a section that it has and that lists nothing is an empty tuple. Shape indices are
+kept as XLA prints them, with their braces: ``{}``, ``{1,0}``.
+
+Records that a dump holds by the million are named tuples, the others frozen dataclasses.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterStorage:
+    """Which entry parameter an allocation stores (FORMAT.md 3.1)."""
+
+    number: int
+    shape: str | None
+    """Without layout; up to jaxlib 0.7.0 the whole tuple on each of its leaves."""
+    shape_index: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """One buffer of the plan (FORMAT.md 3.1)."""
+
+    number: int
+    size_bytes: int
+    address: str | None = None
+    """Of a C++ object at compile time; up to TensorFlow 2.10. Means nothing."""
+    color: int = 0
+    """Memory space; printed only when it is not 0."""
+    page: int | None = None
+    parameter: ParameterStorage | None = None
+    output_shape: str | None = None
+    is_constant: bool = False
+    is_thread_local: bool = False
+    maybe_live_out: bool = False
+    is_preallocated_temp: bool = False
+
+
+class Value(NamedTuple):
+    """One HLO value in its slot ``[offset_bytes, offset_bytes + size_bytes)``."""
+
+    value_id: int
+    name: str
+    shape_index: str | None
+    """Tuple index where the defining instruction is tuple-shaped, in every generation."""
+    is_phi: bool
+    color: int | None
+    allocation: int
+    """Number of the allocation that holds it."""
+    offset_bytes: int
+    size_bytes: int
+    shape: str
+    """With layout, as printed."""
+
+    @property
+    def label(self) -> str:
+        """Name and tuple index: ``fusion.7``, ``while.1{1}``, ``tuple.13{}``."""
+        return self.name if self.shape_index is None else self.name + self.shape_index
+
+
+class Position(NamedTuple):
+    """A place in the program where a value is visible."""
+
+    instruction: str
+    shape_index: str | None
+
+
+class Use(NamedTuple):
+    """An instruction that reads a value."""
+
+    instruction: str
+    operand: int
+    operand_index: str | None
+    """Index within the operand, where that operand is a tuple."""
+
+
+class UsedValue(NamedTuple):
+    """Positions and uses of one value, in the order of the dump."""
+
+    value_id: int
+    positions: tuple[Position, ...]
+    uses: tuple[Use, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TotalBytes:
+    """XLA's own sum of all allocations, every memory space and thread-local included."""
+
+    bytes: int
+    human: str | None
+    """``48.3KiB``; absent before TensorFlow 2.7."""
+
+
+class LiveRange(NamedTuple):
+    """Steps of the schedule in which a value is needed, both ends inclusive."""
+
+    name: str
+    shape_index: str
+    """Always printed here, ``{}`` for arrays too."""
+    first_step: int
+    last_step: int
+
+
+class PrintedPeakEntry(NamedTuple):
+    """One line of XLA's list of values live at its peak."""
+
+    name: str
+    shape_index: str | None
+    """Absent before jaxlib 0.6."""
+    bytes: int
+    cumulative_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPeak:
+    """What XLA takes for the peak; often not the true one (FORMAT.md 5.3)."""
+
+    step: int
+    entries: tuple[PrintedPeakEntry, ...]
+    stack_trace: tuple[str, ...] | None
+    """Lines of the stack-trace tree as printed, its headline first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRanges:
+    """Schedule, live ranges and printed peak (FORMAT.md 3.5)."""
+
+    max_step: int
+    schedule: tuple[str, ...]
+    """Instruction names; the place in the tuple is the step."""
+    ranges: tuple[LiveRange, ...]
+    peak: PrintedPeak | None
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a dump spells what it says; only rendering needs it. Owned by the parser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One parsed dump."""
+
+    allocations: tuple[Allocation, ...]
+    values: tuple[Value, ...]
+    """In the order of the dump: by allocation, then as listed there."""
+    total: TotalBytes | None
+    used_values: tuple[UsedValue, ...] | None
+    """None before TensorFlow 1.15 and where the companion file is missing."""
+    instructions: Mapping[str, str]
+    """Text after ``%name = `` of each defining instruction, by name; see `Style`."""
+    live_ranges: LiveRanges | None
+    style: Style = field(default_factory=Style)

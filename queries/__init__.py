@@ -1,0 +1,1 @@
+"""xlagraph.queries."""
