@@ -18,12 +18,12 @@ Records that a dump holds by the million are named tuples, the others frozen dat
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterStorage:
-    """Which entry parameter an allocation stores (FORMAT.md 3.1)."""
+    """Which entry parameter an allocation stores."""
 
     number: int
     shape: str | None
@@ -31,9 +31,8 @@ class ParameterStorage:
     shape_index: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
-    """One buffer of the plan (FORMAT.md 3.1)."""
+class Allocation(NamedTuple):
+    """One buffer of the plan."""
 
     number: int
     size_bytes: int
@@ -127,7 +126,11 @@ class PrintedPeakEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PrintedPeak:
-    """What XLA takes for the peak; often not the true one (FORMAT.md 5.3)."""
+    """What XLA takes for the peak.
+
+    Often not the true one: it looks for the step with the size of whole tuples where it means
+    their elements.
+    """
 
     step: int
     entries: tuple[PrintedPeakEntry, ...]
@@ -137,7 +140,7 @@ class PrintedPeak:
 
 @dataclass(frozen=True, slots=True)
 class LiveRanges:
-    """Schedule, live ranges and printed peak (FORMAT.md 3.5)."""
+    """Schedule, live ranges and printed peak."""
 
     max_step: int
     schedule: tuple[str, ...]
@@ -146,9 +149,46 @@ class LiveRanges:
     peak: PrintedPeak | None
 
 
+SectionName = Literal["allocations", "used values", "live ranges"]
+ValueForm = Literal["value", "logical buffer", "multi-line value"]
+
+
+class Blanks(NamedTuple):
+    """A run of blank lines."""
+
+    offset: int
+    """Characters before it in the file without blank lines."""
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartStyle:
+    """What one file of a dump holds, and how its lines stand."""
+
+    sections: tuple[SectionName, ...]
+    has_byte_order_mark: bool = False
+    line_end: str = "\n"
+    blank_lines: tuple[Blanks, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a dump spells what it says; only rendering needs it. Owned by the parser."""
+    """How a dump spells what it says; only rendering needs it."""
+
+    parts: tuple[PartStyle, ...] = (PartStyle(("allocations", "used values", "live ranges")),)
+    value_form: ValueForm = "value"
+    instruction_prefix: str | None = " from instruction: %"
+    """What stands before a defining instruction; None where the dump has none."""
+    is_glued: bool = False
+    """The next value follows a defining instruction on its line (jaxlib 0.4.24 to 0.4.35)."""
+    says_none: bool = False
+    """An empty list of uses says ``(none)`` (since jaxlib 0.10.2)."""
+    values_without_uses: frozenset[int] = frozenset()
+    """Ids of the values whose uses XLA had not computed."""
+    live_ranges_remark: str | None = None
+    """``HloLiveRange not available…``: stands for the section."""
+    peak_remark: str | None = None
+    """``  Peak memory could not be determined…``: stands for the peak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +202,6 @@ class Plan:
     used_values: tuple[UsedValue, ...] | None
     """None before TensorFlow 1.15 and where the companion file is missing."""
     instructions: Mapping[str, str]
-    """Text after ``%name = `` of each defining instruction, by name; see `Style`."""
+    """Text after ``%name = `` of each defining instruction, by name."""
     live_ranges: LiveRanges | None
     style: Style = field(default_factory=Style)

@@ -1,0 +1,392 @@
+"""Which files under a folder are dumps, and which of them make one compilation.
+
+    [TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE[-COMPANION].txt[.gz]
+
+    STAGE-buffer-assignment.txt           the allocation file: this is the dump
+    STAGE-buffer-assignment-values.txt    its companions (jaxlib 0.10 and later)
+    STAGE-live-range.txt
+    STAGE.txt                             scheduled text of the module
+
+A file of any other name is a dump if it begins with ``BufferAssignment:``.
+"""
+
+import gzip
+import os
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.summary import Problem, readable
+
+__all__ = ["DumpFiles", "DumpName", "FoundDumps", "dump_name", "find_dumps", "read_bytes"]
+
+_HEADER: Final = b"BufferAssignment:"
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_SNIFFED_BYTES: Final = 512  # the header, and whatever a packer writes before it
+_UNREADABLE: Final = (OSError, EOFError, zlib.error)
+_FAR_FUTURE: Final = 10**30
+_NO_DUMP: Final = (
+    "is no dump: it is not called …-buffer-assignment.txt, "
+    "nor does it begin with `BufferAssignment:`"
+)
+
+# 1795217606140152.
+_TIMESTAMP: Final = re.compile(r"\d{10,}\.")
+# 1795217606140152.module_0000.after_optimizations
+# module_0001.SyncTensorsGraph.45.cl_829516930.sm_8.0_gpu_after_optimizations
+_NAME: Final = re.compile(
+    r"""(?:\d{10,}\.)?
+        module_(?P<module_id>\d{1,18})
+        (?:\.(?P<module_name>.+?))??
+        (?:\.cl_\d+)?
+        (?:\.(?P<target>cpu_|(?:sm_(?:[\d.]+[a-z]?_)?)?gpu_|gfx[^.]*_gpu_)?after_optimizations)?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PLATFORMS: Final[Mapping[str, str]] = {"cpu": "cpu", "gfx": "rocm"}
+# SyncTensorsGraph.45
+_TRAILING_NUMBER: Final = re.compile(r"\.\d+\Z")
+# vm_14032
+_HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
+
+
+class _Kind(Enum):
+    """What a file of a dump holds, and how its name ends."""
+
+    ALLOCATIONS = "-buffer-assignment.txt"
+    VALUES = "-buffer-assignment-values.txt"
+    LIVE_RANGE = "-live-range.txt"
+    MODULE_TEXT = ".txt"
+
+
+class DumpName(NamedTuple):
+    """What the name of a dump tells; None where it is silent."""
+
+    module_id: int | None
+    module_name: str | None
+    module: str | None
+    """Module name without trailing ``.digits``: the program across runs."""
+    platform: str | None
+    """``cpu``, ``gpu`` or ``rocm``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DumpFiles:
+    """The files of one compilation and what their names tell."""
+
+    run: str
+    run_path: str
+    """Absolute path of the run's folder, links resolved."""
+    stem: str
+    key: str
+    """``run/stem``; unique among the dumps of one search."""
+    name: DumpName
+    allocations: Path
+    values: Path | None
+    live_range: Path | None
+    module_text: Path | None
+    size_bytes: int
+    """Of all files together, as they lie on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDumps:
+    """What one search came across."""
+
+    dumps: tuple[DumpFiles, ...]
+    """By run, then by key."""
+    problems: tuple[Problem, ...]
+    searched: frozenset[str]
+    """Paths of runs whose folder was searched without gaps: what is not found is gone."""
+
+
+def dump_name(stem: str) -> DumpName:
+    """Read what a stem tells: ``module_0064.jit_train_step.cpu_after_optimizations``."""
+    match = _NAME.fullmatch(stem)
+    if match is None:
+        return DumpName(None, None, None, None)
+    module_name: str | None = match["module_name"]
+    module = None if module_name is None else _TRAILING_NUMBER.sub("", module_name)
+    target: str | None = match["target"]
+    platform = None if target is None else _PLATFORMS.get(target[:3], "gpu")
+    return DumpName(int(match["module_id"]), module_name, module or None, platform)
+
+
+def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
+    """Search a folder, or look at a single file.
+
+    Each folder that holds dumps is a run, named by its path below ``path``, or by its own
+    name if it is ``path``; ``run`` names a single one. Sub-folders that XLA makes
+    (``NAME/HOST_PID/``, NAME being the module's) belong to the run above. Links to folders
+    are not followed below ``path``; a file that is reached twice counts once.
+    """
+    problems: list[Problem] = []
+    gaps: list[Path] = []
+    sources: list[_Source] = []
+    is_file = path.is_file()
+    root = path.parent if is_file else path
+    for folder, names in _folders(root, problems, gaps):
+        sources.extend(_sources(folder, names, problems))
+        if is_file:
+            break
+    sources = _once(sources)
+    if is_file:
+        wanted = os.path.realpath(path)
+        sources = [source for source in sources if os.path.realpath(source.allocations) == wanted]
+        problems = [] if sources else [Problem(readable(path), None, _NO_DUMP)]
+
+    dumps = _with_keys(root, sources, run)
+    run_paths = {dump.run_path for dump in dumps}
+    if run is not None and len(run_paths) > 1:
+        message = f"holds {len(run_paths)} runs; a name can be given to a single one"
+        problems.append(Problem(readable(path), None, message))
+        dumps = []
+    gap_paths = [os.path.realpath(gap) for gap in gaps]
+    searched = {
+        run_path
+        for run_path in run_paths
+        if not is_file and not any(_is_within(gap, run_path) for gap in gap_paths)
+    }
+    return FoundDumps(
+        tuple(sorted(dumps, key=lambda dump: (dump.run, dump.key))),
+        tuple(problems),
+        frozenset(searched),
+    )
+
+
+class _Source(NamedTuple):
+    """A dump before its run is known."""
+
+    folder: Path
+    stem: str
+    allocations: Path
+    values: Path | None
+    live_range: Path | None
+    module_text: Path | None
+
+
+def _folders(
+    root: Path, problems: list[Problem], gaps: list[Path]
+) -> Iterator[tuple[Path, list[str]]]:
+    """Give each folder with the names of its files; both in order, the root first."""
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        names: list[str] = []
+        inner: list[Path] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        inner.append(folder / entry.name)
+                    elif _is_file(entry):
+                        names.append(entry.name)
+                    elif entry.is_symlink() and _stem_and_kind(entry.name)[1] is _Kind.ALLOCATIONS:
+                        place = readable(folder / entry.name)
+                        problems.append(Problem(place, None, "a link that leads to no file"))
+        except OSError as error:
+            problems.append(Problem(readable(folder), None, f"cannot be read: {error.strerror}"))
+            gaps.append(folder)
+        yield folder, sorted(names)
+        waiting.extend(sorted(inner, reverse=True))
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link in a circle, or into a folder that is closed
+        return False
+
+
+def _stem_and_kind(name: str) -> tuple[str, _Kind | None]:
+    """Split a file name; the kind is None where the content must tell."""
+    name = name.removesuffix(".gz")
+    for kind in _Kind:
+        if kind is not _Kind.MODULE_TEXT and name.endswith(kind.value):
+            return name.removesuffix(kind.value), kind
+    return name.removesuffix(".txt"), None
+
+
+def _sources(folder: Path, names: Iterable[str], problems: list[Problem]) -> list[_Source]:
+    """Pair the dumps of one folder with their companions; name companions left alone."""
+    files: dict[_Kind, dict[str, Path]] = {kind: {} for kind in _Kind}
+    # What says by its name that it is a dump goes before what only begins like one,
+    # and NAME.txt before NAME.txt.gz.
+    by_content: list[str] = []
+    for name in names:
+        stem, kind = _stem_and_kind(name)
+        if kind is None:
+            by_content.append(name)
+        else:
+            _take(files[kind], stem, folder / name, problems)
+    for name in by_content:
+        stem, _ = _stem_and_kind(name)
+        if _begins_like_a_dump(folder / name):
+            _take(files[_Kind.ALLOCATIONS], stem, folder / name, problems)
+        elif name.endswith((".txt", ".txt.gz")):
+            files[_Kind.MODULE_TEXT].setdefault(stem, folder / name)
+
+    dumps = files[_Kind.ALLOCATIONS]
+    module_texts = _module_texts(dumps, files[_Kind.MODULE_TEXT])
+    for kind in (_Kind.VALUES, _Kind.LIVE_RANGE):
+        for stem, path in files[kind].items():
+            if stem not in dumps:
+                missing = readable(stem + _Kind.ALLOCATIONS.value)
+                problems.append(
+                    Problem(readable(path), None, f"its allocation file {missing} is not there")
+                )
+    return [
+        _Source(
+            folder,
+            stem,
+            path,
+            files[_Kind.VALUES].get(stem),
+            files[_Kind.LIVE_RANGE].get(stem),
+            module_texts.get(stem),
+        )
+        for stem, path in dumps.items()
+    ]
+
+
+def _take(paths: dict[str, Path], stem: str, path: Path, problems: list[Problem]) -> None:
+    """Enter a file under its stem; a second one is named unless it has the same content."""
+    first = paths.setdefault(stem, path)
+    if first is not path and not _have_same_content(first, path):
+        message = f"another file of the same stem is read instead: {readable(first.name)}"
+        problems.append(Problem(readable(path), None, message))
+
+
+def _have_same_content(first: Path, second: Path) -> bool:
+    try:
+        return read_bytes(first) == read_bytes(second)
+    except _UNREADABLE:
+        return False
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file, unpacked if it is packed; OSError, EOFError or zlib.error if not."""
+    content = path.read_bytes()
+    return gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
+
+
+def _begins_like_a_dump(path: Path) -> bool:
+    try:
+        with path.open("rb", buffering=0) as file:
+            start = file.read(_SNIFFED_BYTES)
+        if start.startswith(_GZIP_MAGIC):
+            start = zlib.decompressobj(wbits=31).decompress(start, _SNIFFED_BYTES)
+    except _UNREADABLE:
+        return False
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").startswith(_HEADER)
+
+
+def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, Path]:
+    """Find the module text of each dump: same stem, or same but for the timestamp.
+
+    TensorFlow 2.2 to 2.8 may put a timestamp of its own before each. What has no partner
+    of its own stem is paired by nearest timestamps; without one, with the latest text.
+    """
+    found = {stem: texts[stem] for stem in dumps if stem in texts}
+    alone: dict[str, list[str]] = defaultdict(list)
+    for stem in texts:
+        if stem not in found:
+            alone[_split_timestamp(stem)[1]].append(stem)
+    pairs = []
+    for dump in dumps:
+        if dump not in found:
+            moment, rest = _split_timestamp(dump)
+            for text in alone.get(rest, ()):
+                distance = abs(_split_timestamp(text)[0] - (moment or _FAR_FUTURE))
+                pairs.append((distance, dump, text))
+    taken: set[str] = set()
+    for _, dump, text in sorted(pairs):
+        if dump not in found and text not in taken:
+            found[dump] = texts[text]
+            taken.add(text)
+    return found
+
+
+def _split_timestamp(stem: str) -> tuple[int, str]:
+    """Give microseconds, 0 if there are none, and the rest of the stem."""
+    match = _TIMESTAMP.match(stem)
+    return (0, stem) if match is None else (int(match[0][:-1]), stem[match.end() :])
+
+
+def _once(sources: Iterable[_Source]) -> list[_Source]:
+    """Leave out what is reached a second time, rather a link than what it leads to."""
+    real_folders: dict[Path, str] = {}
+    by_file: dict[str, _Source] = {}
+    for source in sources:
+        path = source.allocations
+        is_link = path.is_symlink()
+        if source.folder not in real_folders:
+            real_folders[source.folder] = os.path.realpath(source.folder)
+        file = os.path.realpath(path) if is_link else f"{real_folders[source.folder]}/{path.name}"
+        if not is_link or file not in by_file:
+            by_file[file] = source
+    return list(by_file.values())
+
+
+def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[DumpFiles]:
+    """Give each dump its run and its key."""
+    own_name = readable(Path(os.path.abspath(root)).name) or "/"  # noqa: PTH100 - keep links
+    real_root = Path(os.path.realpath(root))
+    by_place: dict[tuple[tuple[str, ...], str], list[_Source]] = defaultdict(list)
+    for source in sources:
+        by_place[_run_parts(root, source), source.stem].append(source)
+
+    dumps = []
+    for (parts, stem), same in by_place.items():
+        run_name = run if run is not None else readable("/".join(parts)) or own_name
+        for source in same:
+            below = source.folder.relative_to(root).parts[len(parts) :]
+            path = "/".join((*below, stem)) if below and len(same) > 1 else stem
+            dumps.append(
+                DumpFiles(
+                    run=run_name,
+                    run_path=readable(real_root.joinpath(*parts)),
+                    stem=readable(stem),
+                    key=readable(f"{run_name}/{path}"),
+                    name=dump_name(readable(stem)),
+                    allocations=source.allocations,
+                    values=source.values,
+                    live_range=source.live_range,
+                    module_text=source.module_text,
+                    size_bytes=_size_bytes(source),
+                )
+            )
+    return dumps
+
+
+def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
+    """Give the folder of the run that a dump belongs to, as its path below the root."""
+    parts = source.folder.relative_to(root).parts
+    name = dump_name(readable(source.stem))
+    if (
+        parts
+        and name.module_name is not None
+        and _HOST_AND_PROCESS.fullmatch(parts[-1])
+        and readable(source.folder.parent.name) in (name.module_name, name.module)
+    ):
+        return parts[:-2]
+    return parts
+
+
+def _size_bytes(source: _Source) -> int:
+    size = 0
+    for path in (source.allocations, source.values, source.live_range, source.module_text):
+        if path is not None:
+            try:
+                size += path.stat().st_size
+            except OSError:  # gone meanwhile: reading it will tell
+                continue
+    return size
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

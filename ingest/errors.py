@@ -1,0 +1,22 @@
+"""What the ingest of dumps raises: a `ParseError` says where a dump is not as XLA writes it."""
+
+__all__ = ["ParseError"]
+
+_SHOWN_CHARACTERS = 80
+
+
+class ParseError(Exception):
+    """Tell the place of a dump that does not fit, what stands there and what was expected."""
+
+    def __init__(self, file: str, line: int, text: str, expected: str) -> None:
+        super().__init__(file, line, text, expected)
+        self.file = file
+        self.line = line
+        """Counted from 1; one past the last line where the file ends too early."""
+        self.text = text[:_SHOWN_CHARACTERS]
+        """The line, cut at 80 characters; empty at the end of the file."""
+        self.expected = expected
+
+    def __str__(self) -> str:
+        found = f"'{self.text}'" if self.text else "the end of the file"
+        return f"{self.file}:{self.line}: expected {self.expected}, found {found}"

@@ -1,0 +1,187 @@
+"""What the text of an HLO instruction tells about it.
+
+    instruction = shape " " opcode "(" operands ")" { ", " key "=" value }
+    value       = text without "," | "…" | {…} | […] | (…)     nested, and one after another
+    metadata    = "{" { key "=" ( "…" | {…} | text without " " ) " " } "}"
+
+Strings are quoted and escaped as in C; what stands in them is never looked at.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+__all__ = ["InstructionFacts", "filled", "instruction_facts", "opcode_of", "unescaped"]
+
+
+class InstructionFacts(NamedTuple):
+    """What one instruction text tells; None where it does not."""
+
+    shape: str | None
+    """With layout, as printed."""
+    opcode: str | None
+    op_name: str | None
+    source_file: str | None
+    source_line: int | None
+    stack_frame_id: int | None
+    target: str | None
+    """Of a custom call."""
+    calls: str | None
+    """Name of the computation that a fusion or an async start runs, without ``%``."""
+
+
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# All quantifiers are possessive: each character is looked at a few times at most, whatever
+# the text. Deeper nesting than these patterns know is left to `_after_brackets`.
+_BRACES: Final = rf"\{{(?:[^{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+\}}"
+_PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
+
+# f32[64,64]{1,0:T(8,128)} fusion(%a, %b)   (s32[], f32[2]{0}) while(%tuple.1)
+_HEAD: Final = re.compile(
+    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?)"
+    rf" ([a-z][\w-]*){_PARENTHESES}"
+)
+_OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
+_VALUE: Final = re.compile(
+    rf'(?:[^,"(){{}}\[\]]++|{_STRING}|{_BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
+)
+# , calls=%fused_computation.1
+_ATTRIBUTE: Final = re.compile(rf", ([\w-]+)=({_VALUE.pattern})", re.DOTALL)
+# A string that never ends takes all the rest, so that it is looked for once.
+_BRACKET: Final = re.compile(rf"{_STRING}?|[()\[\]{{}}]", re.DOTALL)
+# op_name="jit(f)/add"   source_line=12   profile_type={…}
+_METADATA_FIELD: Final = re.compile(
+    rf'[{{ ](\w+)=(?:({_STRING})|{_BRACES}|([^\s{{}}"]++))', re.DOTALL
+)
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
+_ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}
+
+_NO_HEAD: Final = (None, None, 0)
+_NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
+
+
+def instruction_facts(text: str) -> InstructionFacts:
+    """Read the text after ``%name = ``; linear in its length.
+
+    Text that is cut short or odd gives what stands before the oddity.
+    """
+    shape, opcode, at = _head(text)
+    if opcode is None:
+        return _NOTHING
+    target = calls = None
+    metadata: dict[str, str] = {}
+    while attribute := _ATTRIBUTE.match(text, at):
+        key, value = attribute.groups()
+        at = attribute.end()
+        if at < len(text) and text[at] != ",":  # nested deeper than the pattern knows
+            at = _value_end(text, at)
+            value = text[attribute.start(2) : at]
+        if key == "metadata":
+            metadata = _metadata(value)
+            if text.startswith(", backend_config=", at):
+                break  # long, and last in every generation
+        elif key == "calls":
+            calls = None if value.startswith("{") else value.removeprefix("%")
+        elif key == "custom_call_target":
+            target = _text(value)
+    if not metadata:
+        return InstructionFacts(shape, opcode, None, None, None, None, target, calls)
+    return InstructionFacts(
+        shape,
+        opcode,
+        _text(metadata.get("op_name")),
+        _text(metadata.get("source_file")),
+        _number(metadata.get("source_line")),
+        _number(metadata.get("stack_frame_id")),
+        target,
+        calls,
+    )
+
+
+def opcode_of(text: str) -> str | None:
+    """Read only the opcode of the text after ``%name = ``."""
+    return _head(text)[1]
+
+
+def filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:
+    """Fill what `facts` leaves open from `others`; file and line stay together."""
+    has_place = facts.source_file is not None
+    return InstructionFacts(
+        facts.shape or others.shape,
+        facts.opcode or others.opcode,
+        facts.op_name or others.op_name,
+        facts.source_file if has_place else others.source_file,
+        facts.source_line if has_place else others.source_line,
+        facts.stack_frame_id or others.stack_frame_id,
+        facts.target or others.target,
+        facts.calls or others.calls,
+    )
+
+
+def unescaped(quoted: str) -> str:
+    """Take quotes and C escapes off; octal and hexadecimal bytes are UTF-8."""
+    inner = quoted.removeprefix('"').removesuffix('"')
+    if "\\" not in inner:
+        return inner
+    return _ESCAPE.sub(_escaped_bytes, inner.encode()).decode(errors="replace")
+
+
+def _escaped_bytes(escape: re.Match[bytes]) -> bytes:
+    octal, hexadecimal, character = escape.groups()
+    if octal:
+        return bytes((int(octal, 8) & 0xFF,))
+    if hexadecimal:
+        return bytes((int(hexadecimal, 16),))
+    return _ESCAPED.get(character, character)
+
+
+def _head(text: str) -> tuple[str | None, str | None, int]:
+    """Find shape, opcode and the end of the operands."""
+    head = _HEAD.match(text)
+    if head:
+        return head[1], head[2], head.end()
+    at = 0
+    while at < len(text) and text[at] != " ":
+        at = _after_brackets(text, at) if text[at] in "([{" else at + 1
+    opcode = _OPCODE.match(text, at)
+    return (text[:at], opcode[1], _after_brackets(text, opcode.end())) if opcode else _NO_HEAD
+
+
+def _value_end(text: str, at: int) -> int:
+    """Find the end of a value of which the brackets at `at` are the next part."""
+    while at < len(text) and text[at] != ",":
+        at = _after_brackets(text, at)
+        if plain := _VALUE.match(text, at):
+            at = plain.end()
+    return at
+
+
+def _after_brackets(text: str, at: int) -> int:
+    """Give the place behind the bracket that opens at `at`; the end if it never closes."""
+    depth = 0
+    for bracket in _BRACKET.finditer(text, at):
+        if bracket[0] in "([{":
+            depth += 1
+        elif bracket[0] in ")]}":
+            depth -= 1
+            if depth <= 0:
+                return bracket.end()
+    return len(text)
+
+
+def _metadata(braced: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    at = 0
+    while field := _METADATA_FIELD.match(braced, at):
+        fields.setdefault(field[1], field[2] or field[3] or "")
+        at = field.end()
+    return fields
+
+
+def _text(quoted: str | None) -> str | None:
+    return unescaped(quoted) or None if quoted else None
+
+
+def _number(digits: str | None) -> int | None:
+    # XLA's zero stands for: not known. More digits than 64 bits hold are misprinted.
+    return int(digits) or None if digits and _NUMBER.fullmatch(digits) else None

@@ -1,0 +1,429 @@
+"""From folders of dumps into a graph.
+
+find the dumps, ask the graph what it holds of their runs, refuse strangers,
+prepare each compilation that is new or has changed, hand it over, see to what is gone
+"""
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, cast
+
+from xlagraph.graph.engine import Graph, Load
+from xlagraph.graph.rows import CompilationRows
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.ingest.dump_files import DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.preparing import Job, Outcome, prepare_all
+from xlagraph.ingest.reading import UnreadableDump, read_dump
+from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress, readable
+
+__all__ = ["ingest"]
+
+_OWN_LABELS: Final = tuple(node.label for node in SCHEMA.nodes if not node.shared)
+_BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
+"""To start one takes as long as to prepare a dump of this size."""
+
+
+def ingest(
+    graph: Graph | None,
+    paths: str | Path | Iterable[str | Path],
+    *,
+    run: str | None = None,
+    tags: Sequence[str] = (),
+    replace: bool = False,
+    fail_fast: bool = False,
+    dry_run: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> IngestSummary:
+    """Bring the dumps below some folders, or single files, into a graph.
+
+    The same content again is left alone, changed content replaced. What is wrong with a
+    file is in the summary and never stops the others, unless ``fail_fast`` asks for that.
+
+    ``run`` names the run where there is a single one; ``tags`` (``name=value``) are added
+    to those that a run has. ``replace`` takes compilations out whose files are gone, and
+    lets another folder take the place of the one that a run came from. ``dry_run`` writes
+    nothing; only then ``graph`` may be None, as if it were empty. ``jobs`` is the number
+    of processes that parse, by default one for each processor; 1 parses in this one.
+
+    Raises `GraphError` if the graph fails, ValueError if a tag has no ``=``.
+    After Ctrl-C what was finished is in the graph.
+    """
+    if graph is None and not dry_run:
+        raise ValueError("graph may be None in a dry run only")
+    started = time.monotonic()
+    new_tags = _tags_by_name(tags)
+    found = _find_all([paths] if isinstance(paths, str | Path) else paths, run)
+    stored = _stored_runs(graph, {dump.run for dump in found.dumps})
+    dumps, refusals = _without_strangers(found.dumps, stored, replace=replace)
+    tally = _Tally(problems=[*found.problems, *refusals])
+    work = _Work(dumps, stored, new_tags, found.searched, replace)
+    if fail_fast and tally.has_left_out:
+        tally.has_stopped = True
+    else:
+        _load(None if dry_run else graph, work, tally, jobs, fail_fast, progress)
+    return tally.summary(work, time.monotonic() - started, dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredCompilation:
+    sha256: str
+    total_bytes: int | None
+    allocation_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredRun:
+    """What the graph holds of a run."""
+
+    path: str
+    tags: tuple[str, ...]
+    compilations: dict[str, _StoredCompilation] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be done."""
+
+    dumps: Sequence[DumpFiles]
+    stored: Mapping[str, _StoredRun]
+    new_tags: Mapping[str, str]
+    searched: frozenset[str]
+    replace: bool
+
+    def tags(self, run: str) -> tuple[str, ...]:
+        """Give the tags that a run shall have, each ``name=value``."""
+        stored = self.stored[run].tags if run in self.stored else ()
+        return tuple(
+            f"{name}={value}" for name, value in {**_by_name(stored), **self.new_tags}.items()
+        )
+
+    def stored_compilation(self, dump: DumpFiles) -> _StoredCompilation | None:
+        """Give what the graph holds under the key of a dump."""
+        run = self.stored.get(dump.run)
+        return None if run is None else run.compilations.get(dump.key)
+
+    def gone(self) -> list[str]:
+        """Give the keys of compilations whose run was searched and whose files were not found.
+
+        Another folder of the same name says nothing of them, unless it takes the place.
+        """
+        found = {dump.key for dump in self.dumps}
+        paths = {(dump.run, dump.run_path) for dump in self.dumps}
+        return [
+            key
+            for run, path in sorted(paths)
+            if run in self.stored and path in self.searched
+            if self.replace or path == self.stored[run].path
+            for key in self.stored[run].compilations
+            if key not in found
+        ]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What has been done so far."""
+
+    problems: list[Problem]
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    agreeing: int = 0
+    disagreeing: list[Disagreement] = field(default_factory=list)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    values: int = 0
+    nodes: int = 0
+    relationships: int = 0
+    bytes_read: int = 0
+    has_stopped: bool = False
+
+    @property
+    def has_left_out(self) -> bool:
+        return any(problem.left_out for problem in self.problems)
+
+    def count(self, dump: DumpFiles, stored: _StoredCompilation | None, outcome: Outcome) -> None:
+        """Take note of what came of one dump."""
+        self.problems.extend(outcome.problems)
+        self.bytes_read += outcome.bytes_read
+        if outcome.rows is not None:
+            (self.added if stored is None else self.updated).append(dump.key)
+            if outcome.missing:
+                self.missing[dump.key] = outcome.missing
+            self._count_rows(outcome.rows)
+
+    def count_unchanged(self, dump: DumpFiles, stored: _StoredCompilation) -> None:
+        """Take note of a dump that the graph holds as it is."""
+        self.unchanged.append(dump.key)
+        self.bytes_read += dump.size_bytes
+        self._compare_totals(dump.key, stored.total_bytes, stored.allocation_bytes)
+
+    def _count_rows(self, rows: CompilationRows) -> None:
+        self.values += rows.nodes["Value"].num_rows
+        self.nodes += sum(rows.nodes[label].num_rows for label in _OWN_LABELS)
+        self.relationships += sum(table.num_rows for table in rows.relationships.values())
+        compilation = rows.nodes["Compilation"]
+        total_bytes, allocation_bytes = (
+            cast("int | None", compilation.column(name)[0].as_py())
+            for name in ("totalBytes", "allocationBytes")
+        )
+        self._compare_totals(rows.compilation, total_bytes, allocation_bytes or 0)
+
+    def _compare_totals(self, key: str, total_bytes: int | None, allocation_bytes: int) -> None:
+        if total_bytes == allocation_bytes:
+            self.agreeing += 1
+        elif total_bytes is not None:
+            self.disagreeing.append(Disagreement(key, total_bytes, allocation_bytes))
+
+    def summary(self, work: _Work, seconds: float, *, dry_run: bool) -> IngestSummary:
+        return IngestSummary(
+            runs=tuple(dict.fromkeys(dump.run for dump in work.dumps)),
+            added=tuple(sorted(self.added)),
+            updated=tuple(sorted(self.updated)),
+            unchanged=tuple(sorted(self.unchanged)),
+            gone=tuple(self.gone),
+            dropped=tuple(self.dropped),
+            problems=tuple(self.problems),
+            agreeing=self.agreeing,
+            disagreeing=tuple(sorted(self.disagreeing)),
+            missing=dict(sorted(self.missing.items())),
+            values=self.values,
+            nodes=self.nodes,
+            relationships=self.relationships,
+            bytes_read=self.bytes_read,
+            seconds=seconds,
+            dry_run=dry_run,
+            stopped=self.has_stopped,
+        )
+
+
+def _tags_by_name(tags: Iterable[str]) -> dict[str, str]:
+    for tag in tags:
+        if not tag.partition("=")[0] or "=" not in tag:
+            raise ValueError(f"expected a tag `name=value`, found {tag!r}")
+    return _by_name(tags)
+
+
+def _by_name(tags: Iterable[str]) -> dict[str, str]:
+    return {name: value for name, _, value in (tag.partition("=") for tag in tags)}
+
+
+def _find_all(paths: Iterable[str | Path], run: str | None) -> FoundDumps:
+    """Search all paths; a file that two of them lead to counts once."""
+    dumps: dict[str, DumpFiles] = {}
+    problems: dict[Problem, None] = {}
+    searched: set[str] = set()
+    for path in paths:
+        found = find_dumps(Path(path), run)
+        for dump in found.dumps:
+            dumps.setdefault(os.path.realpath(dump.allocations), dump)
+        problems.update(dict.fromkeys(found.problems))
+        searched |= found.searched
+    return FoundDumps(tuple(dumps.values()), tuple(problems), frozenset(searched))
+
+
+def _stored_runs(graph: Graph | None, runs: set[str]) -> dict[str, _StoredRun]:
+    if graph is None or not runs:
+        return {}
+    rows = graph.query(
+        "UNWIND $runs AS name MATCH (r:Run {key: name})-[:COMPILED]->(c:Compilation) "
+        "WHERE c.state = 'complete' "
+        "RETURN r.key AS run, r.path AS path, r.tags AS tags, c.key AS compilation, "
+        "c.sha256 AS sha256, c.totalBytes AS totalBytes, c.allocationBytes AS allocationBytes "
+        "ORDER BY compilation",
+        {"runs": sorted(runs)},
+    ).rows
+    stored: dict[str, _StoredRun] = {}
+    for run, path, tags, key, sha256, total_bytes, allocation_bytes in rows:
+        entry = _StoredCompilation(
+            str(sha256), cast("int | None", total_bytes), cast("int", allocation_bytes)
+        )
+        of_run = stored.setdefault(
+            str(run), _StoredRun(str(path), tuple(cast("Sequence[str]", tags or ())))
+        )
+        of_run.compilations[str(key)] = entry
+    return stored
+
+
+def _without_strangers(
+    dumps: Sequence[DumpFiles], stored: Mapping[str, _StoredRun], *, replace: bool
+) -> tuple[list[DumpFiles], list[Problem]]:
+    """Refuse folders whose run is there from another folder, with other contents.
+
+    What two folders of one search have in common, and alike, counts once.
+    """
+    folders: dict[tuple[str, str], list[DumpFiles]] = defaultdict(list)
+    for dump in dumps:
+        folders[dump.run, dump.run_path].append(dump)
+    kept: dict[str, DumpFiles] = {}
+    problems = []
+    for (run, path), dumps_here in folders.items():
+        known: dict[str, str | None] = {}
+        other = None
+        if run in stored and stored[run].path != path and not replace:
+            known = {key: item.sha256 for key, item in stored[run].compilations.items()}
+            other = stored[run].path
+        for dump in dumps_here:
+            if dump.key in kept:
+                known[dump.key] = _sha256(kept[dump.key])
+                other = kept[dump.key].run_path
+        strange = next((dump for dump in dumps_here if _differs(dump, known)), None)
+        if strange is None:
+            for dump in dumps_here:
+                kept.setdefault(dump.key, dump)
+        else:
+            message = (
+                f"the run {run} is there already, from {other}, with other content of "
+                f"{strange.stem}; give this one another name with --run NAME"
+            )
+            if strange.key not in kept:
+                message += ", or let it take the place with --replace"
+            problems.append(Problem(path, None, message))
+    return list(kept.values()), problems
+
+
+def _differs(dump: DumpFiles, known: Mapping[str, str | None]) -> bool:
+    """Whether a dump has other content than what is known of its key."""
+    expected = known.get(dump.key)
+    return expected is not None and _sha256(dump) not in (expected, None)
+
+
+def _sha256(dump: DumpFiles) -> str | None:
+    try:
+        return read_dump(dump).sha256
+    except UnreadableDump:  # named when it is its turn
+        return None
+
+
+def _load(
+    graph: Graph | None,
+    work: _Work,
+    tally: _Tally,
+    processes: int | None,
+    fail_fast: bool,
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Prepare what is new or has changed and hand its rows to the graph, if there is one."""
+    meter = _Meter(work.dumps, progress)
+    dumps = []
+    for dump in work.dumps:
+        stored = work.stored_compilation(dump)
+        if stored is not None and _sha256(dump) == stored.sha256:
+            tally.count_unchanged(dump, stored)
+            meter.advance(dump)
+        else:
+            dumps.append(dump)
+    # The largest first: last, it would keep one processor busy and the others idle.
+    dumps.sort(key=lambda dump: (-dump.size_bytes, dump.key))
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    jobs = [Job(dump, now, work.tags(dump.run)) for dump in dumps]
+    interrupt: KeyboardInterrupt | None = None
+    with ExitStack() as stack:
+        writer = _Writer(graph, stack)
+        outcomes = stack.enter_context(closing(prepare_all(jobs, _processes(dumps, processes))))
+        for dump in dumps:
+            try:
+                outcome = next(outcomes)
+            except KeyboardInterrupt as error:
+                # Between two compilations: leaving the load in peace keeps the finished ones.
+                interrupt = error
+                break
+            tally.count(dump, work.stored_compilation(dump), outcome)
+            if outcome.rows is not None:
+                writer.write(outcome.rows)
+            meter.advance(dump)
+            if fail_fast and tally.has_left_out:
+                tally.has_stopped = True
+                break
+        outcomes.close()
+        if interrupt is None and not tally.has_stopped:
+            _tidy(writer, work, tally)
+    if interrupt is not None:
+        raise interrupt
+
+
+def _processes(dumps: Sequence[DumpFiles], wanted: int | None) -> int:
+    """Give as many processes as are wanted, and worth their start."""
+    if wanted is None:
+        has_affinity = hasattr(os, "sched_getaffinity")  # not on macOS
+        wanted = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    size_bytes = sum(dump.size_bytes for dump in dumps)
+    return min(wanted, 1 + size_bytes // _BYTES_WORTH_A_PROCESS)
+
+
+def _tidy(writer: "_Writer", work: _Work, tally: _Tally) -> None:
+    """Say or drop what is gone, and tag runs of which nothing was written."""
+    for key in work.gone():
+        if work.replace:
+            tally.dropped.append(key)
+            writer.remove(key)
+        else:
+            tally.gone.append(key)
+    for run in work.stored:
+        if run not in writer.written_runs and work.tags(run) != work.stored[run].tags:
+            writer.tag(run, work.tags(run))
+
+
+class _Writer:
+    """Writes into a graph, and begins when there is something to write; or writes nothing."""
+
+    def __init__(self, graph: Graph | None, stack: ExitStack) -> None:
+        self._graph = graph
+        self._stack = stack
+        self._load: Load | None = None
+        self.written_runs: set[str] = set()
+
+    def write(self, rows: CompilationRows) -> None:
+        """Hand over one compilation."""
+        self.written_runs.add(rows.run)
+        if load := self._begun():
+            load.write(rows)
+
+    def remove(self, compilation: str) -> None:
+        """Take one compilation out."""
+        if load := self._begun():
+            load.remove(compilation)
+
+    def tag(self, run: str, tags: Sequence[str]) -> None:
+        """Set the tags of a run."""
+        if load := self._begun():
+            load.tag(run, tags)
+
+    def _begun(self) -> Load | None:
+        if self._load is None and self._graph is not None:
+            self._load = self._stack.enter_context(self._graph.load())
+        return self._load
+
+
+class _Meter:
+    """Tells how far an ingest is."""
+
+    def __init__(
+        self, dumps: Sequence[DumpFiles], progress: Callable[[Progress], None] | None
+    ) -> None:
+        self._progress = progress
+        self._bytes_total = sum(dump.size_bytes for dump in dumps)
+        self._compilations_total = len(dumps)
+        self._bytes_done = self._compilations_done = 0
+
+    def advance(self, dump: DumpFiles) -> None:
+        """Count one dump as done."""
+        self._bytes_done += dump.size_bytes
+        self._compilations_done += 1
+        if self._progress is not None:
+            self._progress(
+                Progress(
+                    self._bytes_done,
+                    self._bytes_total,
+                    self._compilations_done,
+                    self._compilations_total,
+                    readable(dump.allocations),
+                )
+            )

@@ -1,0 +1,33 @@
+"""The scopes that an op name lies in."""
+
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["scopes"]
+
+_OPENING: Final = frozenset("([{")
+_CLOSING: Final = frozenset(")]}")
+
+
+@lru_cache(maxsize=1 << 16)
+def scopes(op_name: str) -> tuple[str, ...]:
+    """Give every leading part of an op name, shortest first, the whole name last.
+
+    Parts end at a ``/`` that stands outside brackets: ``jit(f)/a[b/c]/dot`` has the
+    scopes ``jit(f)``, ``jit(f)/a[b/c]`` and itself. The place in the tuple, from 1, is
+    the depth.
+    """
+    if "/" not in op_name:
+        return (op_name,)
+    found = []
+    nesting = 0
+    for place, character in enumerate(op_name):
+        if character == "/":
+            if nesting == 0:
+                found.append(op_name[:place])
+        elif character in _OPENING:
+            nesting += 1
+        elif character in _CLOSING and nesting:
+            nesting -= 1
+    found.append(op_name)
+    return tuple(found)

@@ -1,0 +1,359 @@
+"""From the files of one compilation to its rows, in this process or in several.
+
+    read, parse, join and derive, make rows
+
+Other processes are plain interpreters that get jobs on their input and give outcomes on
+their output: unlike `multiprocessing` they need nothing of the caller's main module, and
+an interpreter without a caller ends by itself.
+"""
+
+import pickle
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from threading import Lock
+from typing import IO, Final, NamedTuple, cast
+
+import pyarrow as pa
+
+from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.ingest.collector import collector_paused
+from xlagraph.ingest.dump_files import DumpFiles
+from xlagraph.ingest.errors import ParseError
+from xlagraph.ingest.facts import Facts, instruction_names, join_facts
+from xlagraph.ingest.module_text import parse_module_text
+from xlagraph.ingest.parser import parse_plan
+from xlagraph.ingest.plan import Plan
+from xlagraph.ingest.reading import DumpContents, UnreadableDump, read_dump
+from xlagraph.ingest.rows import Identity, RowBatch, row_batch
+from xlagraph.ingest.summary import Problem, readable
+
+__all__ = ["Job", "Outcome", "prepare", "prepare_all", "serve"]
+
+_BATCH_BYTES: Final = 2**20
+"""Of dumps whose rows are made together: larger batches are no faster."""
+_WAITING_BYTES: Final = 16 * 2**20
+"""Of dumps whose rows are made or being made and not yet taken: bounds the memory."""
+
+
+class Job(NamedTuple):
+    """One compilation to prepare."""
+
+    files: DumpFiles
+    ingested_at: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job: rows, or problems alone."""
+
+    rows: CompilationRows | None = None
+    problems: tuple[Problem, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Parts that the dump does not have."""
+    bytes_read: int = 0
+
+
+def prepare(job: Job) -> Outcome:
+    """Read one compilation and make its rows; whatever is wrong with it is in the outcome."""
+    (outcome,) = _outcomes(_prepare([job]))
+    return outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What came of some jobs: outcomes without their rows, and the rows of all together."""
+
+    outcomes: tuple[Outcome, ...]
+    have_rows: tuple[bool, ...]
+    rows: RowBatch
+
+
+@collector_paused()
+def _prepare(jobs: Sequence[Job]) -> _Prepared:
+    outcomes = []
+    have_rows = []
+    compilations = []
+    for job in jobs:
+        outcome, compilation = _read_and_join(job)
+        outcomes.append(outcome)
+        have_rows.append(compilation is not None)
+        if compilation is not None:
+            compilations.append(compilation)
+    return _Prepared(tuple(outcomes), tuple(have_rows), row_batch(compilations))
+
+
+def _without_rows(*outcomes: Outcome) -> _Prepared:
+    return _Prepared(outcomes, (False,) * len(outcomes), row_batch([]))
+
+
+def _outcomes(prepared: _Prepared) -> Iterator[Outcome]:
+    rows = prepared.rows.split()
+    for outcome, has_rows in zip(prepared.outcomes, prepared.have_rows, strict=True):
+        yield replace(outcome, rows=next(rows)) if has_rows else outcome
+
+
+def _read_and_join(job: Job) -> tuple[Outcome, tuple[Identity, Facts] | None]:
+    try:
+        return _parse_and_join(job, read_dump(job.files))
+    except UnreadableDump as error:
+        return Outcome(problems=(error.problem,)), None
+    except ParseError as error:
+        message = str(error).removeprefix(f"{error.file}:{error.line}: ")
+        return Outcome(problems=(Problem(error.file, error.line, message),)), None
+    except OverflowError:
+        return _left_out(job, "expected sizes whose sums fit 64 bits"), None
+    except MemoryError:
+        return _left_out(job, "takes more memory than there is"), None
+    except RecursionError:
+        return _left_out(job, "is nested too deep"), None
+
+
+def _left_out(job: Job, message: str) -> Outcome:
+    return Outcome(problems=(Problem(readable(job.files.allocations), None, message),))
+
+
+def _parse_and_join(job: Job, contents: DumpContents) -> tuple[Outcome, tuple[Identity, Facts]]:
+    parts, problems = contents.take_parts()
+    plan = parse_plan(parts)
+    del parts
+    names = instruction_names(plan)
+    module_text = None
+    try:
+        text = contents.take_module_text()
+        module_text = parse_module_text(text, names) if text is not None else None
+        del text
+    except UnreadableDump as error:  # the dump is whole without it
+        problems.append(error.problem._replace(left_out=False))
+    facts = join_facts(plan, module_text, names)
+    identity = Identity(job.files, contents.sha256, job.ingested_at, job.tags)
+    missing = _missing(plan, has_module_text=module_text is not None)
+    problems.extend(_missing_companions(job.files, plan, problems))
+    outcome = Outcome(problems=tuple(problems), missing=missing, bytes_read=contents.bytes_read)
+    return outcome, (identity, facts)
+
+
+def _missing(plan: Plan, *, has_module_text: bool) -> tuple[str, ...]:
+    parts = {
+        "total bytes": plan.total is not None,
+        "used values": plan.used_values is not None,
+        "instruction texts": bool(plan.instructions) or not plan.values,
+        "live ranges": plan.live_ranges is not None,
+        "module text": has_module_text,
+    }
+    return tuple(part for part, is_there in parts.items() if not is_there)
+
+
+def _missing_companions(
+    files: DumpFiles, plan: Plan, named: Sequence[Problem]
+) -> Iterator[Problem]:
+    """Name companions that a split dump should have; older ones are not split.
+
+    A dump without addresses (TensorFlow 2.11, jaxlib 0.4.1 and later) always has a total
+    and live ranges: what its allocation file does not say is in a companion. (Up to
+    jaxlib 0.9 it can also be a file cut between two sections: nothing tells.)
+    """
+    if any(allocation.address is not None for allocation in plan.allocations):
+        return
+    empty = {problem.file for problem in named}
+    for part, is_there, path, ending in (
+        ("total and used values", plan.total is not None, files.values, "buffer-assignment-values"),
+        ("live ranges", plan.live_ranges is not None, files.live_range, "live-range"),
+    ):
+        if not is_there and (path is None or readable(path) not in empty):
+            message = f"has no {part}, nor is {files.stem}-{ending}.txt beside it"
+            yield Problem(readable(files.allocations), None, message, left_out=False)
+
+
+def prepare_all(jobs: Sequence[Job], processes: int) -> Generator[Outcome, None, None]:
+    """Give the outcome of each job, in their order; with several processes, side by side.
+
+    Closing the iterator ends the processes.
+    """
+    batches = deque(_batches(jobs))
+    if processes <= 1:
+        for batch in batches:
+            yield from _outcomes(_prepare(batch))
+        return
+    idle: SimpleQueue[_Worker] = SimpleQueue()
+    workers = [_Worker() for _ in range(min(processes, len(batches)))]
+    for worker in workers:
+        idle.put(worker)
+
+    def run(batch: Sequence[Job]) -> list[_Prepared]:
+        worker = idle.get()
+        try:
+            return worker.prepare(batch)
+        finally:
+            idle.put(worker)
+
+    threads = ThreadPoolExecutor(len(workers) or 1)
+    waiting: deque[tuple[Future[list[_Prepared]], int]] = deque()
+    waiting_bytes = 0
+    try:
+        while batches or waiting:
+            while batches and (len(waiting) <= len(workers) or waiting_bytes < _WAITING_BYTES):
+                batch = batches.popleft()
+                size_bytes = sum(job.files.size_bytes for job in batch)
+                waiting.append((threads.submit(run, batch), size_bytes))
+                waiting_bytes += size_bytes
+            future, size_bytes = waiting.popleft()
+            parts = future.result()
+            waiting_bytes -= size_bytes
+            del future
+            for prepared in parts:
+                yield from _outcomes(prepared)
+    finally:
+        for worker in workers:
+            worker.end()
+        threads.shutdown(wait=True, cancel_futures=True)
+        for worker in workers:
+            worker.close()
+
+
+def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    batch: list[Job] = []
+    size_bytes = 0
+    for job in jobs:
+        batch.append(job)
+        size_bytes += job.files.size_bytes
+        if size_bytes >= _BATCH_BYTES:
+            yield batch
+            batch = []
+            size_bytes = 0
+    if batch:
+        yield batch
+
+
+_SERVE: Final = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from xlagraph.ingest.preparing import serve; serve()"
+)
+
+
+class _Worker:
+    """Another process that prepares batches, one at a time; starts when needed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._has_ended = False
+        self._starting = Lock()
+
+    def prepare(self, batch: Sequence[Job]) -> list[_Prepared]:
+        """Prepare a batch; of a dump that the process dies of, the outcome says so."""
+        prepared = self._ask(batch)
+        if prepared is not None:
+            return [prepared]
+        if len(batch) > 1:  # one of them is to blame: which?
+            return [alone for job in batch for alone in self.prepare([job])]
+        return [_without_rows(_left_out(batch[0], "the process that read it has ended"))]
+
+    def _ask(self, batch: Sequence[Job]) -> _Prepared | None:
+        with self._starting:
+            if self._has_ended:
+                return _without_rows(*[Outcome()] * len(batch))
+            process = self._process = self._process or _start_process()
+        try:
+            pickle.dump(batch, _pipe(process.stdin))
+            _pipe(process.stdin).flush()
+            return _unpacked(cast("_Packed", pickle.load(_pipe(process.stdout))))  # noqa: S301 - ours
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self._process = None
+            _close(process)
+            process.wait()
+            return None
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        with self._starting:
+            self._has_ended = True
+            if self._process is not None:
+                self._process.kill()
+
+    def close(self) -> None:
+        """Let go of the process, which must have ended and be used by no thread."""
+        if self._process is not None:
+            _close(self._process)
+            self._process.wait()
+
+
+def _start_process() -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(  # noqa: S603 - this interpreter, a fixed text
+        [sys.executable, "-P", "-c", _SERVE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for the caller, who then ends this one
+    )
+    pickle.dump(sys.path, _pipe(process.stdin))
+    return process
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise OSError("no pipe")
+    return pipe
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what could not be written any more
+            _pipe(pipe).close()
+
+
+def serve() -> None:
+    """Prepare the batches that come on standard input until it ends."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            batch = cast("list[Job]", pickle.load(source))  # noqa: S301 - our caller wrote it
+            pickle.dump(_packed(_prepare(batch)), target, protocol=pickle.HIGHEST_PROTOCOL)
+            target.flush()
+
+
+class _Packed(NamedTuple):
+    """What came of some jobs, its tables as record batches; None where a table is empty."""
+
+    prepared: _Prepared
+    nodes: tuple[pa.Buffer | None, ...]
+    relationships: tuple[pa.Buffer | None, ...]
+
+
+def _packed(prepared: _Prepared) -> _Packed:
+    rows = prepared.rows
+    return _Packed(
+        replace(prepared, rows=RowBatch({}, {}, rows.counts)),
+        _serialized(rows.nodes),
+        _serialized(rows.relationships),
+    )
+
+
+def _unpacked(packed: _Packed) -> _Prepared:
+    rows = RowBatch(
+        _deserialized(packed.nodes, NODE_COLUMNS),
+        _deserialized(packed.relationships, RELATIONSHIP_COLUMNS),
+        packed.prepared.rows.counts,
+    )
+    return replace(packed.prepared, rows=rows)
+
+
+def _serialized(tables: Mapping[str, pa.Table]) -> tuple[pa.Buffer | None, ...]:
+    return tuple(
+        table.to_batches()[0].serialize() if table.num_rows else None for table in tables.values()
+    )
+
+
+def _deserialized(
+    buffers: Sequence[pa.Buffer | None], columns: Mapping[str, pa.Schema]
+) -> dict[str, pa.Table]:
+    return {
+        name: schema.empty_table()
+        if buffer is None
+        else pa.Table.from_batches([pa.ipc.read_record_batch(buffer, schema)])
+        for (name, schema), buffer in zip(columns.items(), buffers, strict=True)
+    }

@@ -1,0 +1,35 @@
+"""Every real dump and every sample renders back to its bytes."""
+
+from pathlib import Path
+
+from xlagraph.ingest.dump_text import DumpPart
+from xlagraph.ingest.parser import parse_plan
+from xlagraph.ingest.render import render_plan
+
+SAMPLES = Path(__file__).parent / "samples"
+SUFFIX = "-buffer-assignment.txt"
+COMPANIONS = ("-buffer-assignment-values.txt", "-live-range.txt")
+
+
+def assert_every_dump_comes_back(folder, pattern):
+    paths = sorted(folder.rglob(pattern))
+    assert paths
+    for path in paths:
+        stem = path.name.removesuffix(SUFFIX)
+        companions = [path.with_name(stem + suffix) for suffix in COMPANIONS]
+        files = [path, *(each for each in companions if each.exists())]
+        texts = tuple(each.read_bytes().decode() for each in files)
+        parts = [DumpPart(str(each), text) for each, text in zip(files, texts, strict=True)]
+        assert render_plan(parse_plan(parts)) == texts, path
+
+
+def test_every_sample_comes_back():
+    assert_every_dump_comes_back(SAMPLES, f"*{SUFFIX}")
+
+
+def test_every_real_dump_comes_back(shared_dumps):
+    assert_every_dump_comes_back(shared_dumps, f"*{SUFFIX}")
+
+
+def test_every_seed_comes_back(shared_dumps):
+    assert_every_dump_comes_back(shared_dumps / "seeds", "*.txt")

@@ -1,0 +1,161 @@
+"""Nothing is lost: what a graph gives back of a compilation is what its plan says."""
+
+from pathlib import Path
+
+import pytest
+
+from xlagraph.graph import CompilationRows, Graph
+from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, ingest, parse_plan
+from xlagraph.ingest.shapes import printed_shape
+
+Facts = dict[str, object]
+
+
+def plan_of(dump: DumpFiles) -> Plan:
+    paths = [dump.allocations, dump.values, dump.live_range]
+    return parse_plan(
+        [DumpPart(path.name, path.read_bytes().decode()) for path in paths if path is not None]
+    )
+
+
+def said_by_plan(plan: Plan) -> Facts:
+    """Give all that a plan says but addresses and the stack-trace tree, without its order."""
+    label = {value.value_id: value.label for value in plan.values}
+    used = plan.used_values or ()
+    ranges = plan.live_ranges
+    peak = ranges.peak if ranges else None
+    return {
+        "allocations": {
+            (
+                item.number,
+                item.size_bytes,
+                item.color,
+                item.page,
+                item.parameter and (item.parameter.number, item.parameter.shape_index),
+                item.parameter.shape if item.parameter else item.output_shape,
+                item.is_thread_local,
+                item.is_constant,
+                item.is_preallocated_temp,
+                item.maybe_live_out,
+                item.output_shape is not None,
+            )
+            for item in plan.allocations
+        },
+        "values": {
+            (
+                value.value_id,
+                value.name,
+                value.shape_index,
+                value.is_phi,
+                value.color,
+                value.allocation,
+                value.offset_bytes,
+                value.size_bytes,
+                value.shape,
+            )
+            for value in plan.values
+        },
+        "total": plan.total and plan.total.bytes,
+        "positions": {(label[item.value_id], *place) for item in used for place in item.positions},
+        "uses": {(label[item.value_id], *use) for item in used for use in item.uses},
+        "texts": {f"%{name} = {text}" for name, text in plan.instructions.items()},
+        "schedule": list(ranges.schedule) if ranges else [],
+        "ranges": {tuple(item) for item in ranges.ranges} if ranges else set(),
+        "peak step": peak and peak.step,
+        "peak": [(entry.name, entry.bytes) for entry in peak.entries] if peak else [],
+    }
+
+
+def said_by_graph(rows: CompilationRows) -> Facts:
+    """Give the same of what a graph holds."""
+    compilation = rows.nodes["Compilation"].to_pylist()[0]
+    values = rows.nodes["Value"].to_pylist()
+    names = rows.nodes["Instruction"].column("name").to_pylist()
+    edges = {name: table.to_pylist() for name, table in rows.relationships.items()}
+    slots = {edge["target"]: edge for edge in edges["HOLDS"]}
+    allocations = rows.nodes["Allocation"].to_pylist()
+    return {
+        "allocations": {
+            (
+                item["number"],
+                item["sizeBytes"],
+                item["memorySpace"],
+                item["page"],
+                None
+                if item["parameterNumber"] is None
+                else (item["parameterNumber"], item["shapeIndex"]),
+                item["shape"],
+                item["role"] == "threadLocal",
+                item["role"] == "constant",
+                item["role"] == "temp",
+                item["maybeLiveOut"],
+                item["isOutput"] or False,
+            )
+            for item in allocations
+        },
+        "values": {
+            (
+                value["valueId"],
+                value["name"],
+                value["shapeIndex"],
+                value["isPhi"],
+                value["memorySpace"],
+                allocations[slots[row]["source"]]["number"],
+                slots[row]["offsetBytes"],
+                slots[row]["sizeBytes"],
+                printed_shape(value["shape"], value["layout"]),
+            )
+            for row, value in enumerate(values)
+        },
+        "total": compilation["totalBytes"],
+        "positions": {
+            (values[edge["source"]]["label"], names[edge["target"]], edge["shapeIndex"])
+            for edge in edges["APPEARS_AT"]
+        },
+        "uses": {
+            (
+                values[edge["source"]]["label"],
+                names[edge["target"]],
+                edge["operand"],
+                edge["operandIndex"],
+            )
+            for edge in edges["USED_BY"]
+        },
+        "texts": set(rows.nodes["Instruction"].column("text").to_pylist()) - {None},
+        "schedule": [
+            names[edge["target"]] for edge in sorted(edges["SCHEDULES"], key=lambda e: e["step"])
+        ],
+        "ranges": {
+            (value["name"], value["shapeIndex"] or "{}", value["liveFrom"], value["liveUntil"])
+            for value in values
+            if value["liveFrom"] is not None
+        },
+        "peak step": compilation["printedPeakStep"],
+        "peak": [
+            (values[edge["source"]]["name"], edge["printedBytes"])
+            for edge in sorted(edges["IN_PRINTED_PEAK"], key=lambda e: e["rank"])
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def dumps(shared_dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the largest dump below 100 kB of each folder, each of another producer."""
+    largest: dict[str, DumpFiles] = {}
+    found = find_dumps(shared_dumps).dumps
+    for dump in (dump for dump in found if dump.size_bytes < 100_000):
+        if dump.size_bytes > largest.setdefault(dump.run, dump).size_bytes:
+            largest[dump.run] = dump
+    folder = tmp_path_factory.mktemp("dumps")
+    for run, dump in largest.items():
+        (folder / run).mkdir(parents=True)
+        for path in dump.allocations.parent.glob(f"{dump.stem}*"):
+            (folder / run / path.name).symlink_to(path)
+    return folder
+
+
+def test_a_graph_gives_back_what_the_plans_of_all_producers_say(graph: Graph, dumps):
+    summary = ingest(graph, dumps, jobs=1)
+    assert summary.ok, summary.problems
+    for dump in find_dumps(dumps).dumps:
+        assert said_by_graph(graph.read(dump.key)) == said_by_plan(plan_of(dump)), dump.key

@@ -1,0 +1,88 @@
+"""Tiny dumps whose answers are known by reading them, as two runs.
+
+Run `before` compiles jit_f (temp 256) and jit_g (temp 128); run `after` compiles jit_f
+(temp 512) and jit_h (temp 64). Each reserves its temp and 128 bytes more, all of it live
+at step 2: parameter `p` (64), `t` from f.py:5 (the temp), result `out` from f.py:7 (64).
+"""
+
+from pathlib import Path
+
+DUMP = """\
+BufferAssignment:
+allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {{}}:
+ value: <0 p @0> (size=64,offset=0): f32[16]{{0}}
+allocation 1: size 64, output shape is |f32[16]|, maybe-live-out:
+ value: <2 out @0> (size=64,offset=0): f32[16]{{0}}
+allocation 2: size {temp}, preallocated-temp:
+ value: <1 t @0> (size={temp},offset=0): f32[{elements}]{{0}}
+
+Total bytes used: {total} ({total}B)
+
+Used values:
+<0 p @0>
+ positions:
+  p
+ uses:
+  t, operand 0
+ from instruction: %p = f32[16]{{0}} parameter(0), metadata={{op_name="p"}}
+<1 t @0>
+ positions:
+  t
+ uses:
+  out, operand 0
+ from instruction: %t = f32[{elements}]{{0}} fusion(%p), kind=kLoop, calls=%fused, \
+metadata={{op_name="{op}" source_file="f.py" source_line=5}}
+<2 out @0>
+ positions:
+  out
+ uses:
+ from instruction: %out = f32[16]{{0}} fusion(%t), kind=kLoop, calls=%fused.1, \
+metadata={{op_name="jit(f)/sum" source_file="f.py" source_line=7}}
+
+
+HloLiveRange (max 3):
+  InstructionSequence:
+    0:p
+    1:t
+    2:out
+  BufferLiveRange:
+    p{{}}:0-3
+    t{{}}:1-2
+    out{{}}:2-3
+  Live ranges at 2 (peak):
+    p{{}}: 64 bytes (cumulative: 64 bytes)
+    t{{}}: {temp} bytes (cumulative: {after_t} bytes)
+    out{{}}: 64 bytes (cumulative: {sum} bytes)
+"""
+
+STEM = "module_{number:04}.{module}.cpu_after_optimizations"
+
+
+def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot") -> str:
+    """Write the dump of a module with so many bytes of temporaries."""
+    return DUMP.format(
+        temp=temp,
+        elements=temp // 4,
+        after_t=64 + temp,
+        sum=128 + temp,
+        total=128 + temp if total is None else total,
+        op=op,
+    )
+
+
+def write_dump(folder: Path, number: int, module: str, text: str) -> Path:
+    """Put a dump where XLA would."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = STEM.format(number=number, module=module)
+    path = folder / f"{stem}-buffer-assignment.txt"
+    path.write_text(text)
+    return path
+
+
+def write_runs(folder: Path) -> Path:
+    """Write the runs `before` and `after`."""
+    write_dump(folder / "before", 1, "jit_f", dump(256))
+    write_dump(folder / "before", 3, "jit_g", dump(128))
+    write_dump(folder / "after", 1, "jit_f", dump(512))
+    write_dump(folder / "after", 5, "jit_h", dump(64))
+    return folder
