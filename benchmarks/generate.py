@@ -1,0 +1,83 @@
+"""Write dumps to measure with: training steps, folders of them, wide loops.
+
+    python benchmarks/generate.py step DIR --layers 24
+    python benchmarks/generate.py folder DIR --values 1000000 --values-each 5000
+    python benchmarks/generate.py loop DIR --megabytes 140
+
+The same arguments write the same bytes.
+"""
+
+import argparse
+from math import isqrt
+from pathlib import Path
+
+from dump_text import write_single, write_split
+from layer import Sizes
+from training_step import training_step
+from wide_loop import wide_loop
+
+VALUES_PER_LAYER = 128
+"""Of a training step; some ten more stand once."""
+
+LOOP_BYTES = (68, 2540)
+"""Of a wide loop of n leaves: so much n², so much n."""
+
+
+def write_training_step(
+    folder: Path, layers: int, module_id: int = 1, sizes: Sizes | None = None
+) -> Path:
+    """Write one step in the newest layout; give its allocation file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_split(training_step(layers, sizes or Sizes()), folder, module_id)
+
+
+def write_training_folder(folder: Path, values: int, values_each: int = 5000) -> int:
+    """Write two runs of steps, about ``values`` values in all; count the compilations.
+
+    Each has about ``values_each`` values, no two the same shapes; the second run is wider.
+    """
+    layers = max(1, values_each // VALUES_PER_LAYER)
+    compilations = max(2, round(values / (layers * VALUES_PER_LAYER)))
+    for number in range(compilations):
+        run, place = ("changed", "baseline")[number % 2], number // 2
+        width = 64 * (1 + place // 16) + (8 if run == "changed" else 0)
+        sizes = Sizes(batch=1 + place % 16, width=width)
+        write_training_step(folder / run, layers, module_id=place, sizes=sizes)
+    return compilations
+
+
+def write_wide_loop(folder: Path, megabytes: float, module_id: int = 1) -> Path:
+    """Write a loop whose dump has about ``megabytes`` MB in one file; give that file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    square, linear = LOOP_BYTES
+    root = isqrt(linear**2 + 4 * square * int(megabytes * 1e6))
+    leaves = max(2, (root - linear) // (2 * square))
+    return write_single(wide_loop(leaves), folder, module_id)
+
+
+def main() -> None:
+    """Read the command line and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    step = commands.add_parser("step", help="one training step")
+    step.add_argument("folder", type=Path)
+    step.add_argument("--layers", type=int, default=24)
+    folder = commands.add_parser("folder", help="many training steps")
+    folder.add_argument("folder", type=Path)
+    folder.add_argument("--values", type=int, default=100_000)
+    folder.add_argument("--values-each", type=int, default=5000)
+    loop = commands.add_parser("loop", help="one loop with a wide state")
+    loop.add_argument("folder", type=Path)
+    loop.add_argument("--megabytes", type=float, default=10)
+    options = parser.parse_args()
+    if options.command == "step":
+        print(write_training_step(options.folder, options.layers))
+    elif options.command == "folder":
+        count = write_training_folder(options.folder, options.values, options.values_each)
+        print(f"{count} compilations in {options.folder}")
+    else:
+        print(write_wide_loop(options.folder, options.megabytes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Measures in fresh processes: seconds, peak memory, growth over doubled sizes.
+
+A task is a function of `tasks`, named on the command line of a child; it does what stands
+outside the timed part, times the rest itself and prints its answer as JSON.
+"""
+
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+TASKS = Path(__file__).with_name("tasks.py")
+SAMPLE_SECONDS = 0.05
+PACKAGES = ("xlagraph", "ladybug", "neo4j", "neo4j-rust-ext", "pyarrow", "typer")
+
+
+class TaskFailed(Exception):
+    """A child ended with an error; the message is the last line that it wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a child took."""
+
+    seconds: float
+    """Of the timed part."""
+    peak_bytes: int
+    """Resident in the child and its own children together, shared pages once each."""
+    answer: Mapping[str, Any]
+
+
+def in_child(task: str, *arguments: object) -> Measured:
+    """Run one task in a fresh Python; TaskFailed if it fails."""
+    command = [sys.executable, str(TASKS), task, *map(str, arguments)]
+    # files, not pipes: nobody reads while the child runs, and it may have much to say
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        with subprocess.Popen(command, stdout=out, stderr=err) as child:
+            peak = 0
+            while child.poll() is None:
+                peak = max(peak, sum(map(_resident_bytes, _family(child.pid))))
+                time.sleep(SAMPLE_SECONDS)
+        out.seek(0)
+        err.seek(0)
+        if child.returncode:
+            raise TaskFailed(f"{task}: {err.read().strip().rpartition(chr(10))[2]}")
+        answer = json.loads(out.read().strip().rpartition("\n")[2])
+    return Measured(answer["seconds"], max(peak, answer["peak_bytes"]), answer)
+
+
+def median_in_child(repeats: int, task: str, *arguments: object) -> Measured:
+    """Run a task several times; the run of median time, with the largest memory of all."""
+    runs = sorted((in_child(task, *arguments) for _ in range(repeats)), key=lambda run: run.seconds)
+    middle = runs[len(runs) // 2]
+    return Measured(middle.seconds, max(run.peak_bytes for run in runs), middle.answer)
+
+
+def median_seconds(repeats: int, action: Callable[[], object]) -> float:
+    """Time an action here, several times."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return median(times)
+
+
+def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """Fit ``cost = factor * size ** exponent``: slope of the logarithms, least squares."""
+    if len(sizes) != len(costs) or len(set(sizes)) < 2:
+        raise ValueError(f"expected costs for two different sizes, got {sizes} and {costs}")
+    points = [(math.log(size), math.log(cost)) for size, cost in zip(sizes, costs, strict=True)]
+    middle_x = sum(x for x, _ in points) / len(points)
+    middle_y = sum(y for _, y in points) / len(points)
+    spread = sum((x - middle_x) ** 2 for x, _ in points)
+    return sum((x - middle_x) * (y - middle_y) for x, y in points) / spread
+
+
+def machine() -> dict[str, str]:
+    """Name what the numbers were measured on."""
+    facts = {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+    }
+    for package in PACKAGES:
+        try:
+            facts[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            facts[package] = "not installed"
+    return facts
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def _family(pid: int) -> Iterator[int]:
+    """List a process and all below it, as far as they still live."""
+    yield pid
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return
+    for child in children.split():
+        yield from _family(int(child))
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    for line in text.splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0

@@ -1,0 +1,82 @@
+"""Measure xlagraph against references in the same run, and judge.
+
+    python benchmarks/run.py                 minutes, small sizes
+    python benchmarks/run.py --full          a million values, 140 MB files
+    python benchmarks/run.py --only parse    one section
+
+Prints one table; exit code 1 if a goal is missed.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import rows_cli
+import rows_embedded
+import rows_memory
+import rows_neo4j
+import rows_parse
+import rows_queries
+from measure import TaskFailed, machine
+from settings import Settings
+from table import HEADER, Row, failed, skipped_row, spell_row, write_json
+
+SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {
+    "cli": rows_cli.rows,
+    "parse": rows_parse.rows,
+    "embedded": rows_embedded.rows,
+    "memory": rows_memory.rows,
+    "neo4j": rows_neo4j.rows,
+    "queries": rows_queries.rows,
+}
+
+
+def measured(settings: Settings, sections: list[str]) -> Iterator[Row]:
+    """Give the rows of some sections as they are measured; one that breaks is said."""
+    for section in sections:
+        try:
+            yield from SECTIONS[section](settings)
+        except TaskFailed as error:
+            yield skipped_row(f"section {section}", f"broke off: {error}")
+
+
+def main() -> int:
+    """Read the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--full", action="store_true", help="the sizes of the stated goals")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save the table")
+    parser.add_argument("--only", action="append", choices=list(SECTIONS), metavar="SECTION")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of which the median counts")
+    parser.add_argument("--work", type=Path, help="where inputs are written and kept")
+    options = parser.parse_args()
+
+    shared = Path(__file__).resolve().parents[2] / "shared" / "dumps"
+    work = options.work or Path(tempfile.mkdtemp(prefix="xlagraph-bench-"))
+    work.mkdir(parents=True, exist_ok=True)
+    settings = Settings(options.full, work.resolve(), options.repeats, shared)
+    start = time.perf_counter()
+    facts = machine()
+    for name, value in facts.items():
+        print(f"{name}: {value}")
+    print(f"\n{HEADER}", flush=True)
+    rows = []
+    try:
+        for row in measured(settings, options.only or list(SECTIONS)):
+            rows.append(row)
+            print(spell_row(row), flush=True)
+    finally:
+        if options.work is None:
+            shutil.rmtree(work, ignore_errors=True)
+    missed = failed(rows)
+    print(f"\n{len(rows)} rows in {time.perf_counter() - start:.0f} s, {len(missed)} missed")
+    if options.json:
+        write_json(options.json, facts, rows)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

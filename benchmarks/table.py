@@ -1,0 +1,141 @@
+"""Rows of the table, their verdicts, and how they are printed and saved."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from measure import growth_exponent
+
+GROWTH_LIMIT = 1.15
+"""Largest exponent that counts as linear: noise and caches take the rest."""
+
+
+class Verdict(StrEnum):
+    """What became of a goal."""
+
+    MET = "met"
+    MISSED = "MISSED"
+    SKIPPED = "skipped"
+    SHOWN = "-"
+    """No goal: a number for the reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; texts carry their units."""
+
+    what: str
+    measured: str
+    reference: str
+    ratio: float | None
+    goal: str
+    verdict: Verdict
+    note: str = ""
+
+
+def ratio_row(
+    what: str, seconds: float, reference: str, reference_seconds: float, goal: float, note: str = ""
+) -> Row:
+    """Judge a time by a reference of the same run: at most ``goal`` times as much."""
+    ratio = seconds / reference_seconds
+    return Row(
+        what,
+        spell_seconds(seconds),
+        f"{reference}: {spell_seconds(reference_seconds)}",
+        ratio,
+        f"<= {goal:g} x",
+        Verdict.MET if ratio <= goal else Verdict.MISSED,
+        note,
+    )
+
+
+def limit_row(what: str, seconds: float, goal_seconds: float, note: str = "") -> Row:
+    """Judge a time by a fixed limit."""
+    return Row(
+        what,
+        spell_seconds(seconds),
+        "",
+        None,
+        f"<= {spell_seconds(goal_seconds)}",
+        Verdict.MET if seconds <= goal_seconds else Verdict.MISSED,
+        note,
+    )
+
+
+def memory_row(
+    what: str, peak: int, reference: str, reference_bytes: int, goal: float, note: str = ""
+) -> Row:
+    """Judge peak memory by that of another run."""
+    ratio = peak / reference_bytes
+    return Row(
+        what,
+        spell_bytes(peak),
+        f"{reference}: {spell_bytes(reference_bytes)}",
+        ratio,
+        f"<= {goal:g} x",
+        Verdict.MET if ratio <= goal else Verdict.MISSED,
+        note,
+    )
+
+
+def growth_row(
+    what: str, sizes: Sequence[float], costs: Sequence[float], limit: float = GROWTH_LIMIT
+) -> Row:
+    """Judge how a cost grows with size: its exponent is at most ``limit``."""
+    exponent = growth_exponent(sizes, costs)
+    return Row(
+        f"{what}: growth",
+        f"size ** {exponent:.2f}",
+        " ".join(f"{size:,.0f}:{cost:.3g}" for size, cost in zip(sizes, costs, strict=True)),
+        None,
+        f"<= {limit:g}",
+        Verdict.MET if exponent <= limit else Verdict.MISSED,
+    )
+
+
+def skipped_row(what: str, reason: str) -> Row:
+    """Say why something was not measured."""
+    return Row(what, "", "", None, "", Verdict.SKIPPED, reason)
+
+
+def shown_row(what: str, measured: str, note: str = "") -> Row:
+    """Show a number that has no goal."""
+    return Row(what, measured, "", None, "", Verdict.SHOWN, note)
+
+
+def failed(rows: Sequence[Row]) -> list[Row]:
+    """Pick the rows that missed their goal."""
+    return [row for row in rows if row.verdict is Verdict.MISSED]
+
+
+def spell_seconds(seconds: float) -> str:
+    """Spell a time with three digits: ``12.3 s``, ``4.56 ms``."""
+    if seconds >= 1:
+        return f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
+    return f"{seconds * 1000:.3g} ms"
+
+
+def spell_bytes(count: int) -> str:
+    """Spell a size in MiB."""
+    return f"{count / 2**20:,.0f} MiB"
+
+
+def spell_row(row: Row) -> str:
+    """Spell one row as a line of Markdown."""
+    ratio = "" if row.ratio is None else f"{row.ratio:.2f} x"
+    cells = (row.what, row.measured, row.reference, ratio, row.goal, row.verdict.value, row.note)
+    return "| " + " | ".join(cells) + " |"
+
+
+HEADER = (
+    "| what | measured | reference in the same run | ratio | goal | verdict | note |\n"
+    "|---|---|---|---|---|---|---|"
+)
+
+
+def write_json(path: Path, machine: Mapping[str, str], rows: Sequence[Row]) -> None:
+    """Save the table with what it was measured on."""
+    document = {"machine": dict(machine), "rows": [asdict(row) for row in rows]}
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,167 @@
+"""What a child process measures: prepares, times one thing, prints JSON.
+
+python benchmarks/tasks.py TASK ARGUMENT…
+"""
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ANSWER: dict[str, Any] = {}
+
+
+@contextmanager
+def timed() -> Iterator[None]:
+    """Take the seconds of a block as the answer of this task."""
+    start = time.perf_counter()
+    yield
+    ANSWER["seconds"] = time.perf_counter() - start
+
+
+def ingest(graph: str, folder: str, jobs: str = "") -> None:
+    """Ingest a folder into a graph; a file need not be there."""
+    from xlagraph.graph import open_graph
+    from xlagraph.ingest import ingest as load
+
+    with timed(), open_graph(graph, create=True) as opened:
+        summary = load(opened, Path(folder), jobs=int(jobs) if jobs else None)
+    if not summary.added:
+        raise SystemExit(f"nothing was added: {summary.problems[:3]}")
+    ANSWER.update(
+        compilations=len(summary.added),
+        values=summary.values,
+        rows=summary.nodes + summary.relationships,
+    )
+
+
+def record(graph: str, folder: str, rows: str) -> None:
+    """Ingest, and keep the very rows as Parquet files for the reference."""
+    from recording import KeyedRows, RecordingGraph
+
+    from xlagraph.graph import open_graph
+    from xlagraph.ingest import ingest as load
+
+    Path(rows).mkdir(parents=True)
+    sink = KeyedRows(Path(rows))
+    with timed(), RecordingGraph(open_graph(graph, create=True), sink) as opened:
+        load(opened, Path(folder))
+        sink.close()
+
+
+def copy_rows(rows: str, database: str) -> None:
+    """Copy recorded rows into a new database."""
+    from references import copy_into_new_database
+
+    with timed():
+        copy_into_new_database(Path(rows), Path(database))
+
+
+def count_lines(*paths: str) -> None:
+    """Count the lines of dumps."""
+    from references import count_lines as count
+
+    with timed():
+        ANSWER["lines"] = count(map(Path, paths))
+
+
+def parse(*paths: str) -> None:
+    """Read and parse the files of one dump."""
+    from xlagraph.ingest import DumpPart, parse_plan
+
+    with timed():
+        texts = [DumpPart(path, Path(path).read_bytes().decode()) for path in paths]
+        plan = parse_plan(texts)
+    ANSWER["values"] = len(plan.values)
+
+
+def parse_and_derive(*paths: str) -> None:
+    """Read, parse and derive: ranges, peaks, slot succession, alias sets."""
+    from xlagraph.ingest import DumpPart, parse_plan
+    from xlagraph.ingest.live_ranges import value_spans
+    from xlagraph.ingest.peaks import peaks
+    from xlagraph.ingest.succession import alias_places, succession
+
+    with timed():
+        texts = [DumpPart(path, Path(path).read_bytes().decode()) for path in paths]
+        plan = parse_plan(texts)
+        spans = value_spans(plan)
+        peaks(plan, spans)
+        alias_places(plan, spans, succession(plan, spans))
+    ANSWER["values"] = len(plan.values)
+
+
+def neo4j_reference(uri: str, folder: str) -> None:
+    """Write the rows of a folder into an empty Neo4j, parameters ready in memory."""
+    import neo4j_reference as reference
+    from recording import RecordingGraph
+
+    from xlagraph.graph import open_graph
+    from xlagraph.ingest import ingest as load
+
+    prepared = reference.Prepared()
+    with tempfile.TemporaryDirectory() as own:
+        graph = open_graph(Path(own) / "recorded.lbug", create=True)
+        with RecordingGraph(graph, prepared.add) as opened:
+            load(opened, Path(folder))
+    with reference.connected(uri) as (driver, database):
+        reference.make_constraints(driver, database)
+        with timed():
+            reference.send(driver, database, prepared)
+
+
+def neo4j_empty(uri: str) -> None:
+    """Delete all nodes of a database."""
+    import neo4j_reference as reference
+
+    with timed(), reference.connected(uri) as (driver, database):
+        reference.empty(driver, database)
+
+
+def neo4j_nodes(uri: str) -> None:
+    """Count the nodes of a database."""
+    import neo4j_reference as reference
+
+    with timed(), reference.connected(uri) as (driver, database):
+        records = driver.execute_query("MATCH (n) RETURN count(*)", database_=database).records
+    ANSWER["nodes"] = records[0][0]
+
+
+def queries(graph: str, repeats: str) -> None:
+    """Time every canned query on a graph; one call before the first is not counted."""
+    from query_times import query_times
+
+    from xlagraph.graph import open_graph
+
+    with timed(), open_graph(graph) as opened:
+        ANSWER["queries"] = query_times(opened, int(repeats))
+
+
+TASKS: dict[str, Callable[..., None]] = {
+    task.__name__: task
+    for task in (
+        *(ingest, record, copy_rows, count_lines, parse, parse_and_derive),
+        *(neo4j_reference, neo4j_empty, neo4j_nodes, queries),
+    )
+}
+
+
+def main(name: str, *arguments: str) -> None:
+    """Run a task and print its answer."""
+    TASKS[name](*arguments)
+    own, below = (
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    unit = 1 if sys.platform == "darwin" else 1024
+    ANSWER["peak_bytes"] = max(own, below) * unit
+    print(json.dumps(ANSWER))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,211 @@
+"""The generator of the benchmarks writes what XLA could write; the verdicts catch bad growth."""
+
+import sys
+from collections import defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from xlagraph.ingest import DumpPart, parse_plan, render_plan
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+import generate
+import measure
+import table
+
+
+def texts_of(folder):
+    return [
+        DumpPart(path.name, path.read_text("utf-8")) for path in sorted(folder.rglob("*-*.txt"))
+    ]
+
+
+@pytest.fixture(params=["training step", "wide loop"])
+def parts(request, tmp_path):
+    if request.param == "training step":
+        generate.write_training_step(tmp_path, layers=3)
+    else:
+        generate.write_wide_loop(tmp_path, megabytes=0.1)
+    return texts_of(tmp_path)
+
+
+@pytest.fixture
+def plan(parts):
+    return parse_plan(parts)
+
+
+@pytest.fixture
+def ranges(plan):
+    range_by_key = {(item.name, item.shape_index): item for item in plan.live_ranges.ranges}
+    return {
+        value.value_id: range_by_key.get((value.name, value.shape_index or "{}"))
+        for value in plan.values
+    }
+
+
+def test_a_generated_dump_is_written_back_byte_for_byte(parts):
+    assert list(render_plan(parse_plan(parts))) == [part.text for part in parts]
+
+
+def test_the_same_arguments_give_the_same_bytes(tmp_path):
+    for name in ("once", "twice"):
+        generate.write_training_step(tmp_path / name, layers=2)
+        generate.write_wide_loop(tmp_path / name, megabytes=0.05, module_id=2)
+    once, twice = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("once", "twice")
+    )
+    assert once == twice
+
+
+def test_allocations_add_up_to_the_printed_total(plan):
+    assert plan.total.bytes == sum(allocation.size_bytes for allocation in plan.allocations)
+
+
+def test_an_allocation_ends_where_the_last_of_its_values_ends(plan):
+    ends = defaultdict(int)
+    for value in plan.values:
+        ends[value.allocation] = max(ends[value.allocation], value.offset_bytes + value.size_bytes)
+    assert {item.number: item.size_bytes for item in plan.allocations} == ends
+
+
+def test_only_temporaries_lie_elsewhere_than_at_the_start(plan):
+    temporary = {item.number for item in plan.allocations if item.is_preallocated_temp}
+    assert temporary
+    assert all(
+        value.offset_bytes == 0 for value in plan.values if value.allocation not in temporary
+    )
+
+
+def test_constants_and_thread_local_allocations_hold_one_value(plan):
+    held = defaultdict(int)
+    for value in plan.values:
+        held[value.allocation] += 1
+    alone = [item for item in plan.allocations if item.is_constant or item.is_thread_local]
+    assert alone
+    assert {held[item.number] for item in alone} == {1}
+
+
+def test_numbers_are_dense_and_ids_ascend_in_each_allocation(plan):
+    assert [item.number for item in plan.allocations] == list(range(len(plan.allocations)))
+    ids = [value.value_id for value in plan.values]
+    assert len(set(ids)) == len(ids)
+    by_allocation = defaultdict(list)
+    for value in plan.values:
+        by_allocation[value.allocation].append(value.value_id)
+    assert all(listed == sorted(listed) for listed in by_allocation.values())
+    assert [used.value_id for used in plan.used_values] == sorted(ids)
+
+
+def test_ranges_lie_within_the_schedule_and_only_thread_local_values_have_none(plan, ranges):
+    end = plan.live_ranges.max_step
+    assert end == len(plan.live_ranges.schedule)
+    thread_local = {item.number for item in plan.allocations if item.is_thread_local}
+    for value in plan.values:
+        found = ranges[value.value_id]
+        assert (found is None) == (value.allocation in thread_local)
+        assert found is None or 0 <= found.first_step <= found.last_step <= end
+
+
+def test_values_that_share_bytes_touch_in_one_step_at_most(plan, ranges):
+    by_allocation = defaultdict(list)
+    for value in plan.values:
+        by_allocation[value.allocation].append(value)
+    touching = 0
+    for values in by_allocation.values():
+        for one, other in combinations(values, 2):
+            shared = min(
+                one.offset_bytes + one.size_bytes, other.offset_bytes + other.size_bytes
+            ) - max(one.offset_bytes, other.offset_bytes)
+            if shared > 0:
+                first, second = ranges[one.value_id], ranges[other.value_id]
+                common = min(first.last_step, second.last_step) - max(
+                    first.first_step, second.first_step
+                )
+                assert common <= 0, (one, other)
+                touching += common == 0
+    assert touching
+
+
+def test_slots_are_reused_and_a_use_lies_within_the_range(plan, ranges):
+    block = max(plan.allocations, key=lambda item: item.is_preallocated_temp)
+    inside = [value for value in plan.values if value.allocation == block.number]
+    assert block.size_bytes < sum(value.size_bytes for value in inside)
+    step = {name: place for place, name in enumerate(plan.live_ranges.schedule)}
+    for used in plan.used_values:
+        found = ranges[used.value_id]
+        if found is not None:
+            # a loop reads its operands when their successors in the loop live already
+            steps = [step[use.instruction] for use in used.uses if "while" not in use.instruction]
+            assert all(found.first_step <= at <= found.last_step for at in steps)
+
+
+def test_the_printed_peak_lists_all_that_is_live_where_most_is(plan, ranges):
+    def live_at(step):
+        return [
+            value
+            for value in plan.values
+            if (found := ranges[value.value_id]) and found.first_step <= step <= found.last_step
+        ]
+
+    peak = plan.live_ranges.peak
+    sums = [sum(v.size_bytes for v in live_at(step)) for step in range(plan.live_ranges.max_step)]
+    assert sums[peak.step] == max(sums)
+    listed = [(entry.name, entry.shape_index, entry.bytes) for entry in peak.entries]
+    assert sorted(listed) == sorted(
+        (value.name, value.shape_index or "{}", value.size_bytes) for value in live_at(peak.step)
+    )
+    assert peak.entries[-1].cumulative_bytes == max(sums)
+
+
+def test_every_scheduled_instruction_of_a_training_step_stands_in_its_module_text(tmp_path):
+    path = generate.write_training_step(tmp_path, layers=2)
+    plan = parse_plan(texts_of(tmp_path))
+    module = path.with_name(path.name.replace("-buffer-assignment", "")).read_text("utf-8")
+    lines = {line.strip().removeprefix("ROOT ").partition(" = ")[0] for line in module.splitlines()}
+    assert all(
+        f"%{name}" in lines or name.startswith("get-tuple-element")
+        for name in plan.live_ranges.schedule
+    )
+
+
+def test_a_folder_holds_about_as_many_values_as_asked_for(tmp_path):
+    assert generate.write_training_folder(tmp_path, values=3000, values_each=600) == 6
+    texts = "".join([part.text for part in texts_of(tmp_path)])
+    assert 2500 < texts.count(" value: <") < 3500
+    assert 400 < len(texts) / texts.count(" value: <") < 700
+
+
+def test_a_wide_loop_is_as_large_as_asked_for(tmp_path):
+    path = generate.write_wide_loop(tmp_path, megabytes=3)
+    assert 2.5e6 < path.stat().st_size < 3.5e6
+
+
+def test_linear_growth_is_met_and_quadratic_growth_is_missed():
+    sizes = [1000, 2000, 4000]
+    linear = table.growth_row("parse", sizes, [0.1, 0.21, 0.4])
+    quadratic = table.growth_row("parse", sizes, [0.1, 0.4, 1.6])
+    assert (linear.verdict, quadratic.verdict) == (table.Verdict.MET, table.Verdict.MISSED)
+    assert table.failed([linear, quadratic]) == [quadratic]
+
+
+def test_the_exponent_is_that_of_the_fitted_power():
+    sizes = [1, 2, 4, 8]
+    assert measure.growth_exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
+
+
+def test_an_exponent_needs_two_sizes():
+    with pytest.raises(ValueError, match="two different sizes"):
+        measure.growth_exponent([5, 5], [1, 2])
+
+
+def test_a_ratio_above_its_goal_is_missed():
+    met = table.ratio_row("load", 1.9, "COPY", 1.0, 2)
+    missed = table.ratio_row("load", 2.1, "COPY", 1.0, 2)
+    assert (met.verdict, missed.verdict) == (table.Verdict.MET, table.Verdict.MISSED)
+
+
+def test_what_was_not_measured_is_no_failure():
+    assert table.failed([table.skipped_row("Neo4j", "no Java")]) == []
