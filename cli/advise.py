@@ -1,0 +1,50 @@
+"""`xlagraph advise`: what stands out, what it costs, what to change."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xlagraph.cli.advice_text import COLUMNS, finding_rows, write_diagnosis
+from xlagraph.cli.completion import complete_either
+from xlagraph.cli.formats import Format
+from xlagraph.cli.messages import note
+from xlagraph.cli.opening import opened
+from xlagraph.cli.options import RowOptions
+from xlagraph.cli.output import open_output, write_rows
+
+if TYPE_CHECKING:
+    from xlagraph.queries.diagnosis import Diagnosis
+
+
+def advise(
+    options: RowOptions,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="COMPILATION|RUN",
+            help="The compilation that reserves most by default.",
+            autocompletion=complete_either,
+        ),
+    ] = None,
+    memory_space: Annotated[int, typer.Option(min=0, help="Number of the memory space.")] = 0,
+) -> None:
+    """Diagnose a compilation, or the largest of a run: what to change, most bytes first.
+
+    Example: xlagraph advise baseline
+    """
+    from xlagraph.cli.query import catalogue
+    from xlagraph.queries.diagnosis import advise as diagnose
+
+    with opened(options) as graph:
+        diagnosis = diagnose(graph, name, memory_space=memory_space, catalogue=catalogue())
+    _write(diagnosis, options)
+
+
+def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
+    for text in diagnosis.notes:
+        note(text)
+    if options.format in (Format.TABLE, Format.MD):
+        with open_output(options) as stream:
+            write_diagnosis(diagnosis, options.format, stream)
+    else:
+        write_rows(COLUMNS, finding_rows(diagnosis), options)

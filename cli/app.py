@@ -1,0 +1,133 @@
+"""The app: which commands there are, and how one is run."""
+
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+from typer.main import get_command
+
+from xlagraph.cli.advise import advise
+from xlagraph.cli.check import check
+from xlagraph.cli.compare import compare
+from xlagraph.cli.compilations import compilations
+from xlagraph.cli.cypher import cypher
+from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.export import export
+from xlagraph.cli.failures import report, report_usage
+from xlagraph.cli.ingest import ingest
+from xlagraph.cli.messages import Verbosity, problem, set_verbosity
+from xlagraph.cli.options import QuietOption, VerboseOption, spread_options
+from xlagraph.cli.query import query_app
+from xlagraph.cli.remove import remove
+from xlagraph.cli.runs import runs_app
+from xlagraph.cli.value import value
+
+if TYPE_CHECKING:
+    from typer._click import Parameter
+
+COMMANDS: Final = (
+    ingest,
+    runs_app,
+    compilations,
+    query_app,
+    cypher,
+    value,
+    advise,
+    compare,
+    check,
+    remove,
+    export,
+)
+"""In the order of help; those that have commands of their own are apps."""
+
+# Off a terminal no line of help is wrapped.
+_UNWRAPPED: Final = 100_000
+
+
+def _show_versions(asked: bool) -> None:
+    if asked:
+        from xlagraph.cli.versions import version_lines
+
+        typer.echo("\n".join(version_lines()))
+        raise typer.Exit
+
+
+def xlagraph(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show all versions, and exit.", callback=_show_versions, is_eager=True
+        ),
+    ] = False,
+    verbose: VerboseOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Turn the memory plans that XLA dumps into a property graph, and ask it.
+
+    Begin with `xlagraph ingest DIR`, then `xlagraph query`.
+    """
+
+
+class _Commands(TyperGroup):
+    def get_params(self, ctx: typer.Context) -> "list[Parameter]":  # type: ignore[override]
+        """Give the options; typer loads pydantic, 50 ms, to convert a flag that is None."""
+        params = super().get_params(ctx)
+        for param in params:
+            if param.default is None:
+                param.default = False
+        return params
+
+    def list_commands(self, ctx: object) -> list[str]:
+        """Give the names in the order of `COMMANDS`: typer lists apps last."""
+        del ctx
+        names = [
+            str(command.info.name) if isinstance(command, typer.Typer) else command.__name__
+            for command in COMMANDS
+        ]
+        return [name for name in names if name in self.commands]
+
+
+def build_app() -> typer.Typer:
+    """Put the commands together."""
+    width = None if sys.stdout.isatty() and sys.stderr.isatty() else _UNWRAPPED
+    app = typer.Typer(
+        cls=_Commands,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"terminal_width": width, "help_option_names": ["--help", "-h"]},
+    )
+    app.callback()(xlagraph)
+    for command in COMMANDS:
+        if isinstance(command, typer.Typer):
+            app.add_typer(command)
+        else:
+            app.command()(spread_options(command))
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command, and give the exit code; the arguments of the process by default."""
+    set_verbosity(Verbosity.NORMAL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is spelt
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        command = get_command(build_app())
+        code = command(args=arguments, prog_name="xlagraph", standalone_mode=False)
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else ExitCode.DONE
+    except TyperException as failure:
+        code = report_usage(failure)
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    except Exception as failure:  # noqa: BLE001 - the one border where a traceback would show
+        code = report(failure)
+    if code == ExitCode.INTERRUPTED:
+        # a terminal shows ^C where the line is
+        problem("\ninterrupted" if sys.stderr.isatty() else "interrupted")
+    return int(code or ExitCode.DONE)

@@ -1,0 +1,56 @@
+"""Byte counts and shares as people write and read them: `1.5 MiB`, `64MiB`, `2%`."""
+
+import re
+from typing import Final
+
+_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_FACTORS: Final = {
+    "": 1,
+    **{unit.lower(): 1024**power for power, unit in enumerate(_UNITS)},
+    **{f"{unit[0].lower()}b": 1000**power for power, unit in enumerate(_UNITS) if power},
+}
+# 64MiB, 1.5 GiB, 2GB, 4096
+_SIZE: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)")
+# 2%, 0.5 %
+_PERCENT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%")
+
+
+def human_bytes(size_bytes: float) -> str:
+    """Write a byte count with a binary unit: ``512 B``, ``1.5 MiB``, ``-3.0 KiB``."""
+    magnitude = float(abs(size_bytes))
+    power = 0
+    # 1023.95 KiB would round to 1024.0 KiB: take the next unit
+    while round(magnitude, 1 if power else 0) >= 1024 and power < len(_UNITS) - 1:
+        magnitude /= 1024
+        power += 1
+    sign = "-" if size_bytes < 0 else ""
+    number = f"{magnitude:.1f}" if power else f"{magnitude:.0f}"
+    return f"{sign}{number} {_UNITS[power]}"
+
+
+def share_text(share: float, *, signed: bool = False) -> str:
+    """Write a share as a percentage: ``62.0%``, signed ``+62.0%``."""
+    text = f"{share:+.1%}" if signed else f"{share:.1%}"
+    return "0.0%" if text.lstrip("+-") == "0.0%" else text
+
+
+def parse_bytes(text: str) -> int:
+    """Read ``64MiB``, ``1.5 GiB``, ``2GB`` (10⁹) or a plain number of bytes.
+
+    Raises ValueError with a sentence that shows the forms.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    factor = _FACTORS.get(match["unit"].lower()) if match else None
+    if match is None or factor is None:
+        raise ValueError(f"expected bytes such as 64MiB, 16GiB or 1048576, found {text!r}")
+    return _scaled(match["number"], factor)
+
+
+def parse_share(text: str) -> float | None:
+    """Read ``2%`` as 0.02; None if the text is no percentage."""
+    match = _PERCENT.fullmatch(text.strip())
+    return None if match is None else float(match["number"]) / 100
+
+
+def _scaled(number: str, factor: int) -> int:
+    return int(number) * factor if number.isdecimal() else int(float(number) * factor)

@@ -1,0 +1,109 @@
+"""The command of one canned query: its parameters are real options, with help and types."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from typer.core import TyperCommand
+from typer.main import get_command
+
+from xlagraph.cli.browser import browser_link, browser_text
+from xlagraph.cli.completion import complete_compilation, complete_run
+from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.opening import opened
+from xlagraph.cli.options import RowOptions, spread_options
+from xlagraph.cli.output import write_answer
+
+if TYPE_CHECKING:
+    from xlagraph.queries.catalogue import Query
+    from xlagraph.queries.header import Literal, Parameter
+
+TYPES: Final[Mapping[str, type]] = {
+    "STRING": str,
+    "INTEGER": int,
+    "FLOAT": float,
+    "BOOLEAN": bool,
+}
+_COMPLETIONS: Final[Mapping[str, Callable[[typer.Context, str], list[str]]]] = {
+    "compilation": complete_compilation,
+    "run": complete_run,
+    "runA": complete_run,
+    "runB": complete_run,
+}
+_CHOSEN: Final = "compilation"
+"""The parameter that may be left out though it has no default."""
+
+
+def canned_command(query: "Query") -> TyperCommand:
+    """Make the command that runs a query."""
+
+    def run_query(
+        options: RowOptions,
+        show: Annotated[
+            bool,
+            typer.Option(
+                "--show",
+                help="Print :param lines and the file as it is, for Neo4j Browser; do not run it.",
+            ),
+        ] = False,
+        browser: Annotated[
+            bool, typer.Option("--browser", help="Print a link that opens it in Neo4j Browser.")
+        ] = False,
+        **parameters: str | float | bool | None,
+    ) -> None:
+        given = {name: value for name, value in parameters.items() if value is not None}
+        if show:
+            typer.echo(browser_text(query, given), nl=False)
+        elif browser:
+            typer.echo(browser_link(query, given, options.graph))
+        else:
+            _run(query, given, options)
+
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    extra = [_option(parameter) for parameter in query.parameters]
+    app.command(query.id, help=_help(query))(spread_options(run_query, extra))
+    command = get_command(app)
+    assert isinstance(command, TyperCommand)  # noqa: S101 - an app of one command is one
+    return command
+
+
+def _run(query: "Query", given: Mapping[str, "Literal"], options: RowOptions) -> None:
+    from xlagraph.queries import run
+
+    _check_given(query, given)
+    with opened(options) as graph:
+        write_answer(run(graph, query.id, catalogue={query.id: query}, **given), options)
+
+
+def _check_given(query: "Query", given: Mapping[str, "Literal"]) -> None:
+    for parameter in query.parameters:
+        if _must_be_given(parameter) and parameter.name not in given:
+            raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")
+
+
+def _must_be_given(parameter: "Parameter") -> bool:
+    return parameter.required and parameter.name != _CHOSEN
+
+
+def _option(parameter: "Parameter") -> inspect.Parameter:
+    # a flag that is true by default must be able to say no
+    negative = f"/--no-{parameter.option}" if parameter.type == "BOOLEAN" else ""
+    option = typer.Option(
+        f"--{parameter.option}{negative}",
+        help=parameter.description + (" [required]" if _must_be_given(parameter) else ""),
+        autocompletion=_COMPLETIONS.get(parameter.name),
+        # an empty string would be shown as an empty pair of brackets
+        show_default=parameter.default not in (None, ""),
+    )
+    return inspect.Parameter(
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=parameter.default,
+        annotation=Annotated[TYPES[parameter.type] | None, option],
+    )
+
+
+def _help(query: "Query") -> str:
+    columns = "\n".join(f"  {column.name}: {column.description}" for column in query.columns)
+    return f"{query.title}.\n\n{query.answers}\n\n\b\nColumns:\n{columns}"

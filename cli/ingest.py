@@ -1,0 +1,65 @@
+"""`xlagraph ingest`: from folders of dumps into the graph."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.ingest_summary import tell_summary
+from xlagraph.cli.opening import opened
+from xlagraph.cli.options import GraphOptions
+from xlagraph.cli.progress import progress_bar
+from xlagraph.cli.runs import parse_tags
+
+
+def ingest(
+    options: GraphOptions,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.")
+    ],
+    run: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the run, if there is only one.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="What you say of the run: its commit, job, device."
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Drop what the run holds and the folder does not.")
+    ] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop at the first dump that does not fit.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read everything, write nothing.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Files parsed at once (default: one for each core)."),
+    ] = None,
+) -> None:
+    """Load every dump below each PATH; a folder that holds dumps is a run.
+
+    Example: xlagraph ingest runs/ --tag commit=3f2a1c
+    """
+    from xlagraph.ingest import ingest as ingest_dumps
+
+    tags = [f"{name}={value}" for name, value in parse_tags(tag or ())]
+    with opened(options, create=True) as graph, progress_bar() as progress:
+        summary = ingest_dumps(
+            graph,
+            paths,
+            run=run,
+            tags=tags,
+            replace=replace,
+            fail_fast=fail_fast,
+            dry_run=dry_run,
+            jobs=jobs,
+            progress=progress,
+        )
+    tell_summary(summary, paths)
+    if not summary.ok:
+        raise typer.Exit(ExitCode.FAILED)

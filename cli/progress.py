@@ -1,0 +1,43 @@
+"""The progress bar of an ingest, by bytes; only on a terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from xlagraph.cli.cells import escape_control_characters
+from xlagraph.cli.messages import Verbosity, verbosity
+
+if TYPE_CHECKING:
+    from xlagraph.ingest import Progress as IngestProgress
+
+
+@contextmanager
+def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
+    """Give what shows how far an ingest is; None where nobody looks."""
+    if not sys.stderr.isatty() or verbosity() < Verbosity.NORMAL:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        BarColumn(),
+        DownloadColumn(binary_units=True),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+        console=Console(file=sys.stderr),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+
+        def show(progress: "IngestProgress") -> None:
+            bar.update(
+                task,
+                total=progress.bytes_total,
+                completed=progress.bytes_done,
+                description=escape_control_characters(progress.file),
+            )
+
+        yield show

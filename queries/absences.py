@@ -1,0 +1,197 @@
+"""Why a query gave nothing: a name that is not there, or a fact that the dump lacks."""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from xlagraph.graph.engine import Graph, Result, Scalar
+from xlagraph.queries.catalogue import Query
+from xlagraph.queries.compilations import near
+from xlagraph.queries.errors import NoSuchName
+
+
+class _Named(NamedTuple):
+    noun: str
+    names: str
+    """Statement that gives the names that hold $part, the name itself first."""
+
+
+_NAMED: Final[Mapping[str, _Named]] = {
+    "value": _Named(
+        "value",
+        """
+        MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+        WHERE $part = '' OR v.label CONTAINS $part
+        RETURN v.label AS name, v.label = $part AS isWhole ORDER BY isWhole DESC, name LIMIT 1000
+        """,
+    ),
+    "instruction": _Named(
+        "instruction",
+        """
+        MATCH (c:Compilation {key: $compilation})-[:SCHEDULES]->(i:Instruction)
+        WHERE $part = '' OR i.name CONTAINS $part
+        RETURN i.name AS name, i.name = $part AS isWhole ORDER BY isWhole DESC, name LIMIT 1000
+        """,
+    ),
+    "module": _Named(
+        "module",
+        """
+        MATCH (m:Module) WHERE $part = '' OR m.name CONTAINS $part
+        RETURN m.name AS name, m.name = $part AS isWhole ORDER BY isWhole DESC, name LIMIT 1000
+        """,
+    ),
+    "opName": _Named(
+        "op",
+        """
+        MATCH (o:Op) WHERE $part = '' OR o.name CONTAINS $part
+        RETURN o.name AS name, o.name = $part AS isWhole ORDER BY isWhole DESC, name LIMIT 1000
+        """,
+    ),
+}
+_ALLOCATION: Final = """
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)
+RETURN count(a) AS allocations, max(a.number) AS largest
+"""
+
+
+def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
+    """Raise NoSuchName, with what is near, if a parameter names what is not there."""
+    for parameter, named in _NAMED.items():
+        name = str(parameters.get(parameter) or "")
+        if not name:
+            continue
+        place = {key: parameters[key] for key in ("compilation",) if key in parameters}
+        names = _names(graph, named, place, name)
+        if name in names:
+            continue
+        # A wrong index or counter is the usual slip: look for what has the stem.
+        stem = re.split(r"[.{\[(]", name)[0]
+        names = names or _names(graph, named, place, stem) or _names(graph, named, place, "")
+        raise NoSuchName(f"no {named.noun} is called '{name}'", near(name, names))
+    if "allocation" in parameters:
+        compilation = {"compilation": parameters["compilation"]}
+        ((count, largest),) = graph.query(_ALLOCATION, compilation).rows
+        number = parameters["allocation"]
+        if largest is None or not 0 <= int(str(number)) <= int(str(largest)):
+            raise NoSuchName(f"no allocation has the number {number}; there are {count}, from 0")
+
+
+def _names(graph: Graph, named: _Named, place: Mapping[str, Scalar], part: str) -> list[str]:
+    return [str(row[0]) for row in graph.query(named.names, {**place, "part": part}).rows]
+
+
+class _Fact(NamedTuple):
+    words: frozenset[str]
+    """A statement that holds one of these needs the fact."""
+    columns: frozenset[str]
+    """Columns that are null throughout without the fact."""
+    absence: str
+
+
+_LIVE_RANGES: Final = _Fact(
+    frozenset(
+        (
+            "LIVE_AT_PEAK",
+            "SCHEDULES",
+            "LIVE_UNTIL",
+            "UPDATES_IN_PLACE",
+            "REUSES",
+            "IN_PRINTED_PEAK",
+            "liveFrom",
+            "liveUntil",
+        )
+    ),
+    frozenset(("physicalPeakBytes", "logicalPeakBytes", "liveFrom", "liveUntil", "idleBytes")),
+    "the dump has no live ranges (TensorFlow before 2.6, or its -live-range.txt is missing)",
+)
+_USES: Final = _Fact(
+    frozenset(("USED_BY", "APPEARS_AT", "lastUse")),
+    frozenset(("lastUse",)),
+    "the dump does not say who uses a value"
+    " (TensorFlow before 2.1, or its -buffer-assignment-values.txt is missing)",
+)
+_INSTRUCTIONS: Final = _Fact(
+    frozenset(("opcode", "rootOpcode")),
+    frozenset(("opcode",)),
+    "the dump has no text of instructions (TensorFlow before 2.7) and no module text beside it",
+)
+_OP_NAMES: Final = _Fact(
+    frozenset(("opName", "FROM_OP")),
+    frozenset(("opName",)),
+    "the dump has no op names; the module text, NAME.txt beside the dump, may have them",
+)
+_SOURCE_LINES: Final = _Fact(
+    frozenset(("sourceFile",)),
+    frozenset(("sourceFile",)),
+    "the dump has no source lines; the module text, NAME.txt beside the dump, may have them",
+)
+_FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
+"""In the order of the columns of `_PRESENT`."""
+
+_PRESENT: Final = """
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+RETURN count(v.liveFrom) AS liveRanges, count(v.lastUse) AS uses, count(v.opcode) AS opcodes,
+       count(v.opName) AS opNames, count(v.sourceFile) AS sourceFiles
+"""
+_SPACES: Final = """
+MATCH (c:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace)
+RETURN s.color AS memorySpace ORDER BY memorySpace
+"""
+_WITHOUT_RANGES: Final = """
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete' AND (size($runs) = 0 OR r.name IN $runs)
+RETURN r.name AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges
+ORDER BY run
+"""
+
+
+def absences(
+    graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
+) -> list[str]:
+    """Say which facts the rows would need that the dump does not tell."""
+    # What is only returned may be null; what is matched before leaves no rows without it.
+    matched = re.sub(r"//.*", "", query.text).rpartition("RETURN")[0]
+    words = frozenset(re.findall(r"\w+", matched))
+    if "compilation" not in parameters:
+        return _absences_of_runs(graph, words, parameters, result)
+    compilation = {"compilation": parameters["compilation"]}
+    empty = _empty_columns(result)
+    suspects = [
+        fact for fact in _FACTS if (fact.columns & empty if result.rows else fact.words & words)
+    ]
+    notes: list[str] = []
+    if suspects:
+        (counts,) = graph.query(_PRESENT, compilation).rows
+        notes = [
+            fact.absence
+            for fact, count in zip(_FACTS, counts, strict=True)
+            if fact in suspects and count == 0
+        ]
+    if not result.rows and "memorySpace" in parameters and not notes:
+        spaces = [row[0] for row in graph.query(_SPACES, compilation).rows]
+        if parameters["memorySpace"] not in spaces:
+            shown = ", ".join(str(space) for space in spaces) or "none"
+            notes.append(f"memory spaces of this compilation: {shown}")
+    return notes
+
+
+def _absences_of_runs(
+    graph: Graph, words: frozenset[str], parameters: Mapping[str, Scalar], result: Result
+) -> list[str]:
+    if not words & _LIVE_RANGES.words and not _LIVE_RANGES.columns & set(result.columns):
+        return []
+    runs = [str(parameters[name]) for name in ("run", "runA", "runB") if parameters.get(name)]
+    return [
+        f"{int(str(count)) - int(str(known))} of {count} compilations of run {run}"
+        " have no live ranges, so nothing is known of their peaks"
+        for run, count, known in graph.query(_WITHOUT_RANGES, {"runs": runs}).rows
+        if known != count
+    ]
+
+
+def _empty_columns(result: Result) -> frozenset[str]:
+    return frozenset(
+        column
+        for place, column in enumerate(result.columns)
+        if all(row[place] is None for row in result.rows)
+    )

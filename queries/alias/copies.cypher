@@ -1,0 +1,70 @@
+// Copies, what they copy and who needs them
+// @kind     table
+// @answers  Where did this copy come from?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        the copy, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   copied        STRING        the value that is copied
+// @column   copiedFrom    STRING        the instruction that made that
+// @column   copiedOpcode  STRING        its opcode
+// @column   usedBy        STRING        the first user of the copy by step
+// @column   neededBy      STRING        the first user that computes with it: past copy-done,
+//           tuple and the like
+// @column   users         INTEGER       instructions that use the copy
+// @column   originalLive  BOOLEAN       the value that is copied lives on beyond the copy: both
+//           take room
+// @column   ofLoop        BOOLEAN       a loop carries what is copied, or the copy
+// @column   ofParameter   BOOLEAN       an entry parameter is copied
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @column   memorySpace   INTEGER       number of the memory space of the copy
+// @column   peakCopyBytes INTEGER       its share of the peak where the original holds room of
+//           the same memory space then too, or is loop state that is overwritten; null elsewhere
+// @measure  assigned, physical
+// @note     Of a copy-start its target, element {0}.
+// @advice   peakCopyBytes physical Copies lie at the peak beside what they copy
+// @evidence value copied shape ofLoop ofParameter neededBy opName sourceFile sourceLine
+// @remedy   jax         Let nothing read the old value once it is updated: donate what a loop
+//           starts from (donate_argnums), return only the new carry of jax.lax.scan and
+//           while_loop, and use x.at[...].set(...) as the last reader of x.
+// @remedy   tensorflow  Let nothing read the old value once it is updated: keep state that a
+//           tf.while_loop changes in tf.Variable, and return only the new loop variables.
+// @remedy   pytorch     Let nothing read the old value once it is updated: use in-place ops and
+//           drop views and clones of the tensor before torch_xla.sync() (xm.mark_step()).
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.opcode = 'copy' OR (v.opcode = 'copy-start' AND v.shapeIndex = '{0}')
+WITH v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+MATCH (v)<-[:DEFINES]-(i:Instruction)
+OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
+WITH v, i, count(DISTINCT u.name) AS users, min(u.step) AS firstStep,
+     max(CASE WHEN u.opcode = 'while' THEN 1 ELSE 0 END) AS inLoops
+OPTIONAL MATCH (v)-[:USED_BY]->(n:Instruction)-[:DEFINES]->(:Value)
+WHERE n.opcode <> 'tuple' AND n.step IS NOT NULL
+WITH v, i, users, firstStep, inLoops, min(n.step) AS neededStep
+OPTIONAL MATCH (v)-[:USED_BY]->(f:Instruction) WHERE f.step = firstStep
+OPTIONAL MATCH (v)-[:USED_BY]->(g:Instruction) WHERE g.step = neededStep
+OPTIONAL MATCH (o:Value)-[x:USED_BY]->(i) WHERE x.operandIndex IS NULL OR x.operandIndex = '{}'
+OPTIONAL MATCH (b:Allocation)-[:HOLDS]->(o)
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+OPTIONAL MATCH (o)-[h:LIVE_AT_PEAK]->(:MemorySpace)
+WITH v, p, o, b, f, g, users, o.liveUntil > v.liveFrom AS originalLive,
+     inLoops = 1 OR o.isPhi AS ofLoop,
+     h.physicalBytes IS NOT NULL OR EXISTS { MATCH (o)<-[:UPDATES_IN_PLACE]-(:Value) } AS heldToo
+RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       o.label AS copied, o.name AS copiedFrom, o.opcode AS copiedOpcode, f.name AS usedBy,
+       g.name AS neededBy, users, originalLive, ofLoop,
+       b.parameterNumber IS NOT NULL AND o.opcode = 'parameter' AS ofParameter,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine, v.memorySpace AS memorySpace,
+       CASE WHEN o.memorySpace = v.memorySpace AND heldToo AND (originalLive OR ofLoop)
+            THEN p.physicalBytes ELSE null END AS peakCopyBytes
+ORDER BY sizeBytes DESC, value, copied, usedBy, neededBy
+LIMIT $limit

@@ -1,0 +1,27 @@
+// Values that overwrite another one in place
+// @kind     table
+// @answers  Who overwrites whom in place?
+// @param    compilation STRING        key of a compilation, or a unique part of it
+// @param    limit       INTEGER = 20  rows to return
+// @column   earlier     STRING        the value that is overwritten
+// @column   later       STRING        the value that overwrites it
+// @column   allocation  INTEGER       number of the allocation that holds it
+// @column   sharedBytes INTEGER       bytes that it takes over
+// @column   step        INTEGER       the step in which both are live
+// @column   instruction STRING        the one that makes the later value
+// @column   shape       STRING        shape of the later value, without layout
+// @column   opcode      STRING        its opcode
+// @column   opName      STRING        its op name, as the framework set it
+// @column   sourceFile  STRING        source file of that instruction
+// @column   sourceLine  INTEGER       line in that file
+// @measure  shared
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+MATCH (v)-[u:UPDATES_IN_PLACE]->(e:Value)
+RETURN e.label AS earlier, v.label AS later, a.number AS allocation,
+       u.sharedBytes AS sharedBytes, u.step AS step, v.name AS instruction,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY sharedBytes DESC, step, later, earlier
+LIMIT $limit

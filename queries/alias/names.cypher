@@ -1,0 +1,19 @@
+// Names by which one value goes
+// @kind     table
+// @answers  By which names does this value go (tuples, calls, loops)?
+// @param    compilation STRING          key of a compilation, or a unique part of it
+// @param    value       STRING          label of a value, with its tuple index: fusion.7,
+//           while.1{1}
+// @param    limit       INTEGER = 1000  rows to return
+// @column   name        STRING          an instruction in whose result it stands
+// @column   shapeIndex  STRING          its place there, in braces; null if that is no tuple
+// @column   opcode      STRING          opcode of that instruction
+// @column   step        INTEGER         place of that instruction in the schedule
+// @measure  none
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
+MATCH (a)-[:HOLDS]->(v:Value {label: $value})
+MATCH (v)-[p:APPEARS_AT]->(i:Instruction)
+RETURN i.name AS name, p.shapeIndex AS shapeIndex, i.opcode AS opcode, i.step AS step
+ORDER BY step, shapeIndex, name
+LIMIT $limit

@@ -1,0 +1,79 @@
+"""Does it fit: what compilations reserve in each memory space, against what there is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from xlagraph.graph.engine import Graph
+from xlagraph.queries.catalogue import Query
+from xlagraph.queries.checks import checked_keys
+from xlagraph.queries.diagnosis import Finding, advise
+from xlagraph.queries.errors import EmptyGraph
+
+_SPACES: Final = """
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey})
+MATCH (r:Run)-[:COMPILED]->(c)
+MATCH (c)-[:USES_SPACE]->(m:MemorySpace)
+RETURN r.name AS run, c.key AS compilation, m.color AS memorySpace,
+       m.reservedBytes AS reservedBytes
+ORDER BY compilation, memorySpace
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceFit:
+    """What one compilation reserves in one memory space, and whether there is so much."""
+
+    run: str
+    compilation: str
+    memory_space: int
+    reserved_bytes: int
+    capacity_bytes: int | None
+    """None where nobody said how large it is."""
+
+    @property
+    def fits(self) -> bool | None:
+        """Exactly the capacity fits; None without one."""
+        return None if self.capacity_bytes is None else not self.missing_bytes
+
+    @property
+    def missing_bytes(self) -> int | None:
+        """What it reserves beyond the capacity, 0 if it fits; None without a capacity."""
+        if self.capacity_bytes is None:
+            return None
+        return max(0, self.reserved_bytes - self.capacity_bytes)
+
+
+def fit(
+    graph: Graph, capacities: Mapping[int, int], names: Sequence[str] = ()
+) -> tuple[SpaceFit, ...]:
+    """Compare every memory space of runs and compilations with its capacity in bytes.
+
+    All that the graph holds if none is named. What lacks most comes first, then what
+    reserves most. Raises EmptyGraph if there is nothing to check.
+    """
+    keys = checked_keys(graph, names)
+    if not keys:
+        raise EmptyGraph
+    rows = graph.query(_SPACES, {"compilations": keys}).rows
+    fits = [
+        SpaceFit(str(run), str(key), color, cast("int", reserved), capacities.get(color))
+        for run, key, color, reserved in cast("Sequence[tuple[str, str, int, int]]", rows)
+    ]
+    # sorted is stable: of equal ones, in order of key and memory space
+    return tuple(sorted(fits, key=lambda item: (-(item.missing_bytes or 0), -item.reserved_bytes)))
+
+
+def first_changes(
+    graph: Graph,
+    space: SpaceFit,
+    *,
+    most: int = 3,
+    catalogue: Mapping[str, Query] | None = None,
+) -> tuple[Finding, ...]:
+    """Give what to change first where a compilation does not fit, most bytes at stake first."""
+    diagnosis = advise(
+        graph, space.compilation, memory_space=space.memory_space, catalogue=catalogue
+    )
+    return diagnosis.findings[:most]

@@ -1,0 +1,89 @@
+"""Compare what XLA says it uses with what the graph holds, and both with limits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
+
+from xlagraph.graph.engine import Graph
+from xlagraph.queries.errors import EmptyGraph
+from xlagraph.queries.runs import compilations_of, list_runs, select
+
+_TOTALS: Final = """
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey})
+MATCH (r:Run)-[:COMPILED]->(c)
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
+WITH r, c, coalesce(sum(a.sizeBytes), 0) AS summedBytes
+RETURN r.name AS run, c.key AS compilation, c.totalBytes AS totalBytes,
+       summedBytes AS allocationBytes, c.reservedBytes AS reservedBytes,
+       c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes
+ORDER BY run, compilation
+"""
+
+
+class CheckedCompilation(NamedTuple):
+    """The totals of one compilation; the last three are of memory space 0."""
+
+    run: str
+    compilation: str
+    total_bytes: int | None
+    """As XLA prints it; None where the dump has no total."""
+    allocation_bytes: int
+    """Added up from the allocations that the graph holds."""
+    reserved_bytes: int
+    logical_peak_bytes: int | None
+    physical_peak_bytes: int | None
+    """None without live ranges."""
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether XLA's total is the sum of the allocations; None if XLA says none."""
+        return None if self.total_bytes is None else self.total_bytes == self.allocation_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked, in order of run and key."""
+
+    compilations: tuple[CheckedCompilation, ...]
+
+    @property
+    def disagreeing(self) -> tuple[CheckedCompilation, ...]:
+        """Those whose allocations do not add up to XLA's total."""
+        return tuple(item for item in self.compilations if item.agrees is False)
+
+    def reserving_more_than(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
+        """Those that reserve more in memory space 0; exactly the limit is within it."""
+        return tuple(item for item in self.compilations if item.reserved_bytes > limit_bytes)
+
+    def peaking_above(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
+        """Those whose physical peak in memory space 0 is higher; unknown peaks are not."""
+        return tuple(
+            item for item in self.compilations if (item.physical_peak_bytes or 0) > limit_bytes
+        )
+
+    @property
+    def without_peak(self) -> tuple[CheckedCompilation, ...]:
+        """Those whose dump has no live ranges, so that nobody knows their peak."""
+        return tuple(item for item in self.compilations if item.physical_peak_bytes is None)
+
+
+def check(graph: Graph, names: Sequence[str] = ()) -> Check:
+    """Check runs and compilations; all that the graph holds if none is named.
+
+    Raises EmptyGraph if there is nothing to check.
+    """
+    keys = checked_keys(graph, names)
+    if not keys:
+        raise EmptyGraph
+    rows = graph.query(_TOTALS, {"compilations": keys}).rows
+    return Check(tuple(CheckedCompilation(*cast("CheckedCompilation", row)) for row in rows))
+
+
+def checked_keys(graph: Graph, names: Sequence[str]) -> list[str]:
+    """Give the keys of the compilations that names stand for, sorted; of all without names."""
+    if names:
+        named = (select(graph, name).compilations for name in names)
+    else:
+        named = (compilations_of(graph, str(row[0])) for row in list_runs(graph).rows)
+    return sorted({key for keys in named for key in keys})

@@ -1,0 +1,27 @@
+// Source lines at the peaks of two runs, the one that grew most first
+// @kind     table
+// @answers  Which line of mine grew at the peak between two runs?
+// @param    runA        STRING        name of the run before
+// @param    runB        STRING        name of the run after
+// @param    module      STRING = ''   name of a module; all of them if empty
+// @param    memorySpace INTEGER = 0   number of the memory space
+// @param    limit       INTEGER = 20  rows to return
+// @column   sourceFile  STRING        source file of that instruction
+// @column   sourceLine  INTEGER       line in that file
+// @column   bytesA      INTEGER       at the peaks of the first run
+// @column   bytesB      INTEGER       at the peaks of the second run
+// @column   growthBytes INTEGER       the difference
+// @measure  physical
+// @note     Physical shares of the peak, summed over the compilations of each run.
+// @status   stable
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
+OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
+WITH r.name AS run, c, m WHERE $module = '' OR m.name = $module
+MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
+WITH v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+     sum(CASE WHEN run = $runA THEN p.physicalBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN run = $runB THEN p.physicalBytes ELSE 0 END) AS bytesB
+RETURN sourceFile, sourceLine, bytesA, bytesB, bytesB - bytesA AS growthBytes
+ORDER BY growthBytes DESC, sourceFile, sourceLine
+LIMIT $limit

@@ -1,0 +1,82 @@
+"""What can go wrong with a canned query.
+
+QueryError
+├── CatalogueError          a query file is not as it should be; names file, line, remedy
+├── UnknownQuery            no query has that id
+├── BadParameter            a parameter is missing, unknown or of another type
+├── NoSuchCompilation       no compilation has that key, or a part of it
+├── AmbiguousCompilation    several compilations have that part in their key
+├── NoSuchRun               no run has that name
+├── NoSuchName              no value, instruction, allocation, module or op has that name
+└── EmptyGraph              nothing has been ingested
+"""
+
+from collections.abc import Sequence
+
+
+class QueryError(Exception):
+    """A canned query cannot be run; the message says why, and what to do."""
+
+
+class CatalogueError(QueryError):
+    """A query file is not as it should be."""
+
+
+class BadParameter(QueryError):
+    """A parameter is missing, unknown, or of another type than declared."""
+
+
+class EmptyGraph(QueryError):
+    """Nothing has been ingested."""
+
+    def __init__(self) -> None:
+        super().__init__("the graph holds no compilation; ingest a folder of dumps first")
+
+
+class _NotFound(QueryError):
+    """Something was named that is not there."""
+
+    candidates: tuple[str, ...]
+    """Names that are near, nearest first; of an ambiguous one, all that match."""
+
+    def __init__(self, message: str, candidates: Sequence[str] = ()) -> None:
+        super().__init__(
+            f"{message}; did you mean {_either(candidates)}?" if candidates else message
+        )
+        self.candidates = tuple(candidates)
+
+
+class UnknownQuery(_NotFound):
+    """No query of the catalogue has that id."""
+
+
+class NoSuchCompilation(_NotFound):
+    """No complete compilation has that key, or that part in its key."""
+
+
+class NoSuchRun(_NotFound):
+    """No run has that name."""
+
+
+class NoSuchName(_NotFound):
+    """No value, instruction, allocation, module or op has that name."""
+
+
+class AmbiguousCompilation(QueryError):
+    """Several compilations have that part in their key."""
+
+    def __init__(self, part: str, matches: Sequence[str]) -> None:
+        shown = "".join(f"\n  {key}" for key in matches[:_SHOWN])
+        more = f"\n  … and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
+        super().__init__(
+            f"'{part}' is a part of {len(matches)} compilations, name more of the key:{shown}{more}"
+        )
+        self.matches = tuple(matches)
+
+
+_SHOWN = 20
+
+
+def _either(candidates: Sequence[str]) -> str:
+    *others, last = [f"'{candidate}'" for candidate in candidates]
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,0 +1,53 @@
+// Values of the forward pass that are kept at the peak for the backward pass
+// @kind     table
+// @answers  Which activations does the backward pass keep alive at the peak?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak
+// @column   liveFrom      INTEGER       first step in which it is needed
+// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
+// @column   neededAt      INTEGER       first step of the backward pass that reads it after the
+//           peak
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @measure  physical
+// @note     The backward pass are the instructions whose op name holds "transpose(" (JAX),
+//           "gradient_tape/" or "gradients/" (TensorFlow). What it reads and did not make itself
+//           comes from the forward pass; what is computed again there is its own, and from what
+//           that is computed ("rematted_computation") is left out: it has to be kept.
+// @note     Parameters, constants, and what leaves the program are left out.
+// @advice   physicalBytes physical Activations are kept for the backward pass
+// @evidence value shape liveFrom neededAt opName sourceFile sourceLine
+// @remedy   jax         Compute them again instead: wrap the layer in jax.checkpoint, with
+//           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or
+//           nothing_saveable); save_and_offload_only_these_names moves named ones to the host.
+// @remedy   tensorflow  Compute them again instead: wrap the layer in tf.recompute_grad.
+// @remedy   pytorch     Compute them again instead: call the layer through
+//           torch_xla.utils.checkpoint.checkpoint, or wrap it in checkpoint_module of
+//           torch_xla.distributed.fsdp.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
+WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
+      AND v.liveUntil < c.scheduleLength AND v.opName IS NOT NULL
+      AND NOT v.opName CONTAINS 'transpose(' AND NOT v.opName CONTAINS 'gradient_tape/'
+      AND NOT v.opName CONTAINS 'gradients/'
+      AND NOT EXISTS { MATCH (v)-[:USED_BY]->(r:Instruction)
+                       WHERE r.opName CONTAINS 'rematted_computation' }
+MATCH (v)-[:USED_BY]->(i:Instruction)
+WHERE i.step > s.physicalPeakStep
+      AND (i.opName CONTAINS 'transpose(' OR i.opName CONTAINS 'gradient_tape/'
+           OR i.opName CONTAINS 'gradients/')
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, min(i.step) AS neededAt,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY physicalBytes DESC, sizeBytes DESC, value
+LIMIT $limit

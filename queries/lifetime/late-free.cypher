@@ -1,0 +1,35 @@
+// Values that are kept beyond their last use
+// @kind     table
+// @answers  Who keeps this buffer alive after its last use?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   liveFrom      INTEGER       first step in which it is needed
+// @column   lastUse       INTEGER       largest step among its users
+// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
+// @column   idleSteps     INTEGER       from the last use to the end
+// @column   keptUntil     STRING        the instruction at which it ends
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @measure  assigned, physical
+// @note     What lives to the end of the program is left out, and what nothing in the schedule
+//           uses.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.lastUse < v.liveUntil AND v.liveUntil < c.scheduleLength
+OPTIONAL MATCH (v)-[:LIVE_UNTIL]->(i:Instruction)
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       v.liveFrom AS liveFrom, v.lastUse AS lastUse, v.liveUntil AS liveUntil,
+       v.liveUntil - v.lastUse AS idleSteps, i.name AS keptUntil,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY sizeBytes DESC, idleSteps DESC, value
+LIMIT $limit

@@ -1,0 +1,87 @@
+"""Pair the compilations of two runs: which one became which.
+
+Compilations pair within one module name. There they are aligned as diff aligns lines,
+where a line is a signature (shapes of parameters and result); what is left over on both
+sides pairs in order of module number; the rest has no partner.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+Signature = tuple[tuple[int | str, ...], ...]
+"""Shapes of the parameters by number and shape index, then of the result."""
+
+
+class Candidate(NamedTuple):
+    """A compilation that looks for its partner."""
+
+    key: str
+    module: str | None
+    """Name of the module without its number; None pairs with None."""
+    module_number: int | None
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Keys: the pairs, and what has no partner; each in order of the keys."""
+
+    pairs: tuple[tuple[str, str], ...]
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+
+
+def pair_compilations(a: Iterable[Candidate], b: Iterable[Candidate]) -> Pairing:
+    """Pair the compilations of two runs."""
+    a_by_module, b_by_module = _by_module(a), _by_module(b)
+    pairs: list[tuple[str, str]] = []
+    only_a: list[str] = []
+    only_b: list[str] = []
+    for module in a_by_module.keys() | b_by_module.keys():
+        some_a, some_b = a_by_module[module], b_by_module[module]
+        aligned = _align(
+            [candidate.signature for candidate in some_a],
+            [candidate.signature for candidate in some_b],
+        )
+        matched_a, matched_b = {place for place, _ in aligned}, {place for _, place in aligned}
+        left_a = [place for place in range(len(some_a)) if place not in matched_a]
+        left_b = [place for place in range(len(some_b)) if place not in matched_b]
+        for place_a, place_b in (*aligned, *zip(left_a, left_b, strict=False)):
+            pairs.append((some_a[place_a].key, some_b[place_b].key))
+        only_a += [some_a[place].key for place in left_a[len(left_b) :]]
+        only_b += [some_b[place].key for place in left_b[len(left_a) :]]
+    return Pairing(tuple(sorted(pairs)), tuple(sorted(only_a)), tuple(sorted(only_b)))
+
+
+def _by_module(candidates: Iterable[Candidate]) -> defaultdict[str | None, list[Candidate]]:
+    by_module: defaultdict[str | None, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(candidates, key=_compilation_order):
+        by_module[candidate.module].append(candidate)
+    return by_module
+
+
+def _compilation_order(candidate: Candidate) -> tuple[bool, int, str]:
+    return candidate.module_number is None, candidate.module_number or 0, candidate.key
+
+
+def _align(a: Sequence[Signature], b: Sequence[Signature]) -> list[tuple[int, int]]:
+    # As diff does, equal ends first: a module compiled ten thousand times with one
+    # signature would otherwise take quadratic time.
+    shorter = min(len(a), len(b))
+    head = next((place for place in range(shorter) if a[place] != b[place]), shorter)
+    tail = next(
+        (back for back in range(shorter - head) if a[-1 - back] != b[-1 - back]), shorter - head
+    )
+    middle = SequenceMatcher(None, a[head : len(a) - tail], b[head : len(b) - tail], autojunk=False)
+    return [
+        *((place, place) for place in range(head)),
+        *(
+            (head + block.a + offset, head + block.b + offset)
+            for block in middle.get_matching_blocks()
+            for offset in range(block.size)
+        ),
+        *((len(a) - back, len(b) - back) for back in range(tail, 0, -1)),
+    ]

@@ -1,0 +1,19 @@
+// Op names that hold the most memory at the peak
+// @kind     table
+// @answers  Which of my ops is biggest at the peak?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    limit         INTEGER = 20  rows to return
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   values        INTEGER       how many values are live at the peak
+// @column   physicalBytes INTEGER       their own shares of the physical peak
+// @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
+// @measure  physical
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+RETURN v.opName AS opName,
+       count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+ORDER BY physicalBytes DESC, sizeBytes DESC, opName
+LIMIT $limit

@@ -1,0 +1,22 @@
+// Scopes of the program that hold the most memory at the peak
+// @kind     table
+// @answers  Which layer or function of mine is biggest at the peak?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    depth         INTEGER = 3   parts of the op name to keep, from 1
+// @param    limit         INTEGER = 20  rows to return
+// @column   scope         STRING        leading parts of the op name; null if there is none
+// @column   values        INTEGER       how many values are live at the peak
+// @column   physicalBytes INTEGER       their own shares of the physical peak
+// @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
+// @measure  physical
+// @note     An op name with fewer parts than depth is its own scope, so that nothing is lost.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)-[:FROM_OP]->(:Op)-[:WITHIN]->(z:Scope {depth: $depth})
+RETURN coalesce(z.name, v.opName) AS scope,
+       count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+ORDER BY physicalBytes DESC, sizeBytes DESC, scope
+LIMIT $limit

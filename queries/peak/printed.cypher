@@ -1,0 +1,41 @@
+// XLA's own peak list, and what it left out
+// @kind     table
+// @answers  What does XLA itself list at its peak, and what did it leave out?
+// @param    compilation        STRING        key of a compilation, or a unique part of it
+// @param    memorySpace        INTEGER = 0   number of the memory space
+// @param    limit              INTEGER = 20  rows to return
+// @column   value              STRING        name of the value, with its tuple index
+// @column   rank               INTEGER       place in XLA's list, from 0; null if it left the
+//           value out
+// @column   printedBytes       INTEGER       as listed; null if it left the value out
+// @column   sizeBytes          INTEGER       assigned size, padding included
+// @column   physicalBytes      INTEGER       its own share of the physical peak; null if not live
+//           then
+// @column   liveAtPhysicalPeak BOOLEAN       live when most bytes really hold something
+// @column   shape              STRING        shape, without layout
+// @column   opcode             STRING        opcode of the instruction that makes it
+// @column   opName             STRING        op name of that instruction, as the framework set it
+// @column   sourceFile         STRING        source file of that instruction
+// @column   sourceLine         INTEGER       line in that file
+// @measure  printed, physical
+// @note     Values of one memory space that are listed, or live at its physical peak; XLA mixes
+//           all spaces in its list.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+OPTIONAL MATCH (s)<-[:LIVE_AT_PEAK]-(w:Value)
+WITH c, collect(w.key) AS live
+OPTIONAL MATCH (c)<-[:IN_PRINTED_PEAK]-(w:Value)
+WITH live, collect(w.key) AS listed
+UNWIND live + listed AS k
+WITH DISTINCT k
+MATCH (v:Value {key: k})<-[:HOLDS]-(:Allocation {memorySpace: $memorySpace})
+OPTIONAL MATCH (v)-[l:IN_PRINTED_PEAK]->(:Compilation)
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, l.rank AS rank, l.printedBytes AS printedBytes,
+       v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       p.physicalBytes IS NOT NULL AS liveAtPhysicalPeak,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY sizeBytes DESC, value
+LIMIT $limit

@@ -1,0 +1,42 @@
+// Values through which the bytes of one pass after it
+// @kind     table
+// @answers  Through which values do the bytes of this one pass after it?
+// @param    compilation STRING          key of a compilation, or a unique part of it
+// @param    value       STRING          label of a value, with its tuple index: fusion.7,
+//           while.1{1}
+// @param    limit       INTEGER = 1000  rows to return
+// @column   value       STRING          name of the value, with its tuple index
+// @column   sharedBytes INTEGER         bytes that lie in both
+// @column   sizeBytes   INTEGER         assigned size, padding included
+// @column   liveFrom    INTEGER         first step in which it is needed
+// @column   liveUntil   INTEGER         last step in which it is needed, inclusive
+// @column   inPlace     BOOLEAN         joined to it by in-place updates
+// @column   shape       STRING          shape, without layout
+// @column   opcode      STRING          opcode of the instruction that makes it
+// @column   opName      STRING          op name of that instruction, as the framework set it
+// @column   sourceFile  STRING          source file of that instruction
+// @column   sourceLine  INTEGER         line in that file
+// @measure  shared
+// @note     Later in the order (liveFrom, liveUntil, valueId), in the same allocation, sharing
+//           at least a byte with it. A value without a live range has no place in that order.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
+MATCH (a)-[h:HOLDS]->(v:Value {label: $value})
+WITH DISTINCT a, h, v  // the one value first: Neo4j would read all values of the graph
+MATCH (a)-[g:HOLDS]->(w:Value)
+WHERE v.sizeBytes > 0 AND w.sizeBytes > 0
+      AND g.offsetBytes < h.offsetBytes + h.sizeBytes
+      AND h.offsetBytes < g.offsetBytes + g.sizeBytes
+      AND (w.liveFrom > v.liveFrom
+           OR (w.liveFrom = v.liveFrom AND w.liveUntil > v.liveUntil)
+           OR (w.liveFrom = v.liveFrom AND w.liveUntil = v.liveUntil AND w.valueId > v.valueId))
+WITH v, w,
+     CASE WHEN g.offsetBytes > h.offsetBytes THEN g.offsetBytes ELSE h.offsetBytes END AS first,
+     CASE WHEN g.offsetBytes + g.sizeBytes < h.offsetBytes + h.sizeBytes
+          THEN g.offsetBytes + g.sizeBytes ELSE h.offsetBytes + h.sizeBytes END AS past
+RETURN w.label AS value, past - first AS sharedBytes, w.sizeBytes AS sizeBytes,
+       w.liveFrom AS liveFrom, w.liveUntil AS liveUntil, w.aliasSet = v.aliasSet AS inPlace,
+       w.shape AS shape, w.opcode AS opcode, w.opName AS opName,
+       w.sourceFile AS sourceFile, w.sourceLine AS sourceLine
+ORDER BY liveFrom, liveUntil, w.valueId
+LIMIT $limit

@@ -1,0 +1,38 @@
+// Temporaries that share their bytes with no other value
+// @kind     table
+// @answers  Which large temporaries never share their bytes with anyone?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   allocation    INTEGER       number of the allocation that holds it
+// @column   offsetBytes   INTEGER       where it begins in the allocation
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   liveFrom      INTEGER       first step in which it is needed
+// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
+// @column   steps         INTEGER       length of the live range
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @measure  assigned, physical
+// @note     Temporaries are the values of allocations with the role temp, with a live range and
+//           a size above 0.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
+WHERE a.role = 'temp' AND v.liveFrom IS NOT NULL AND v.sizeBytes > 0
+      AND NOT EXISTS { MATCH (v)-[:UPDATES_IN_PLACE|REUSES]->(:Value) }
+      AND NOT EXISTS { MATCH (v)<-[:UPDATES_IN_PLACE|REUSES]-(:Value) }
+WITH a, h, v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, a.number AS allocation, h.offsetBytes AS offsetBytes,
+       v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil,
+       v.liveUntil - v.liveFrom + 1 AS steps,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY sizeBytes DESC, value
+LIMIT $limit

@@ -1,0 +1,130 @@
+"""Run a canned query: resolve what a user names, check types, run, say what is lacking."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from xlagraph.graph.engine import Graph, Result, Scalar
+from xlagraph.queries.absences import absences, check_names
+from xlagraph.queries.catalogue import Query, load_catalogue
+from xlagraph.queries.compilations import find_compilation, find_run
+from xlagraph.queries.errors import BadParameter, UnknownQuery
+from xlagraph.queries.header import EXAMPLES, LiteralType, Parameter
+
+_RUN_PARAMETERS: Final = ("run", "runA", "runB")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a canned query gave."""
+
+    query: Query
+    result: Result
+    compilation: str | None
+    """Key of the compilation that was asked; None for a query over runs."""
+    notes: tuple[str, ...]
+    """What a reader should know besides: which compilation was chosen, what the dump lacks."""
+
+
+def run(
+    graph: Graph,
+    query_id: str,
+    /,
+    *,
+    catalogue: Mapping[str, Query] | None = None,
+    **parameters: Scalar,
+) -> Answer:
+    """Run a canned query by its id.
+
+    ``compilation`` may be any unique part of a key; left out, it is the compilation with
+    the most reserved bytes, and a note says so. A parameter that is None is left out.
+
+    Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
+    NoSuchName for a value, instruction, allocation, module or op that is not there,
+    EmptyGraph, and what `Graph.query` raises.
+    """
+    query = find_query(query_id, load_catalogue() if catalogue is None else catalogue)
+    given = {name: value for name, value in parameters.items() if value is not None}
+    resolved, notes = _resolve(graph, query, given)
+    result = graph.query(query.text, resolved)
+    if not result.rows:
+        check_names(graph, resolved)
+    notes += absences(graph, query, resolved, result)
+    if len(result.rows) == resolved.get("limit") and result.rows:
+        notes.append(f"these are the first {len(result.rows)} rows; a higher limit may give more")
+    compilation = resolved.get("compilation")
+    return Answer(query, result, None if compilation is None else str(compilation), tuple(notes))
+
+
+def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
+    """Look a query up by its id; raises UnknownQuery with ids that are near."""
+    if query_id in catalogue:
+        return catalogue[query_id]
+    same_noun = [id_ for id_ in catalogue if query_id and query_id in id_]
+    close = get_close_matches(query_id, catalogue, n=5, cutoff=0.5)
+    raise UnknownQuery(
+        f"no query is called '{query_id}'", list(dict.fromkeys((*same_noun, *close)))[:5]
+    )
+
+
+def _resolve(
+    graph: Graph, query: Query, given: Mapping[str, Scalar]
+) -> tuple[dict[str, Scalar], list[str]]:
+    declared = {parameter.name: parameter for parameter in query.parameters}
+    for name in given:
+        if name not in declared:
+            raise _unknown_parameter(query, name)
+    resolved: dict[str, Scalar] = {}
+    notes: list[str] = []
+    for name, parameter in declared.items():
+        if name in given:
+            resolved[name] = _checked(query, parameter, given[name])
+        elif not parameter.required:
+            resolved[name] = parameter.default
+        elif name != "compilation":
+            raise BadParameter(
+                f"{query.id} needs {name}: {parameter.description};"
+                f" give e.g. {name} = {EXAMPLES[parameter.type]}"
+            )
+    if "compilation" in declared:
+        named = resolved.get("compilation")
+        found = find_compilation(graph, None if named is None else str(named))
+        resolved["compilation"] = found.key
+        if found.chosen:
+            notes.append(f"no compilation was named; this is {found.key}, which reserves most")
+    for name in _RUN_PARAMETERS:
+        if resolved.get(name):
+            find_run(graph, str(resolved[name]))
+    return resolved, notes
+
+
+def _checked(query: Query, parameter: Parameter, value: Scalar) -> Scalar:
+    accepted = _ACCEPTED[parameter.type]
+    if not isinstance(value, accepted) or (isinstance(value, bool) and bool not in accepted):
+        raise BadParameter(
+            f"{query.id}: {parameter.name} is {parameter.type}, got {value!r};"
+            f" give e.g. {parameter.name} = {EXAMPLES[parameter.type]}"
+        )
+    if isinstance(value, int) and not _SMALLEST <= value <= _LARGEST:
+        raise BadParameter(f"{query.id}: {parameter.name} = {value} is beyond 64 bits")
+    if parameter.name == "limit" and isinstance(value, int) and value < 0:
+        raise BadParameter(f"{query.id}: limit = {value} is below 0; give e.g. limit = 20")
+    return value
+
+
+_SMALLEST: Final = -(2**63)
+_LARGEST: Final = 2**63 - 1
+_ACCEPTED: Final[Mapping[LiteralType, tuple[type, ...]]] = {
+    LiteralType.STRING: (str,),
+    LiteralType.INTEGER: (int,),
+    LiteralType.FLOAT: (int, float),
+    LiteralType.BOOLEAN: (bool,),
+}
+
+
+def _unknown_parameter(query: Query, name: str) -> BadParameter:
+    names = [parameter.name for parameter in query.parameters]
+    close = get_close_matches(name, names, n=1)
+    remedy = f"did you mean {close[0]}?" if close else f"it has {', '.join(names) or 'none'}"
+    return BadParameter(f"{query.id} has no parameter {name}; {remedy}")

@@ -1,0 +1,174 @@
+"""The text of a Cypher statement as tokens and clauses, as far as its checks need it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+
+class Token(NamedTuple):
+    """A word, a string, a parameter, a number or a sign of a statement."""
+
+    kind: str
+    """`string`, `parameter`, `name`, `number` or `sign`."""
+    text: str
+    line: int
+    """From 1."""
+
+    def is_word(self, *words: str) -> bool:
+        """Tell whether it is one of these keywords, which have no case."""
+        return self.kind == "name" and self.text.upper() in words
+
+
+class Clause(NamedTuple):
+    """A clause: its keyword, as `OPTIONAL MATCH`, and the tokens after it."""
+
+    word: str
+    tokens: tuple[Token, ...]
+    line: int
+
+
+class Projection(NamedTuple):
+    """One item of a WITH or RETURN: its expression and the name it gets."""
+
+    expression: tuple[Token, ...]
+    name: str
+    is_aliased: bool
+    line: int
+
+
+class Pattern(NamedTuple):
+    """A node `(name:Label {property: …})` or relationship `[name:TYPE|TYPE {property: …}]`."""
+
+    variable: str | None
+    names: tuple[str, ...]
+    """Labels, or relationship types."""
+    properties: tuple[Token, ...]
+    is_node: bool
+    line: int
+
+
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<comment>  //[^\n]* | /\*.*?\*/ )
+    | (?P<string>   '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" )
+    | (?P<parameter>\$[A-Za-z_]\w* )
+    | (?P<name>     [A-Za-z_]\w* | `[^`]*` )
+    | (?P<number>   \d+\.\d+(?:[eE][+-]?\d+)? | \d+ )
+    | (?P<sign>     \.\. | <= | >= | <> | =~ | \|\| | \+= | [^\s\w] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+# The longest first: OPTIONAL MATCH is one clause.
+_CLAUSES: Final = (
+    ("OPTIONAL", "MATCH"), ("MATCH",), ("WHERE",), ("UNWIND",), ("WITH", "DISTINCT"), ("WITH",),
+    ("RETURN", "DISTINCT"), ("RETURN",), ("ORDER", "BY"), ("SKIP",), ("LIMIT",), ("UNION", "ALL"),
+    ("UNION",),
+)  # fmt: skip
+
+
+def tokens(text: str) -> list[Token]:
+    """Split a statement; comments are left out."""
+    found: list[Token] = []
+    line, place = 1, 0
+    for match in _TOKEN.finditer(text):
+        line += text.count("\n", place, match.start())
+        place = match.start()
+        if match.lastgroup != "comment":
+            found.append(Token(str(match.lastgroup), match.group(), line))
+    return found
+
+
+def clauses(statement: Sequence[Token]) -> list[Clause]:
+    """Split a statement at its keywords; `STARTS WITH` and what stands in brackets stay whole."""
+    starts: list[tuple[int, tuple[str, ...]]] = []
+    depth = place = 0
+    while place < len(statement):
+        token = statement[place]
+        depth += _depth_change(token)
+        words = () if depth else _keyword_at(statement, place)
+        if words:
+            starts.append((place, words))
+        place += len(words) or 1
+    ends = [place for place, _ in starts[1:]] + [len(statement)]
+    return [
+        Clause(" ".join(words), tuple(statement[place + len(words) : end]), statement[place].line)
+        for (place, words), end in zip(starts, ends, strict=True)
+    ]
+
+
+def projections(clause: Clause) -> list[Projection]:
+    """Take a WITH or RETURN apart at its commas."""
+    found: list[Projection] = []
+    for part in split(clause.tokens, ","):
+        is_aliased = len(part) > 2 and part[-2].is_word("AS")
+        expression = part[:-2] if is_aliased else part
+        name = part[-1].text if is_aliased else "".join(token.text for token in part)
+        found.append(
+            Projection(expression, name, is_aliased, part[0].line if part else clause.line)
+        )
+    return found
+
+
+def split(sequence: Sequence[Token], sign: str) -> Iterator[tuple[Token, ...]]:
+    """Split tokens at a sign that stands outside all brackets."""
+    depth, part = 0, list[Token]()
+    for token in sequence:
+        depth += _depth_change(token)
+        if depth == 0 and token.text == sign and token.kind == "sign":
+            yield tuple(part)
+            part = []
+        else:
+            part.append(token)
+    yield tuple(part)
+
+
+def patterns(statement: Sequence[Token]) -> Iterator[Pattern]:
+    """Find the nodes and relationships that a statement names."""
+    for place, token in enumerate(statement):
+        before = statement[place - 1] if place else None
+        is_relationship = token.text == "[" and before is not None and before.text == "-"
+        is_node = token.text == "(" and (
+            before is None
+            or before.kind == "sign"
+            or before.is_word("MATCH", "WHERE", "AND", "OR", "NOT")
+        )
+        if not is_node and not is_relationship:
+            continue
+        rest = list(statement[place + 1 :])
+        variable = rest.pop(0).text if rest and rest[0].kind == "name" else None
+        names: list[str] = []
+        while len(rest) > 1 and rest[0].text in (":", "|"):
+            names.append(rest[1].text)
+            del rest[:2]
+        if not names and (not rest or rest[0].text not in (")", "]")):
+            continue
+        properties: list[Token] = []
+        if rest and rest[0].text == "{":
+            closing = next(at for at, item in enumerate(rest) if item.text == "}")
+            properties = [
+                item
+                for item, after in pairwise(rest[:closing])
+                if item.kind == "name" and after.text == ":"
+            ]
+        yield Pattern(variable, tuple(names), tuple(properties), is_node, token.line)
+
+
+def _depth_change(token: Token) -> int:
+    if token.kind != "sign":
+        return 0
+    return (token.text in "([{") - (token.text in ")]}")
+
+
+def _keyword_at(statement: Sequence[Token], place: int) -> tuple[str, ...]:
+    for words in _CLAUSES:
+        here = statement[place : place + len(words)]
+        if len(here) == len(words) and all(
+            token.is_word(word) for token, word in zip(here, words, strict=True)
+        ):
+            # A property or label may be called like a keyword; STARTS WITH is an operator.
+            before = statement[place - 1] if place else here[0]
+            is_operator = words[0] == "WITH" and before.is_word("STARTS", "ENDS")
+            return () if is_operator or before.text in (".", ":") else words
+    return ()

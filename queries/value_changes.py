@@ -1,0 +1,123 @@
+"""Match the values of two sides: which one is new, gone, grown, shrunk or reshaped.
+
+Values are matched by what they are, never by name, for compilers number anew: first with
+everything equal, then by op name, opcode, tuple index, element type and rank, then both
+again with the counters in the op name left out. Of those that match alike, the largest
+goes with the largest. So a change of shape is a change, not one gone and one new.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+Group = tuple[str | int | float | bool | None, ...]
+"""The cells that name a group; None where the dump does not tell."""
+
+
+RESHAPED: Final = "reshaped"
+"""A change of shape that leaves the bytes as they were."""
+SAME: Final = "same"
+"""No change."""
+
+
+class Buffer(NamedTuple):
+    """A value, as far as it can be known again in another compilation."""
+
+    op_name: str | None
+    opcode: str | None
+    shape_index: str | None
+    shape: str | None
+    dtype: str | None
+    size_bytes: int
+    """Assigned."""
+
+
+# a counter at the end of a part: dense_1/MatMul_3, fusion.12
+_COUNTER: Final = re.compile(r"[._]\d+(?=/|$)")
+
+
+def match_buffers(a: Mapping[Buffer, int], b: Mapping[Buffer, int]) -> list[tuple[Group, int, int]]:
+    """Match the buffers of two sides, each given with how many there are.
+
+    Gives (change, op name, opcode, shape index, shape before, shape after) with the bytes
+    before and after, in no order. The change is new, gone, grown, shrunk, reshaped or same.
+    """
+    left_a, left_b = list(Counter(a).elements()), list(Counter(b).elements())
+    pairs: list[tuple[Buffer | None, Buffer | None]] = []
+    for alike in (_everything, _kind, _everything_uncounted, _kind_uncounted):
+        matched, left_a, left_b = _match(left_a, left_b, alike)
+        pairs += matched
+    pairs += [(buffer, None) for buffer in left_a]
+    pairs += [(None, buffer) for buffer in left_b]
+    bytes_a: Counter[Group] = Counter()
+    bytes_b: Counter[Group] = Counter()
+    for before, after in pairs:
+        group = _change(before, after)
+        bytes_a[group] += before.size_bytes if before else 0
+        bytes_b[group] += after.size_bytes if after else 0
+    return [(group, bytes_a[group], bytes_b[group]) for group in bytes_a]
+
+
+def _match(
+    a: Iterable[Buffer], b: Iterable[Buffer], alike: Callable[[Buffer], Hashable]
+) -> tuple[list[tuple[Buffer | None, Buffer | None]], list[Buffer], list[Buffer]]:
+    sides: tuple[defaultdict[Hashable, list[Buffer]], ...] = (defaultdict(list), defaultdict(list))
+    for side, buffers in zip(sides, (a, b), strict=True):
+        for buffer in sorted(buffers, key=lambda item: (-item.size_bytes, str(item))):
+            side[alike(buffer)].append(buffer)
+    matched: list[tuple[Buffer | None, Buffer | None]] = []
+    left: tuple[list[Buffer], list[Buffer]] = ([], [])
+    for kind in dict.fromkeys((*sides[0], *sides[1])):
+        some_a, some_b = sides[0][kind], sides[1][kind]
+        matched += zip(some_a, some_b, strict=False)
+        left[0].extend(some_a[len(some_b) :])
+        left[1].extend(some_b[len(some_a) :])
+    return matched, *left
+
+
+def _everything(buffer: Buffer) -> Hashable:
+    return buffer
+
+
+def _kind(buffer: Buffer) -> Hashable:
+    return (*buffer[:3], buffer.dtype, _rank(buffer.shape))
+
+
+def _everything_uncounted(buffer: Buffer) -> Hashable:
+    return _everything(_uncounted(buffer))
+
+
+def _kind_uncounted(buffer: Buffer) -> Hashable:
+    return _kind(_uncounted(buffer))
+
+
+def _uncounted(buffer: Buffer) -> Buffer:
+    name = buffer.op_name
+    return buffer if name is None else buffer._replace(op_name=_COUNTER.sub("", name))
+
+
+def _rank(shape: str | None) -> int | None:
+    # f32[2,3] has two; a tuple or a token has none
+    if shape is None or shape.startswith("(") or "[" not in shape:
+        return None
+    bounds = shape[shape.index("[") + 1 : shape.index("]")]
+    return bounds.count(",") + 1 if bounds else 0
+
+
+def _change(before: Buffer | None, after: Buffer | None) -> Group:
+    match before, after:
+        case None, Buffer():
+            change = "new"
+        case Buffer(), None:
+            change = "gone"
+        case Buffer(), Buffer() if after.size_bytes != before.size_bytes:
+            change = "grown" if after.size_bytes > before.size_bytes else "shrunk"
+        case Buffer(), Buffer() if after.shape != before.shape:
+            change = RESHAPED
+        case _:
+            change = SAME
+    known = after or before
+    assert known is not None  # noqa: S101 - a pair has at least one side
+    shapes = (before.shape if before else None, after.shape if after else None)
+    return (change, known.op_name, known.opcode, known.shape_index, *shapes)

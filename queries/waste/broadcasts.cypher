@@ -1,0 +1,31 @@
+// Constants, iotas and broadcasts that are written out in memory
+// @kind     table
+// @answers  Which constants, iotas and broadcasts are spelled out in memory?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   rootOpcode    STRING        opcode of the root, where it is a fusion
+// @column   role          STRING        role of the allocation that holds it
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @measure  assigned, physical
+// @note     A fusion counts by its root, which only the module text tells.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.opcode IN ['constant', 'iota', 'broadcast', 'fusion'] AND v.sizeBytes > 0
+MATCH (v)<-[:DEFINES]-(i:Instruction)
+WHERE v.opcode <> 'fusion' OR i.rootOpcode IN ['constant', 'iota', 'broadcast']
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       i.rootOpcode AS rootOpcode, a.role AS role,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY sizeBytes DESC, value
+LIMIT $limit

@@ -1,0 +1,53 @@
+// Values of one op and shape that are live together
+// @kind     table
+// @answers  Which values of one op and shape are live together N times?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    limit         INTEGER = 20  rows to return
+// @column   opName        STRING        op name of all of them
+// @column   shape         STRING        shape, without layout
+// @column   copies        INTEGER       how many are live at the physical peak
+// @column   sizeBytes     INTEGER       assigned size of one, the largest if layouts differ
+// @column   totalBytes    INTEGER       assigned sizes of all of them
+// @column   physicalBytes INTEGER       their own shares of the physical peak
+// @column   alike         INTEGER       how many repeat another of them, as far as can be told:
+//           the same simple opcode over the same operands, or a fusion over scalars alone
+// @column   repeatedBytes INTEGER       shares of these
+// @measure  assigned, physical
+// @note     Live together is live at the physical peak, with bytes of its own: of two values
+//           that share all bytes in an in-place update one counts.
+// @note     Values without an op name are left out, and tuple tables.
+// @note     Equal op and shape do not make equal values: query, key and value of one layer have
+//           both. Two fusions over one array can differ inside, so they are never called alike; nor what is overwritten in place.
+// @advice   repeatedBytes physical The same value is held many times
+// @evidence opName shape copies alike sizeBytes
+// @remedy   jax         Make it once and pass it in: masks, position tables and casts of weights
+//           before jax.lax.scan or the layers; write x + mask[None, :] instead of
+//           jnp.broadcast_to, so that the broadcast fuses.
+// @remedy   tensorflow  Make it once outside of the layers and pass it in; leave out tf.broadcast_to
+//           and tf.tile, operators broadcast by themselves and fuse.
+// @remedy   pytorch     Make it once outside of the layers and pass it in; use expand instead of
+//           repeat, and no clone or contiguous that nothing needs.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+WHERE p.physicalBytes > 0 AND v.denseBytes IS NOT NULL AND v.opName IS NOT NULL
+OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)<-[u:USED_BY]-(o:Value)
+// the operands as numbers: how many, the smallest, and a sum weighted by their places
+WITH v, p, v.opcode AS opcode, count(o) AS operands, coalesce(min(o.valueId), -1) AS least,
+     coalesce(sum(o.valueId * (1 + u.operand)), 0) AS weighted,
+     coalesce(max(o.sizeBytes), 0) AS widest
+WITH v.opName AS opName, v.shape AS shape, opcode, operands, least, weighted,
+     v.lastUse IS NOT NULL AND NOT EXISTS { MATCH (v)<-[:UPDATES_IN_PLACE]-(:Value) }
+     AND ((opcode IN ['copy', 'convert', 'transpose', 'broadcast', 'all-gather'] AND operands > 0)
+          OR opcode = 'iota' OR (opcode = 'fusion' AND widest <= 8)) AS telling,
+     count(v) AS same, max(v.sizeBytes) AS size, sum(v.sizeBytes) AS sizes,
+     sum(p.physicalBytes) AS shares
+WITH opName, shape, sum(same) AS copies, max(size) AS sizeBytes, sum(sizes) AS totalBytes,
+     sum(shares) AS physicalBytes, sum(CASE WHEN telling THEN same - 1 ELSE 0 END) AS alike,
+     sum(CASE WHEN telling THEN shares - shares / same ELSE 0 END) AS repeatedBytes
+WHERE copies > 1
+RETURN opName, shape, copies, sizeBytes, totalBytes, physicalBytes, alike, repeatedBytes
+ORDER BY totalBytes DESC, opName, shape
+LIMIT $limit

@@ -1,0 +1,45 @@
+// Gathered tensors that are live at the peak
+// @kind     table
+// @answers  Which gathered tensors are live at the peak?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak
+// @column   rootOpcode    STRING        opcode of the root, where it is a fusion
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @column   liveFrom      INTEGER       first step in which it is needed
+// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
+// @measure  physical
+// @note     An all-gather, an all-gather-start, or a fusion rooted in one; the tuple table of
+//           such is left out.
+// @advice   physicalBytes physical Gathered tensors are live at the peak
+// @evidence value shape liveFrom liveUntil opName sourceFile sourceLine
+// @remedy   jax         Keep it sharded for as long as it is kept:
+//           jax.lax.with_sharding_constraint(x, sharding) or in_shardings of jax.jit; gather the
+//           weights of one layer at a time (jax.lax.scan over layers), and gather again in the
+//           backward pass (jax.checkpoint) instead of saving the result.
+// @remedy   tensorflow  Keep it sharded with DTensor layouts
+//           (tf.experimental.dtensor.relayout), gather inside the layer that needs it and
+//           tf.recompute_grad that layer.
+// @remedy   pytorch     Keep it sharded: torch_xla.distributed.spmd.mark_sharding(x, mesh, spec);
+//           with FSDP wrap each layer on its own and set reshard_after_forward=True.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion'] AND v.denseBytes IS NOT NULL
+MATCH (v)<-[:DEFINES]-(i:Instruction)
+WHERE v.opcode <> 'fusion' OR i.rootOpcode IN ['all-gather', 'all-gather-start']
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       i.rootOpcode AS rootOpcode,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
+ORDER BY physicalBytes DESC, sizeBytes DESC, value
+LIMIT $limit

@@ -1,0 +1,51 @@
+// Values that are larger than their elements
+// @kind     table
+// @answers  How much is padding, in which shape?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   shape         STRING        shape, without layout
+// @column   layout        STRING        layout as printed
+// @column   denseBytes    INTEGER       elements × bits of the type
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   paddingBytes  INTEGER       the difference
+// @column   ratio         FLOAT         size ÷ dense; null if there are no elements
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   dtype         STRING        element type
+// @column   memorySpace   INTEGER       number of the memory space of the allocation
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @column   peakPaddingBytes INTEGER    padding within its share of the physical peak; null where
+//           it is not live then
+// @measure  dense, assigned, physical
+// @note     Tuple tables are left out, and shapes without a bound: they have no dense size.
+// @note     Values that overwrite one another in place pad the same bytes; each has its row.
+// @advice   peakPaddingBytes physical Padding fills the peak
+// @evidence value shape layout ratio opName sourceFile sourceLine
+// @remedy   jax         Give the minor-most dimensions sizes that the tiles divide (on TPU 8 × 128
+//           for 32-bit types): transpose, reshape or merge the narrow ones, and keep arrays like
+//           [n, 1] as [n].
+// @remedy   tensorflow  Give the last two dimensions sizes that the tiles divide: tf.reshape or
+//           tf.transpose narrow ones away, and choose batch and feature sizes to fit.
+// @remedy   pytorch     Give the last two dimensions sizes that the tiles divide: reshape,
+//           permute or squeeze narrow ones away, and pad batch and feature sizes to fit.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.sizeBytes > v.denseBytes
+WITH a, v ORDER BY v.sizeBytes - v.denseBytes DESC, v.label LIMIT $limit
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, v.shape AS shape, v.layout AS layout, v.denseBytes AS denseBytes,
+       v.sizeBytes AS sizeBytes, v.sizeBytes - v.denseBytes AS paddingBytes,
+       CASE WHEN v.denseBytes > 0 THEN 1.0 * v.sizeBytes / v.denseBytes ELSE null END AS ratio,
+       p.physicalBytes AS physicalBytes, v.dtype AS dtype, a.memorySpace AS memorySpace,
+       v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       CASE WHEN p.physicalBytes < v.sizeBytes - v.denseBytes THEN p.physicalBytes
+            WHEN p.physicalBytes IS NULL THEN null
+            ELSE v.sizeBytes - v.denseBytes END AS peakPaddingBytes
+ORDER BY paddingBytes DESC, value
+LIMIT $limit

@@ -1,0 +1,35 @@
+// Results of library calls that nothing reads
+// @kind     table
+// @answers  Which buffers are scratch for library calls?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   instruction   STRING        the custom call
+// @column   target        STRING        the function that it calls
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @measure  assigned, physical
+// @note     Scratch is an array among the results of a custom call that no instruction uses and
+//           that does not leave the program. Calls without operands are left out: a dump
+//           without use lines would make all of theirs look like scratch.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.opcode = 'custom-call' AND v.shapeIndex IS NOT NULL AND v.denseBytes IS NOT NULL
+      AND a.maybeLiveOut = false
+MATCH (v)<-[:DEFINES]-(i:Instruction)
+WHERE NOT EXISTS { MATCH (v)-[:USED_BY]->(:Instruction) }
+      AND EXISTS { MATCH (:Value)-[:USED_BY]->(i) }
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       i.name AS instruction, i.target AS target,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY sizeBytes DESC, value
+LIMIT $limit

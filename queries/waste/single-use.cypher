@@ -1,0 +1,51 @@
+// Temporaries that one instruction makes and one reads
+// @kind     table
+// @answers  Which large intermediates have one reader, and could have been fused?
+// @param    compilation    STRING        key of a compilation, or a unique part of it
+// @param    limit          INTEGER = 20  rows to return
+// @column   value          STRING        name of the value, with its tuple index
+// @column   sizeBytes      INTEGER       assigned size, padding included
+// @column   physicalBytes  INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   producer       STRING        the instruction that makes it
+// @column   consumer       STRING        the only one that reads it
+// @column   consumerOpcode STRING        its opcode
+// @column   shape          STRING        shape, without layout
+// @column   opcode         STRING        opcode of the instruction that makes it
+// @column   opName         STRING        op name of that instruction, as the framework set it
+// @column   sourceFile     STRING        source file of that instruction
+// @column   sourceLine     INTEGER       line in that file
+// @measure  assigned, physical
+// @note     Readers are the users that make a value of their own: tuple, get-tuple-element,
+//           bitcast and the like only hand it on.
+// @note     Left out where either side is a library call, control flow, a collective or another
+//           thing that XLA never fuses. That a fusion is possible does not say that it is
+//           better.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation {role: 'temp'})
+MATCH (a)-[:HOLDS]->(v:Value)-[:USED_BY]->(u:Instruction)
+WHERE v.sizeBytes > 0 AND v.denseBytes IS NOT NULL AND v.isPhi = false
+      AND NOT v.opcode IN ['custom-call', 'while', 'conditional', 'call', 'sort', 'fft', 'scatter',
+                           'cholesky', 'triangular-solve', 'rng-bit-generator', 'infeed', 'recv',
+                           'all-reduce', 'all-gather', 'all-to-all', 'reduce-scatter',
+                           'collective-permute', 'collective-broadcast', 'ragged-all-to-all',
+                           'parameter', 'constant']
+      AND NOT v.opcode ENDS WITH '-start' AND NOT v.opcode ENDS WITH '-done'
+      AND EXISTS { MATCH (u)-[:DEFINES]->(:Value) } AND (u.opcode IS NULL OR u.opcode <> 'tuple')
+WITH v, min(u.name) AS consumer, max(u.name) AS otherConsumer, min(u.opcode) AS consumerOpcode
+WHERE consumer = otherConsumer
+      AND NOT consumerOpcode IN ['custom-call', 'while', 'conditional', 'call', 'sort', 'fft',
+                                 'cholesky', 'triangular-solve', 'outfeed', 'send',
+                                 'all-reduce', 'all-gather', 'all-to-all', 'reduce-scatter',
+                                 'collective-permute', 'collective-broadcast',
+                                 'ragged-all-to-all']
+      AND NOT consumerOpcode ENDS WITH '-start' AND NOT consumerOpcode ENDS WITH '-done'
+WITH v, consumer, consumerOpcode ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       v.name AS producer, consumer, consumerOpcode,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+ORDER BY sizeBytes DESC, value
+LIMIT $limit

@@ -1,0 +1,44 @@
+// Values of a wide element type
+// @kind     table
+// @answers  What is largest in a wide type (f32, f64, s64)?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   dtype         STRING        element type
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   role          STRING        role of the allocation that holds it
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @column   memorySpace   INTEGER       number of the memory space of the allocation
+// @column   halfBytes     INTEGER       half of its share of the peak: what half the width would
+//           take away; null for what enters, leaves or is constant, and where it is not live then
+// @measure  assigned, physical
+// @advice   halfBytes physical Intermediate values at the peak are of a wide type
+// @evidence value dtype shape opName sourceFile sourceLine
+// @remedy   jax         If the numerics allow, compute in half the width: x.astype(jnp.bfloat16),
+//           a module's dtype=jnp.bfloat16 (parameters can stay f32); for f64 and s64 leave
+//           jax_enable_x64 off.
+// @remedy   tensorflow  If the numerics allow:
+//           tf.keras.mixed_precision.set_global_policy('mixed_bfloat16') (variables stay float32);
+//           instead of tf.float64 and tf.int64 use tf.float32 and tf.int32.
+// @remedy   pytorch     If the numerics allow: torch.autocast('xla', dtype=torch.bfloat16), or
+//           model.to(torch.bfloat16); instead of int64 indices that are kept use int32.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.dtype IN ['f32', 'f64', 's64']
+WITH c, a, v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN v.label AS value, v.dtype AS dtype, v.sizeBytes AS sizeBytes,
+       p.physicalBytes AS physicalBytes, a.role AS role,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine, a.memorySpace AS memorySpace,
+       CASE WHEN a.role IN ['temp', 'liveOut', 'output'] AND v.liveUntil < c.scheduleLength
+            THEN p.physicalBytes / 2 ELSE null END AS halfBytes
+ORDER BY sizeBytes DESC, value
+LIMIT $limit

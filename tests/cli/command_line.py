@@ -1,0 +1,15 @@
+"""How a test runs the command: in this process, or as one of its own."""
+
+import sys
+from typing import NamedTuple
+
+COMMAND = (sys.executable, "-c", "from xlagraph.cli import main; raise SystemExit(main())")
+"""The command as a process of its own."""
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it wrote."""
+
+    code: int
+    out: str
+    err: str

@@ -1,0 +1,58 @@
+"""What tests of the command line share: two tiny runs in a graph, and a way to ask it."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Ended
+from tiny_dumps import write_runs
+
+from xlagraph.cli import main
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command in an empty folder, with nothing set that names a graph."""
+    for name in ("XLAGRAPH_GRAPH", "NEO4J_URI", "NEO4J_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+    def run_command(*arguments: object) -> Ended:
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return Ended(code, *capsys.readouterr())
+
+    return run_command
+
+
+@pytest.fixture(scope="session")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a graph with the runs `before` and `after`; not to be changed."""
+    folder = tmp_path_factory.mktemp("two_runs")
+    path = folder / "graph.lbug"
+    with open_graph(path, create=True) as graph:
+        assert ingest(graph, write_runs(folder / "runs"), jobs=1).ok
+    return path
+
+
+@pytest.fixture
+def graph(run: Run, two_runs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Name the graph with two runs in the environment."""
+    monkeypatch.setenv("XLAGRAPH_GRAPH", str(two_runs))
+    return two_runs
+
+
+@pytest.fixture
+def own_graph(run: Run, two_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Name a copy of it, which a test may change."""
+    path = tmp_path / "own.lbug"
+    shutil.copy(two_runs, path)
+    monkeypatch.setenv("XLAGRAPH_GRAPH", str(path))
+    return path

@@ -1,0 +1,87 @@
+"""`advise` writes a page for people, and rows for machines."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+
+PADDED = """\
+BufferAssignment:
+allocation 0: size 8192, preallocated-temp:
+ value: <0 a @0> (size=8192,offset=0): s8[16,1]
+
+Total bytes used: 8192 (8.0KiB)
+
+Used values:
+<0 a @0>
+ positions:
+  a
+ uses:
+ from instruction: %a = s8[16,1] iota(), metadata={op_name="jit(f)/iota"}
+
+HloLiveRange (max 1):
+  InstructionSequence:
+    0:a
+  BufferLiveRange:
+    a{}:0-1
+  Live ranges at 0 (peak):
+    a{}: 8192 bytes (cumulative: 8192 bytes)
+"""
+COLUMNS = [
+    *("compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence"),
+    *("jax", "tensorflow", "pytorch"),
+]
+
+
+@pytest.fixture
+def padded(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name a graph in the environment whose one compilation is padding throughout."""
+    (tmp_path / "runs" / "run").mkdir(parents=True)
+    (tmp_path / "runs" / "run" / "f.txt").write_text(PADDED)
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, tmp_path / "runs", jobs=1)
+    monkeypatch.setenv("XLAGRAPH_GRAPH", str(tmp_path / "g.lbug"))
+
+
+def test_a_page_says_what_it_costs_who_it_is_and_what_to_change(run, padded):
+    ended = run("advise", "run/f")
+    assert ended.code == 0
+    lines = ended.out.splitlines()
+    assert lines[0] == "run/f: 8.0 KiB reserved, peak 8.0 KiB"
+    assert lines[2] == "1. Padding fills the peak: 8.0 KiB at stake, 99.8% of the physical peak"
+    assert any(line.split()[2:4] == ["a", "s8[16,1]"] for line in lines)
+    assert any(line.startswith("JAX:") for line in lines)
+    assert any(line.startswith("TensorFlow:") for line in lines)
+    assert any(line.startswith("PyTorch/XLA:") for line in lines)
+    assert "Shown by:    xlagraph query waste/padding --compilation 'run/f'" in lines
+
+
+def test_rows_have_columns_that_scripts_can_read(run, padded):
+    (row,) = json.loads(run("advise", "--format", "json").out)
+    assert list(row) == COLUMNS
+    assert (row["query"], row["measure"], row["bytes"]) == ("waste/padding", "physical", 8176)
+    assert row["evidence"][0]["peakPaddingBytes"] == 8176
+    assert next(csv.reader(run("advise", "--format", "csv").out.splitlines())) == COLUMNS
+    assert "### 1. Padding fills the peak" in run("advise", "--format", "md").out
+
+
+def test_nothing_stands_out_is_a_good_answer(run, graph):
+    ended = run("advise", "before")
+    assert ended.code == 0
+    assert ended.out.endswith("\nNothing stands out.\n")
+    assert run("advise", "before", "--format", "json").out == "[]\n"
+
+
+def test_a_memory_space_that_is_not_there_has_nothing(run, padded):
+    ended = run("advise", "run/f", "--memory-space", 3)
+    assert (ended.code, ended.out) == (0, "\nNothing stands out: nothing is allocated there.\n")
+
+
+def test_an_unknown_name_is_said_with_what_is_near(run, padded):
+    ended = run("advise", "rum")
+    assert ended.code == 1
+    assert "did you mean 'run'" in ended.err

@@ -1,0 +1,155 @@
+"""Rows in every format: whole, escaped, with integers for machines and units for people."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from xlagraph.cli.byte_sizes import human_bytes, parse_bytes, parse_share
+from xlagraph.cli.formats import WRITERS, Format
+
+COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
+ROWS = (
+    ("fusion.7", 1572864, 12, 1.5, True, ["a=b"]),
+    ('odd|"name", é\x1b[31m\n`x`', None, None, None, False, []),
+    (None, 0, -1, 0.25, None, ["a", "b"]),
+)
+
+
+def written(format_, columns=COLUMNS, rows=ROWS):
+    stream = io.StringIO()
+    WRITERS[format_](columns, rows, stream)
+    return stream.getvalue()
+
+
+def test_every_format_has_a_writer():
+    assert set(WRITERS) == set(Format)
+
+
+def test_json_is_one_array_of_objects_and_gives_every_cell_back():
+    expected = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+    assert json.loads(written(Format.JSON)) == expected
+    assert json.loads(written(Format.JSON, rows=())) == []
+    assert [json.loads(line) for line in written(Format.NDJSON).splitlines()] == expected
+
+
+def test_json_leaves_nothing_that_a_terminal_obeys():
+    text = written(Format.JSON, ("name",), [("\x7f\x9b31m\x1b[31m",)])
+    assert text.isascii()
+    assert not [sign for sign in text.replace("\n", "") if ord(sign) < 32 or ord(sign) == 127]
+    assert json.loads(text) == [{"name": "\x7f\x9b31m\x1b[31m"}]
+
+
+def test_json_has_no_word_for_what_is_no_number():
+    assert json.loads(written(Format.JSON, ("ratio",), [(float("nan"),)])) == [{"ratio": None}]
+
+
+def test_csv_quotes_what_needs_it_and_leaves_null_empty():
+    heading, first, second, third = csv.reader(io.StringIO(written(Format.CSV)))
+    assert tuple(heading) == COLUMNS
+    assert first == ["fusion.7", "1572864", "12", "1.5", "true", '["a=b"]']
+    assert second == [ROWS[1][0], "", "", "", "false", "[]"]
+    assert third == ["", "0", "-1", "0.25", "", '["a", "b"]']
+
+
+def test_md_is_a_table_whose_cells_cannot_break_out():
+    lines = written(Format.MD).splitlines()
+    assert lines == [
+        "| name | sizeBytes | steps | ratio | live | tags |",
+        "| --- | ---: | ---: | ---: | --- | --- |",
+        "| fusion.7 | 1.5 MiB | 12 | 1.5 | true | a=b |",
+        '| odd\\|"name", é\\\\x1b[31m\\\\n\\`x\\` | null | null | null | false |  |',
+        "| null | 0 B | -1 | 0.25 | null | a, b |",
+    ]
+
+
+def test_a_table_off_a_terminal_is_plain_and_cuts_nothing():
+    name = "jit(f)/" + "layer/" * 60
+    lines = written(Format.TABLE, ("name", "bytesA"), [(name, 2048), ("x", 3)]).splitlines()
+    assert lines[0].split() == ["name", "bytesA"]
+    assert lines[2] == f"{name}  2.0 KiB"
+    assert lines[3].split() == ["x", "3", "B"]
+
+
+def test_a_table_escapes_control_characters_and_aligns_numbers_right():
+    lines = written(Format.TABLE, ("value", "steps"), [("a\x1b[2Jb\u202e", 1), ("c", 100)])
+    assert lines.splitlines() == [
+        "value            steps",
+        "---------------  -----",
+        "a\\x1b[2Jb\\u202e      1",
+        "c                  100",
+    ]
+
+
+def test_an_empty_table_still_names_its_columns():
+    assert written(Format.TABLE, ("value", "steps"), ()).splitlines()[0] == "value  steps"
+    assert written(Format.CSV, ("value", "steps"), ()) == "value,steps\n"
+
+
+def test_columns_of_bytes_are_known_by_their_names():
+    (line,) = written(
+        Format.MD, ("bytesA", "peakBytes", "byteSteps", "steps"), [(1024, 1024, 1024, 1024)]
+    ).splitlines()[2:]
+    assert line == "| 1.0 KiB | 1.0 KiB | 1024 | 1024 |"
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (1572864, "1.5 MiB"),
+        (1024**2 - 1, "1.0 MiB"),
+        (-3 * 2**30, "-3.0 GiB"),
+        (2**63, "8.0 EiB"),
+        (2**80, "1048576.0 EiB"),
+    ],
+)
+def test_bytes_are_written_with_binary_units(size_bytes, text):
+    assert human_bytes(size_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "size_bytes"),
+    [
+        ("1048576", 2**20),
+        ("64MiB", 64 * 2**20),
+        ("1.5 GiB", 3 * 2**29),
+        ("2GB", 2 * 10**9),
+        ("16gib", 2**34),
+        ("9007199254740993", 9007199254740993),
+    ],
+)
+def test_bytes_are_read_with_any_unit(text, size_bytes):
+    assert parse_bytes(text) == size_bytes
+
+
+@pytest.mark.parametrize("text", ["", "MiB", "1e3", "-1", "64 MoB", "2%", "1.MiB"])
+def test_what_is_no_number_of_bytes_is_refused(text):
+    with pytest.raises(ValueError, match="expected bytes such as 64MiB"):
+        parse_bytes(text)
+
+
+def test_a_percentage_is_a_share():
+    assert parse_share("2%") == 0.02
+    assert parse_share("64MiB") is None
+
+
+def test_output_replaces_the_file_whole_and_says_nothing_on_stdout(run, graph):
+    target = Path("rows.csv")
+    target.write_text("old")
+    target.chmod(0o600)
+    ended = run("runs", "--format", "csv", "--output", target)
+    assert ended.out == ""
+    assert target.read_text().startswith("run,path,")
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in Path.cwd().iterdir()] == ["rows.csv"]
+
+
+def test_a_query_that_fails_leaves_the_old_output(run, graph):
+    Path("rows.csv").write_text("old")
+    assert run("cypher", "RETURN nothing AS x", "--output", "rows.csv").code == 1
+    assert Path("rows.csv").read_text() == "old"

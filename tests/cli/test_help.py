@@ -1,0 +1,94 @@
+"""Help is quick, plain off a terminal, and has an example for every command."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from xlagraph.queries import load_catalogue
+
+COMMANDS = (
+    *("ingest", "runs", "compilations", "query", "cypher", "value", "advise"),
+    *("compare", "check", "remove"),
+)
+SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
+
+
+def test_help_lists_the_commands_in_the_order_of_a_first_day(run):
+    ended = run("--help")
+    assert ended.code == 0
+    listed = re.findall(r"^  (\w+)  ", ended.out.partition("Commands:")[2], re.MULTILINE)
+    assert tuple(listed) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_a_sentence_and_an_example(run, command):
+    ended = run(command, "--help")
+    assert ended.code == 0
+    assert f"Example: xlagraph {command}" in ended.out
+    assert ended.out.splitlines()[2].endswith(".")
+
+
+def test_help_off_a_terminal_has_no_boxes_no_colours_and_wraps_nothing(run):
+    for command in COMMANDS:
+        text = run(command, "--help").out
+        assert "\x1b" not in text
+        assert not set(text) & set("─│╭╮╰╯")
+    assert "(default: XLAGRAPH_GRAPH, NEO4J_URI, ./xlagraph.lbug)" in run("runs", "--help").out
+
+
+def test_the_help_of_a_query_is_made_from_its_header(run):
+    query = load_catalogue()["peak/contributors"]
+    text = run("query", query.id, "--help").out
+    assert query.answers in text
+    for parameter in query.parameters:
+        assert re.search(rf"--{parameter.option} .*{re.escape(parameter.description)}", text)
+    for column in query.columns:
+        assert f"{column.name}: {column.description}" in text
+
+
+def test_every_query_of_the_catalogue_has_its_command(run):
+    for id_ in load_catalogue():
+        assert run("query", id_, "--help").code == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["query"], ["runs", "--help"]], ids=" ".join)
+def test_what_needs_no_graph_loads_nothing_slow(arguments):
+    statement = (
+        "import json, sys\nfrom xlagraph.cli import main\n"
+        f"main({arguments!r})\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", statement], capture_output=True, text=True, check=True
+    )
+    loaded = set(json.loads(ended.stderr))
+    slow = SLOW if arguments != ["runs", "--help"] else SLOW[:4]  # typer converts flags with it
+    assert not loaded & set(slow)
+
+
+def complete(monkeypatch, run, words):
+    """Give what the shell offers for the last word."""
+    monkeypatch.setenv("_XLAGRAPH_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(words))
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+    return run().out.split()
+
+
+def test_the_shell_completes_ids_options_runs_and_compilations(run, graph, monkeypatch):
+    key = "before/module_0001.jit_f.cpu_after_optimizations"
+    for words, offered in (
+        (("xlagraph", "query", "peak/con"), ["peak/contributors"]),
+        (("xlagraph", "query", "peak/by-op", "--mem"), ["--memory-space"]),
+        (("xlagraph", "query", "peak/by-op", "--compilation", "before/module_0001"), [key]),
+        (("xlagraph", "query", "compare/modules", "--run-a", "be"), ["before"]),
+        (("xlagraph", "compare", "before/module_0001"), [key]),
+        (("xlagraph", "compilations", "a"), ["after"]),
+    ):
+        assert complete(monkeypatch, run, words) == offered
+
+
+def test_the_shell_completes_nothing_where_there_is_no_graph(run, monkeypatch):
+    words = ("xlagraph", "query", "peak/by-op", "--compilation", "b")
+    assert complete(monkeypatch, run, words) == []

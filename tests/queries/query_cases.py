@@ -1,0 +1,101 @@
+"""What each canned query must answer: dumps and expected rows, written by hand.
+
+A case is one file, `cases/theme/noun.txt`: what it shows; dumps of its own, each under
+`== file PATH`; then, under each `== ask`, parameters and the rows that must come.
+
+    The table of a tuple is no padding.
+
+    == file f.txt
+    BufferAssignment:
+    …
+    == ask compilation=waste.padding/f limit=1
+    value | paddingBytes
+    a     | 448
+
+Rows are JSON where they can be, else text. Only the columns named are compared.
+The dumps of a case are ingested as the run `theme.noun` (`theme.noun/FOLDER` if PATH has
+a folder); those in `dumps/` are there for every case, as runs named by their folders.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CASES = HERE / "cases"
+DUMPS = HERE / "dumps"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question, and the rows that must come."""
+
+    parameters: dict[str, object]
+    columns: tuple[str, ...]
+    rows: list[tuple[object, ...]]
+    line: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """The questions put to one query."""
+
+    query: str
+    files: dict[str, str]
+    asks: list[Ask]
+
+
+def read_cases() -> list[Case]:
+    """Read every case, by query."""
+    return [_read_case(path) for path in sorted(CASES.rglob("*.txt"))]
+
+
+def write_dumps(cases: list[Case], root: Path) -> None:
+    """Write the dumps of all cases below a folder that can be ingested."""
+    for path in sorted(DUMPS.rglob("*.txt")):
+        _write(root / path.relative_to(DUMPS), path.read_text())
+    for case in cases:
+        for name, text in case.files.items():
+            _write(root / case.query.replace("/", ".") / name, text)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _read_case(path: Path) -> Case:
+    files: dict[str, str] = {}
+    asks: list[Ask] = []
+    lines = path.read_text().splitlines()
+    heads = [place for place, line in enumerate(lines) if line.startswith("== ")]
+    for start, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+        word, _, rest = lines[start][3:].partition(" ")
+        body = lines[start + 1 : end]
+        if word == "file":
+            files[rest.strip()] = "\n".join(body).rstrip("\n") + "\n"
+        else:
+            table = [_cells(line) for line in body if line.strip()]
+            parameters = dict(item.split("=", 1) for item in rest.split())
+            asks.append(
+                Ask(
+                    {name: _cell(text) for name, text in parameters.items()},
+                    tuple(str(cell) for cell in table[0]),
+                    table[1:],
+                    start + 1,
+                )
+            )
+    return Case(path.relative_to(CASES).with_suffix("").as_posix(), files, asks)
+
+
+def _cells(line: str) -> tuple[object, ...]:
+    return tuple(_cell(text.strip()) for text in line.split("|"))
+
+
+def _cell(text: str) -> object:
+    if text.startswith("{"):  # a tuple index
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

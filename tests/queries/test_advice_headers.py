@@ -1,0 +1,54 @@
+"""What a header may say of advice, and how it is told what is wrong."""
+
+import pytest
+
+from xlagraph.queries import CatalogueError
+from xlagraph.queries.header import parse_header
+
+REMEDIES = "// @remedy jax a\n// @remedy tensorflow b\n// @remedy pytorch c\n"
+HEADER = """\
+// Values that are padded
+// @kind table
+// @answers How much is padding?
+// @param compilation STRING key of a compilation
+// @column value STRING the value
+// @column places INTEGER how many
+// @column paddingBytes INTEGER the padding
+// @measure physical
+// @status stable
+"""
+
+
+def test_advice_names_what_is_at_stake_what_shows_it_and_what_to_change():
+    text = "// @advice paddingBytes physical Padding fills the peak\n// @evidence value\n"
+    advice = parse_header(HEADER + text + "// @once value places\n" + REMEDIES, "f").advice
+    assert advice is not None
+    assert (advice.column, advice.measure) == ("paddingBytes", "physical")
+    assert (advice.evidence, advice.once) == (("value",), ("value", "places"))
+    assert advice.remedies == {"jax": "a", "tensorflow": "b", "pytorch": "c"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("// @evidence value\n", "f:10: a @evidence without @advice"),
+        ("// @advice places physical Padding\n" + REMEDIES, "'places' is no @column that counts"),
+        ("// @advice paddingBytes physical Padding\n", "advice without a remedy for jax"),
+        (
+            "// @advice paddingBytes physical Padding\n// @evidence size\n" + REMEDIES,
+            "f:11: 'size' is no @column",
+        ),
+        (
+            "// @advice paddingBytes physical Padding\n// @once value\n" + REMEDIES,
+            "f:11: expected a line like '@once shape freeOutputs'",
+        ),
+        (
+            "// @param value STRING a label\n// @advice paddingBytes physical Padding\n" + REMEDIES,
+            "f:11: advice is asked of one compilation",
+        ),
+    ],
+)
+def test_what_is_wrong_about_advice_is_said_with_its_line(lines, message):
+    with pytest.raises(CatalogueError) as error:
+        parse_header(HEADER + lines, "f")
+    assert message in str(error.value)

@@ -1,0 +1,120 @@
+"""Every canned query gives the same rows on both engines, over real dumps, and plans well."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import neo4j
+import pytest
+from graph_fixtures import Neo4jServer, empty
+
+from xlagraph.graph import Cell, Graph, open_graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import Query, load_catalogue
+
+CATALOGUE = load_catalogue()
+FOLDERS = ("runs/baseline", "runs/batch2x", "runs/scan", "versions", "tpu")
+
+LARGEST_OF_EACH_RUN = """
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)
+RETURN r.name AS run, c.key AS compilation, c.valueCount AS values
+ORDER BY run, values DESC, compilation
+"""
+BUSIEST_VALUE = """
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+RETURN v.label AS value ORDER BY v.aliasPosition DESC, v.sizeBytes DESC, value LIMIT 1
+"""
+MOST_COMMON_OP = """
+MATCH (o:Op)<-[:FROM_OP]-(i:Instruction)
+RETURN o.name AS opName, count(i) AS instructions ORDER BY instructions DESC, opName LIMIT 1
+"""
+
+
+class Engines(NamedTuple):
+    embedded: Graph
+    server: Graph
+    uri: Neo4jServer
+
+
+@pytest.fixture(scope="module")
+def engines(
+    neo4j_server: Neo4jServer, shared_dumps: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engines]:
+    """The same real dumps on both engines."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in neo4j_server.environment().items():
+            environment.setenv(name, value)
+        empty(neo4j_server)
+        file = tmp_path_factory.mktemp("graph") / "real.lbug"
+        with open_graph(file, create=True) as embedded, open_graph(neo4j_server.uri) as server:
+            for graph in (embedded, server):
+                for folder in FOLDERS:
+                    ingest(graph, shared_dumps / folder)
+            yield Engines(embedded, server, neo4j_server)
+        empty(neo4j_server)
+
+
+@pytest.fixture(scope="module")
+def asked(engines: Engines) -> list[dict[str, Cell]]:
+    """Parameters for every query: of each run the compilation with the most values."""
+    rows = engines.embedded.query(LARGEST_OF_EACH_RUN).mappings()
+    largest = {row["run"]: row["compilation"] for row in reversed(rows)}
+    (op,) = engines.embedded.query(MOST_COMMON_OP).mappings()
+    asked: list[dict[str, Cell]] = []
+    for compilation in largest.values():
+        value = engines.embedded.query(BUSIEST_VALUE, {"compilation": compilation}).rows[0][0]
+        asked.append(
+            {
+                "compilation": compilation,
+                "value": value,
+                "allocation": 0,
+                "opName": op["opName"],
+                "runA": "baseline",
+                "runB": "batch2x",
+                "limit": 100_000,
+            }
+        )
+    return asked
+
+
+def parameters_of(query: Query, asked: dict[str, Cell]) -> dict[str, Cell]:
+    return {item.name: asked.get(item.name, item.default) for item in query.parameters}
+
+
+@pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
+def test_rows_are_the_same_on_both_engines(
+    engines: Engines, asked: list[dict[str, Cell]], query: Query
+):
+    seen: list[dict[str, Cell]] = []
+    for everything in asked:
+        parameters = parameters_of(query, everything)
+        if parameters not in seen:
+            seen.append(parameters)
+            embedded = engines.embedded.query(query.text, parameters)
+            server = engines.server.query(query.text, parameters)
+            assert embedded.columns == server.columns
+            for ours, theirs in zip(embedded.rows, server.rows, strict=True):
+                if "ingestedAt" in embedded.columns:  # the one thing that differs
+                    ours, theirs = ours[:-1], theirs[:-1]
+                assert ours == theirs, parameters
+
+
+@pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
+def test_plan_knows_every_name_and_scans_no_strangers(
+    engines: Engines, asked: list[dict[str, Cell]], query: Query
+):
+    server = engines.uri
+    auth = (server.user or "neo4j", server.password) if server.password else None
+    with (
+        neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver,
+        driver.session(database=server.database or "neo4j") as session,
+    ):
+        text = neo4j.Query(f"EXPLAIN {query.text}")  # type: ignore[arg-type]
+        summary = session.run(text, parameters_of(query, asked[0])).consume()
+    notified = [
+        (status.gql_status, status.status_description)
+        for status in summary.gql_status_objects
+        if status.is_notification
+    ]
+    assert notified == []
+    assert "AllNodesScan" not in str(summary.plan)
