@@ -1,0 +1,71 @@
+# make demo   answers over the example runs, a minute after cloning
+# make test   the tests; also on a real Neo4j where one can be reached or started
+# make check  format, lint, types
+# make bench  speed and memory against references of the same run (bench-full: large inputs)
+# make PYTHON=/path/to/python … picks the Python (3.11 or newer) that .venv is made with
+
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build
+SUBPACKAGES := cli graph ingest queries
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check lint types bench bench-full format lock clean
+
+help:
+	@sed -n 's/^# //p;/^$$/q' Makefile
+
+demo: $(VENV)/package.stamp
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(BUILD)/demo
+
+test: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: lint types
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+# mypy sees the packages under the names by which they are installed
+types: $(VENV)/dev.stamp
+	@mkdir -p $(BUILD)/typed/xlagraph
+	@for name in $(SUBPACKAGES); do ln -sfn ../../../$$name $(BUILD)/typed/xlagraph/$$name; done
+	MYPYPATH=$(BUILD)/typed $(BIN)/mypy --explicit-package-bases -p xlagraph
+
+bench bench-full: $(VENV)/dev.stamp
+	$(BIN)/python benchmarks/run.py $(if $(filter bench-full,$@),--full)
+
+format: $(VENV)/dev.stamp
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock:
+	@sh .ci/make-venv $(BUILD)/lock $(PYTHON)
+	$(BUILD)/lock/bin/python -m pip install --quiet . --group dev
+	@sed -n '/^#/p' constraints.txt > $(BUILD)/lock/constraints.txt
+	@$(BUILD)/lock/bin/python -m pip freeze --all | grep -v -e '^pip==' -e '^xlagraph ' \
+		>> $(BUILD)/lock/constraints.txt
+	mv $(BUILD)/lock/constraints.txt constraints.txt
+
+clean:
+	rm -rf $(VENV) $(BUILD) *.egg-info
+
+# The environments. constraints.txt holds the versions that were tested together.
+
+$(VENV)/bin/python:
+	@sh .ci/make-venv $(VENV) $(PYTHON)
+
+$(VENV)/package.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing xlagraph"
+	@# setuptools warns at each editable install that the folders may be imported by their names
+	@PYTHONWARNINGS="ignore:Editable installation" \
+		$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/package.stamp
+	@echo "installing what the tests need"
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev
+	@touch $@

@@ -1,0 +1,124 @@
+"""What the pages show is what happens: their commands are run, their output compared.
+
+In a block called ``console`` a line that begins with ``$`` is a command, what follows is what
+it writes, to both channels, but for the line that names the graph. A line ``…`` stands for
+lines left out. In a block called ``pycon`` stands a Python session. A page is run from top to
+bottom in an empty folder beside the examples; it has to ingest what it asks about.
+
+XLAGRAPH_REWRITE=1 writes the output that was found into the pages; read the diff.
+"""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+TREE = Path(__file__).resolve().parents[1]
+PAGES = [TREE / "README.md", TREE / "CONTRIBUTING.md", *sorted((TREE / "docs").glob("*.md"))]
+REWRITE = "XLAGRAPH_REWRITE" in os.environ
+
+BLOCK = re.compile(r"^```(?P<language>console|pycon)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (?P<text>(?:.*\\\n)*.*\n)(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+DIFFERS_EACH_TIME = re.compile(
+    r"(?P<seconds>\d+(\.\d+)? ?s\b)"
+    r"|(?P<when>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?)"
+)
+
+
+class Command(NamedTuple):
+    page: Path
+    text: str
+    output: str
+
+
+def commands(page: Path) -> Iterator[Command]:
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        if block["language"] == "console":
+            for shown in COMMAND.finditer(block["body"]):
+                yield Command(page, shown["text"].rstrip("\n"), shown["output"])
+
+
+def masked(output: str) -> str:
+    return DIFFERS_EACH_TIME.sub(lambda found: f"<{found.lastgroup}>", output)
+
+
+def fits(shown: str, found: str) -> bool:
+    parts = [re.escape(part) for part in re.split(r"^…\n", masked(shown), flags=re.MULTILINE)]
+    return re.fullmatch(r"(?:.*\n)*?".join(parts), masked(found)) is not None
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give an empty folder beside the examples, with no graph and no server named."""
+    (tmp_path / "examples").symlink_to(TREE / "examples")
+    for name in list(os.environ):
+        if name.startswith(("NEO4J_", "XLAGRAPH_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(command: str, folder: Path) -> str:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+    )
+    expects_failure = "$?" in command
+    assert done.returncode == 0 or expects_failure, f"$ {command}\n{done.stdout}"
+    return re.sub(r"^graph: .*\n", "", done.stdout, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_shows_what_its_commands_write(page: Path, folder: Path) -> None:
+    for command in commands(page):
+        found = run(command.text, folder)
+        if REWRITE and not fits(command.output, found):
+            before = page.read_text(encoding="utf-8")
+            old, new = (f"$ {command.text}\n{output}" for output in (command.output, found))
+            page.write_text(before.replace(old, new, 1), encoding="utf-8")
+        else:
+            assert fits(command.output, found), f"$ {command.text}\n{found}"
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        if block["language"] == "pycon":
+            session = doctest.DocTestParser().get_doctest(block["body"], {}, page.name, None, 0)
+            results = doctest.DocTestRunner(verbose=False).run(session)
+            assert results.failed == 0
+
+
+def test_every_link_to_a_file_of_the_repository_leads_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_query_that_a_page_names_is_in_the_catalogue() -> None:
+    themes = "|".join(path.parent.name for path in (TREE / "queries").glob("*/*.cypher"))
+    for page in PAGES:
+        for query in re.findall(rf"`((?:{themes})/[a-z-]+)`", page.read_text(encoding="utf-8")):
+            assert (TREE / "queries" / f"{query}.cypher").exists(), f"{page.name} names {query}"
+
+
+def test_the_readme_and_the_guide_stay_short() -> None:
+    assert len((TREE / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+    assert len((TREE / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_the_examples_hold_no_path_of_any_machine_and_stay_small() -> None:
+    dumps = [path for path in (TREE / "examples" / "runs").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in dumps) <= 3_000_000
+    for path in dumps:
+        sources = re.findall(r'^\d+ "(.*\.py)"$', path.read_text("utf-8"), flags=re.MULTILINE)
+        assert set(sources) <= {"examples/train_step.py", "examples/make_runs.py"}
+        assert "site-packages" not in path.read_text("utf-8")

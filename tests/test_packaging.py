@@ -1,0 +1,87 @@
+"""What a user installs: the built wheel, away from the sources."""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+TREE = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SUBPACKAGES = ("cli", "graph", "ingest", "queries")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build from a copy, so that nothing that lies about in the tree gets in."""
+    sources = tmp_path_factory.mktemp("sources")
+    for name in SUBPACKAGES:
+        shutil.copytree(TREE / name, sources / name)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(TREE / name, sources)
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([sys.executable, *build, "--wheel-dir", folder, sources], check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a fresh virtual environment with the wheel, and nothing else of ours."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder)
+    pip = [sys.executable, "-m", "pip", "--python", folder]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
+    # dependencies come from the environment of the tests: a .pth file adds the folder,
+    # but does not follow the editable install of the sources that may stand in it
+    (site_packages,) = folder.glob("lib/python*/site-packages")
+    (site_packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return folder / "bin"
+
+
+def test_the_wheel_holds_the_four_folders_under_one_name_and_nothing_beside(wheel: Path) -> None:
+    names = ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"xlagraph", f"xlagraph-{PROJECT['version']}.dist-info"}
+    assert {name.split("/")[1] for name in names if name.startswith("xlagraph/")} == {*SUBPACKAGES}
+
+
+def test_the_wheel_holds_every_module_query_and_type_marker(wheel: Path) -> None:
+    wanted = {
+        f"xlagraph/{path.relative_to(TREE)}"
+        for name in SUBPACKAGES
+        for path in (TREE / name).rglob("*")
+        if path.suffix in {".py", ".cypher", ".typed"}
+    }
+    assert wanted <= set(ZipFile(wheel).namelist())
+    assert {f"xlagraph/{name}/py.typed" for name in SUBPACKAGES} <= wanted
+
+
+def test_the_installed_command_tells_its_version(installed: Path, tmp_path: Path) -> None:
+    shown = subprocess.run(
+        [installed / "xlagraph", "--version"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert PROJECT["version"] in shown.stdout
+
+
+def test_the_installed_packages_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:
+    statement = "import xlagraph.{0} as part; print(part.__file__)"
+    for name in SUBPACKAGES:
+        shown = subprocess.run(
+            [installed / "python", "-c", statement.format(name)],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert Path(shown.stdout.strip()).is_relative_to(installed.parent)
