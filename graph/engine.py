@@ -3,9 +3,14 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
 
-from xlagraph.graph.rows import CompilationRows
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import polars
+
+    from xlagraph.graph.rows import CompilationRows
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]
@@ -23,19 +28,46 @@ class Result:
         """Give each row as a mapping from column to cell."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Give the rows as a pandas frame; ImportError with the remedy without pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install pandas") from error
+        return pandas.DataFrame.from_records(list(self.rows), columns=list(self.columns))
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Give the rows as a polars frame; ImportError with the remedy without polars."""
+        try:
+            import polars
+        except ImportError as error:
+            raise ImportError("to_polars needs polars: pip install polars") from error
+        return polars.DataFrame(
+            list(self.rows), schema=list(self.columns), orient="row", infer_schema_length=None
+        )
+
 
 class Load(Protocol):
     """Compilations on their way into a graph. Leaving the context makes them visible."""
 
-    def write(self, rows: CompilationRows) -> None:
-        """Take one compilation; one of the same key is replaced."""
+    def write(self, rows: "CompilationRows") -> None:
+        """Take one compilation, at most once in a load.
+
+        One of the same key is replaced, unless it has the same digest: then it stays.
+        """
 
     def remove(self, compilation: str) -> None:
-        """Take a compilation out, with all its parts."""
+        """Take a compilation out, with all its parts and what nothing else uses.
+
+        A run goes with its last compilation. Nothing happens if there is no such key.
+        """
+
+    def tag(self, run: str, tags: Sequence[str]) -> None:
+        """Set the tags of a run, each ``name=value``. Nothing happens if there is no run."""
 
 
 class Graph(Protocol):
-    """An open graph."""
+    """An open graph; a context manager that closes it."""
 
     @property
     def location(self) -> str:
@@ -52,20 +84,30 @@ class Graph(Protocol):
         *,
         timeout_seconds: float | None = None,
     ) -> Result:
-        """Run one reading statement.
+        """Run one reading statement; parameters that it does not name are left out.
 
         Raises `QueryRefused` if it would write or reach beyond the graph, `QueryFailed`
         if the engine refuses it, `GraphUnreachable` if the engine is gone.
         """
 
     def load(self) -> AbstractContextManager[Load]:
-        """Begin to write. An exception inside leaves what was complete before."""
+        """Begin to write; inside, queries see the newest state that others left.
 
-    def read(self, compilation: str) -> CompilationRows:
-        """Give the rows of a complete compilation back; KeyError if there is none."""
+        An exception inside leaves what was complete before. Raises `GraphBusy` if somebody
+        else is writing and the graph was opened without waiting.
+        """
 
-    def tag(self, run: str, tags: Sequence[str]) -> None:
-        """Set the tags of a run, each ``name=value``."""
+    def read(self, compilation: str) -> "CompilationRows":
+        """Give the rows of a complete compilation back; NameUnknown if there is none."""
 
     def close(self) -> None:
         """Let go of the engine."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

@@ -3,8 +3,12 @@
 GraphError
 ├── GraphUnreachable     no server there, password refused, connection lost
 ├── GraphMissing         no file, or a file that is no graph
-├── GraphTooNew          written by a newer version of the schema
+├── WrongSchema          written by another version of the schema
+│   └── GraphTooNew      … by a newer one
 ├── GraphBusy            somebody else is writing
+├── GraphUnwritable      disk full, read-only, or the engine lost rows
+├── NameUnknown          no run or compilation of that name
+├── NameTaken            a run of that name is there already
 ├── QueryRefused         the statement would write, or reach beyond the graph
 └── QueryFailed          the engine refused the statement, or ran out of time
 """
@@ -22,12 +26,28 @@ class GraphMissing(GraphError):
     """No file there, or a file that is no graph."""
 
 
-class GraphTooNew(GraphError):
+class WrongSchema(GraphError):
+    """Written by another version of the schema."""
+
+
+class GraphTooNew(WrongSchema):
     """Written by a newer version of the schema."""
 
 
 class GraphBusy(GraphError):
     """Somebody else is writing."""
+
+
+class GraphUnwritable(GraphError):
+    """What was written did not arrive; the graph is as it was before."""
+
+
+class NameUnknown(GraphError):
+    """No run or compilation of that name."""
+
+
+class NameTaken(GraphError):
+    """A run of that name is there already."""
 
 
 class QueryRefused(GraphError):

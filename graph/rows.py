@@ -8,7 +8,7 @@ key is built once, however many relationships end there.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, cast
 
 import pyarrow as pa
 
@@ -83,3 +83,30 @@ class CompilationRows:
     def _tables(self) -> Iterator[pa.Table]:
         yield from self.nodes.values()
         yield from self.relationships.values()
+
+
+def keys_of(table: pa.Table) -> list[str]:
+    """Give the keys of nodes, in order."""
+    return cast("list[str]", table.column("key").to_pylist())
+
+
+def rebased(rows: CompilationRows, old: str, new: str) -> CompilationRows:
+    """Put another run's name in front of every key, and on the run."""
+    nodes: dict[str, pa.Table] = {}
+    for node in SCHEMA.nodes:
+        table = rows.nodes[node.label]
+        if node.label == "Run":
+            for column in ("key", "name"):
+                table = _with_column(table, column, pa.array([new]))
+        elif not node.shared:
+            for column in {"key", "compilation"} & set(table.column_names):
+                keys = table.column(column)
+                # what comes after the run's name stays
+                moved = [new + key.removeprefix(old) for key in cast("list[str]", keys.to_pylist())]
+                table = _with_column(table, column, pa.array(moved, pa.string()))
+        nodes[node.label] = table
+    return CompilationRows(nodes, rows.relationships)
+
+
+def _with_column(table: pa.Table, name: str, column: "pa.Array[Any]") -> pa.Table:
+    return table.set_column(table.schema.get_field_index(name), table.schema.field(name), column)

@@ -7,6 +7,7 @@ from xlagraph.ingest.load import ingest
 from xlagraph.ingest.parser import parse_plan
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.render import render_plan
+from xlagraph.ingest.shards import Shard
 from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Progress",
+    "Shard",
     "find_dumps",
     "ingest",
     "parse_plan",

@@ -7,8 +7,8 @@ prepare each compilation that is new or has changed, hand it over, see to what i
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,8 +18,10 @@ from xlagraph.graph.engine import Graph, Load
 from xlagraph.graph.rows import CompilationRows
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.ingest.dump_files import DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.interruption import Interruption
 from xlagraph.ingest.preparing import Job, Outcome, prepare_all
 from xlagraph.ingest.reading import UnreadableDump, read_dump
+from xlagraph.ingest.shards import Shard
 from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress, readable
 
 __all__ = ["ingest"]
@@ -38,6 +40,7 @@ def ingest(
     replace: bool = False,
     fail_fast: bool = False,
     dry_run: bool = False,
+    shard: Shard | None = None,
     jobs: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> IngestSummary:
@@ -49,8 +52,9 @@ def ingest(
     ``run`` names the run where there is a single one; ``tags`` (``name=value``) are added
     to those that a run has. ``replace`` takes compilations out whose files are gone, and
     lets another folder take the place of the one that a run came from. ``dry_run`` writes
-    nothing; only then ``graph`` may be None, as if it were empty. ``jobs`` is the number
-    of processes that parse, by default one for each processor; 1 parses in this one.
+    nothing; only then ``graph`` may be None, as if it were empty. Of a ``shard`` only the
+    dumps that it holds are taken. ``jobs`` is the number of processes that parse, by
+    default one for each processor; 1 parses in this one.
 
     Raises `GraphError` if the graph fails, ValueError if a tag has no ``=``.
     After Ctrl-C what was finished is in the graph.
@@ -60,14 +64,28 @@ def ingest(
     started = time.monotonic()
     new_tags = _tags_by_name(tags)
     found = _find_all([paths] if isinstance(paths, str | Path) else paths, run)
-    stored = _stored_runs(graph, {dump.run for dump in found.dumps})
-    dumps, refusals = _without_strangers(found.dumps, stored, replace=replace)
-    tally = _Tally(problems=[*found.problems, *refusals])
-    work = _Work(dumps, stored, new_tags, found.searched, replace)
-    if fail_fast and tally.has_left_out:
-        tally.has_stopped = True
-    else:
-        _load(None if dry_run else graph, work, tally, jobs, fail_fast, progress)
+    interruption = Interruption()
+    # Begun before the graph is asked what it holds: it does not change meanwhile, and what
+    # a crash left is cleared even if there is nothing to write.
+    writes = graph is not None and not dry_run and bool(found.dumps)
+    with (
+        interruption.handled(),
+        graph.load() if graph is not None and writes else nullcontext() as load,
+    ):
+        stored = _stored_runs(graph, {dump.run for dump in found.dumps})
+        dumps, refusals = _without_strangers(found.dumps, stored, replace=replace)
+        if shard is not None:
+            dumps = [dump for dump in dumps if shard.holds(dump.key)]
+        tally = _Tally(problems=[*found.problems, *refusals])
+        # what other shards hold is not gone
+        searched = found.searched if shard is None else frozenset()
+        work = _Work(dumps, stored, new_tags, searched, replace)
+        if fail_fast and tally.has_left_out:
+            tally.has_stopped = True
+        else:
+            _load(load, work, tally, jobs, fail_fast, progress, interruption)
+    if interruption.came:
+        raise KeyboardInterrupt
     return tally.summary(work, time.monotonic() - started, dry_run=dry_run)
 
 
@@ -303,14 +321,19 @@ def _sha256(dump: DumpFiles) -> str | None:
 
 
 def _load(
-    graph: Graph | None,
+    load: Load | None,
     work: _Work,
     tally: _Tally,
     processes: int | None,
     fail_fast: bool,
     progress: Callable[[Progress], None] | None,
+    interruption: Interruption,
 ) -> None:
-    """Prepare what is new or has changed and hand its rows to the graph, if there is one."""
+    """Prepare what is new or has changed and hand its rows to the load, if there is one.
+
+    Ctrl-C ends it between two compilations, and is held back from then on: leaving the load
+    in peace keeps the finished ones.
+    """
     meter = _Meter(work.dumps, progress)
     dumps = []
     for dump in work.dumps:
@@ -324,29 +347,30 @@ def _load(
     dumps.sort(key=lambda dump: (-dump.size_bytes, dump.key))
     now = datetime.now(UTC).isoformat(timespec="seconds")
     jobs = [Job(dump, now, work.tags(dump.run)) for dump in dumps]
-    interrupt: KeyboardInterrupt | None = None
-    with ExitStack() as stack:
-        writer = _Writer(graph, stack)
-        outcomes = stack.enter_context(closing(prepare_all(jobs, _processes(dumps, processes))))
+    written_runs: set[str] = set()
+    with closing(prepare_all(jobs, _processes(dumps, processes))) as outcomes:
         for dump in dumps:
             try:
+                interruption.release()
                 outcome = next(outcomes)
-            except KeyboardInterrupt as error:
-                # Between two compilations: leaving the load in peace keeps the finished ones.
-                interrupt = error
+                interruption.hold()
+            except KeyboardInterrupt:
+                interruption.hold()
+                interruption.came = True
+            if interruption.came:
                 break
             tally.count(dump, work.stored_compilation(dump), outcome)
             if outcome.rows is not None:
-                writer.write(outcome.rows)
+                written_runs.add(outcome.rows.run)
+                if load is not None:
+                    load.write(outcome.rows)
             meter.advance(dump)
             if fail_fast and tally.has_left_out:
                 tally.has_stopped = True
                 break
-        outcomes.close()
-        if interrupt is None and not tally.has_stopped:
-            _tidy(writer, work, tally)
-    if interrupt is not None:
-        raise interrupt
+    interruption.hold()
+    if not (interruption.came or tally.has_stopped):
+        _tidy(load, work, tally, written_runs)
 
 
 def _processes(dumps: Sequence[DumpFiles], wanted: int | None) -> int:
@@ -358,48 +382,19 @@ def _processes(dumps: Sequence[DumpFiles], wanted: int | None) -> int:
     return min(wanted, 1 + size_bytes // _BYTES_WORTH_A_PROCESS)
 
 
-def _tidy(writer: "_Writer", work: _Work, tally: _Tally) -> None:
+def _tidy(load: Load | None, work: _Work, tally: _Tally, written_runs: Collection[str]) -> None:
     """Say or drop what is gone, and tag runs of which nothing was written."""
     for key in work.gone():
         if work.replace:
             tally.dropped.append(key)
-            writer.remove(key)
+            if load is not None:
+                load.remove(key)
         else:
             tally.gone.append(key)
-    for run in work.stored:
-        if run not in writer.written_runs and work.tags(run) != work.stored[run].tags:
-            writer.tag(run, work.tags(run))
-
-
-class _Writer:
-    """Writes into a graph, and begins when there is something to write; or writes nothing."""
-
-    def __init__(self, graph: Graph | None, stack: ExitStack) -> None:
-        self._graph = graph
-        self._stack = stack
-        self._load: Load | None = None
-        self.written_runs: set[str] = set()
-
-    def write(self, rows: CompilationRows) -> None:
-        """Hand over one compilation."""
-        self.written_runs.add(rows.run)
-        if load := self._begun():
-            load.write(rows)
-
-    def remove(self, compilation: str) -> None:
-        """Take one compilation out."""
-        if load := self._begun():
-            load.remove(compilation)
-
-    def tag(self, run: str, tags: Sequence[str]) -> None:
-        """Set the tags of a run."""
-        if load := self._begun():
-            load.tag(run, tags)
-
-    def _begun(self) -> Load | None:
-        if self._load is None and self._graph is not None:
-            self._load = self._stack.enter_context(self._graph.load())
-        return self._load
+    if load is not None:
+        for run in work.stored:
+            if run not in written_runs and work.tags(run) != work.stored[run].tags:
+                load.tag(run, work.tags(run))
 
 
 class _Meter:

@@ -1,0 +1,43 @@
+"""One writer at a time for a graph file, across processes.
+
+The lock file stays: removing it would let two writers lock two files of one name. The
+operating system lets go of the lock when its process ends, however that happens.
+"""
+
+import fcntl
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from xlagraph.graph.errors import GraphBusy, GraphUnwritable
+
+
+@contextmanager
+def writing(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock beside ``path``; GraphBusy names the holder where waiting is not wished."""
+    lock = path.with_name(path.name + ".lock")
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise GraphUnwritable(f"cannot write beside {path}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
+            says = f"{path} is being written by {holder or 'another process'}"
+            if not wait:
+                raise GraphBusy(f"{says}; try again when it is done, or wait for it") from None
+            notify(f"{says}; waiting for it")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        os.ftruncate(descriptor, 0)
+        os.pwrite(
+            descriptor, f"process {os.getpid()} on {socket.gethostname()} since {now}\n".encode(), 0
+        )
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,417 @@
+# ruff: noqa: D102  what the methods do is said in engine.py
+"""Loads compilations into a graph file, which changes in one rename.
+
+    1. rows go to Parquet files in `FILE.loading/` as they come
+    2. the graph file is copied there, or an empty one made
+    3. what is removed or replaced is deleted from the copy
+    4. each table takes its rows in one COPY
+    5. shared nodes that nothing uses any more are deleted, where something was removed
+    6. checkpoint, compare the counts, close, fsync
+    7. rename over the graph file
+
+Before 7 nothing but `FILE.loading/` is touched; the next load removes it. The lock of the
+file is held by the caller.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, cast
+
+import ladybug
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.errors import GraphUnwritable
+from xlagraph.graph.row_files import RowFiles
+from xlagraph.graph.rows import CompilationRows, keys_of
+from xlagraph.graph.schema import SCHEMA, VERSION, PropertyType, RelationshipType
+
+BUFFER_POOL_BYTES: Final = 1 << 30
+"""What the engine may keep of a file in memory; its own default is 80 % of the machine."""
+
+# Rows that one transaction may take; three times the memory for six million of them.
+_SMALL_ROWS: Final = 200_000
+
+# COPY into relationships costs by those that are there: 0.4 s for a million. To create them
+# one by one costs by those that come.
+_COPY_PAYS: Final = 4
+
+_COLUMN_TYPES: Final[Mapping[PropertyType, str]] = {
+    PropertyType.STRING: "STRING",
+    PropertyType.INTEGER: "INT64",
+    PropertyType.BOOLEAN: "BOOLEAN",
+    PropertyType.STRING_LIST: "STRING[]",
+}
+_SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
+_PARTS: Final = tuple(
+    node.label
+    for node in SCHEMA.nodes
+    if any(item.name == "compilation" for item in node.properties)
+)
+# Runs change with every load; everything else that is shared never does.
+_MERGED: Final = _SHARED - {"Run"}
+
+
+def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
+    """Open a file with our limits; RuntimeError if the engine does not take it."""
+    return ladybug.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, read_only=read_only)
+
+
+def create_tables(connection: ladybug.Connection) -> None:
+    """Make the tables of the schema, and note its version."""
+    connection.execute("CREATE NODE TABLE Schema(`key` STRING, version INT64, PRIMARY KEY(`key`))")
+    connection.execute(
+        "CREATE (:Schema {key: 'xlagraph', version: $version})", {"version": VERSION}
+    )
+    for node in SCHEMA.nodes:
+        columns = ", ".join(f"`{item.name}` {_COLUMN_TYPES[item.type]}" for item in node.properties)
+        connection.execute(f"CREATE NODE TABLE `{node.label}`({columns}, PRIMARY KEY(`key`))")
+    for relationship in SCHEMA.relationships:
+        columns = "".join(
+            f", `{item.name}` {_COLUMN_TYPES[item.type]}" for item in relationship.properties
+        )
+        connection.execute(
+            f"CREATE REL TABLE `{relationship.name}`"
+            f"(FROM `{relationship.source}` TO `{relationship.target}`{columns})"
+        )
+
+
+def schema_version(connection: ladybug.Connection) -> int | None:
+    """Read the version of the schema; None in a database that is no graph of ours."""
+    try:
+        rows = _rows(connection, "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version")
+    except RuntimeError:
+        return None
+    return int(str(rows[0][0])) if rows else None
+
+
+@contextmanager
+def loading(
+    path: Path, *, query: Callable[[str], Result], let_go: Callable[[], None]
+) -> Iterator["LadybugLoad"]:
+    """Take rows, and put them into the file at the end; ``let_go`` closes its reader."""
+    folder = path.with_name(path.name + ".loading")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        with LadybugLoad(path, folder, query) as load:
+            yield load
+            load.close_files()
+        if load.is_needed:
+            load.store(let_go)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _SharedRows:
+    """Rows of one shared label or of one type between shared nodes, each node once."""
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.tables: list[pa.Table] = []
+
+
+class LadybugLoad:
+    """What is to change, until `store` changes it."""
+
+    def __init__(self, path: Path, folder: Path, query: Callable[[str], Result]) -> None:
+        self._query = query
+        self._path = path
+        self._folder = folder
+        self._files: RowFiles | None = None
+        self._written: set[str] = set()
+        self._removed: set[str] = set()
+        self._digests: dict[str, str | None] | None = None
+        self._runs: dict[str, Mapping[str, Cell]] = {}
+        self._tags: dict[str, list[str]] = {}
+        self._shared = {label: _SharedRows() for label in _MERGED}
+        self._between: dict[str, list[pa.Table]] = {}
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything is to change."""
+        return bool(self._written or self._removed or self._tags)
+
+    def write(self, rows: CompilationRows) -> None:
+        key = rows.compilation
+        if key in self._written:
+            raise ValueError(f"{key} is written twice in one load")
+        digest = rows.nodes["Compilation"].column("sha256")[0].as_py()
+        if key not in self._removed and digest and self._stored().get(key) == digest:
+            return
+        self._written.add(key)
+        files = self._open_files()
+        run: Mapping[str, Cell] = rows.nodes["Run"].to_pylist()[0]
+        self._runs[rows.run] = run
+        fresh = {label: self._take_shared(label, rows.nodes[label]) for label in _MERGED}
+        for label, table in rows.nodes.items():
+            if label == "Compilation":
+                state = pa.array(["complete"])
+                table = table.set_column(table.schema.get_field_index("state"), "state", state)
+            if label not in _SHARED:
+                files.add(label, table)
+        keys = {label: table.column("key").combine_chunks() for label, table in rows.nodes.items()}
+        for relationship in SCHEMA.relationships:
+            table = rows.relationships[relationship.name]
+            if relationship.source in _MERGED:
+                # what leaves a shared node is known with it: taken once, with its first sight
+                table = table.filter(
+                    pc.is_in(table.column("source"), value_set=fresh[relationship.source])
+                )
+            if table.num_rows:
+                ends = _with_keys(table, keys[relationship.source], keys[relationship.target])
+                if relationship.source in _MERGED:
+                    self._between.setdefault(relationship.name, []).append(ends)
+                else:
+                    files.add(relationship.name, ends)
+
+    def remove(self, compilation: str) -> None:
+        if compilation in self._written:
+            raise ValueError(f"{compilation} is removed after it was written")
+        if compilation in self._stored():
+            self._removed.add(compilation)
+
+    def tag(self, run: str, tags: Sequence[str]) -> None:
+        self._tags[run] = list(tags)
+
+    def close_files(self) -> None:
+        """Finish the row files."""
+        if self._files is not None:
+            self._files.close()
+
+    def __enter__(self) -> "LadybugLoad":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._files is not None:
+            self._files.abandon()
+
+    def store(self, let_go: Callable[[], None]) -> None:
+        """Make the new file from the old one and put it in its place."""
+        stale = sorted(self._removed | (self._written & self._stored().keys()))
+        let_go()
+        self._folder.mkdir(exist_ok=True)
+        copy = self._folder / "graph.lbug"
+        is_new = not self._path.exists()
+        if not is_new:
+            shutil.copy(self._path, copy)
+        try:
+            database = open_database(copy)
+            try:
+                connection = ladybug.Connection(database)
+                if is_new:
+                    create_tables(connection)
+                self._change(connection, stale)
+                connection.execute("CHECKPOINT")
+                connection.close()
+            finally:
+                database.close()
+        except RuntimeError as error:
+            raise GraphUnwritable(
+                f"{self._path} could not be written, it is as before: {error}"
+            ) from error
+        _sync(copy)
+        copy.replace(self._path)
+        _sync(self._path.parent)
+
+    def _change(self, connection: ladybug.Connection, stale: list[str]) -> None:
+        if stale:
+            _delete(connection, stale)
+        shared = self._new_shared_rows(connection)
+        before = _counts(connection)
+        added = dict(shared.counts)
+        if self._files is not None:
+            added |= self._files.counts
+        for key, run in self._runs.items():
+            _set_run(connection, key, run)
+        for run_key, tags in self._tags.items():
+            _set_run(connection, run_key, {"tags": tags}, create=False)
+        # a checkpoint after each COPY costs a third of a small load, and spares a large one memory
+        is_small = sum(added.values()) < _SMALL_ROWS
+        if is_small:
+            connection.execute("BEGIN TRANSACTION")
+        for name in [*_NODE_LABELS, *_RELATIONSHIP_TYPES]:
+            for files in (shared, self._files):
+                if files is not None and (count := files.counts.get(name)):
+                    add = _create if is_small and count * _COPY_PAYS < before[name] else _copy
+                    add(connection, name, files.path(name))
+        if is_small:
+            connection.execute("COMMIT")
+        after = _counts(connection)
+        for name in before:
+            expected = before[name] + added.get(name, 0)
+            if name != "Run" and after[name] != expected:
+                raise GraphUnwritable(
+                    f"{self._path} is as before: expected {expected} rows of {name}, "
+                    f"the engine kept {after[name]}"
+                )
+        if stale:
+            _sweep(connection)
+
+    def _new_shared_rows(self, connection: ladybug.Connection) -> RowFiles:
+        """Write the shared nodes that the graph does not have yet, and what leaves them."""
+        folder = self._folder / "shared"
+        folder.mkdir(exist_ok=True)
+        new: "dict[str, pa.Array[Any]]" = {}
+        files = RowFiles(folder)
+        try:
+            for label, shared in self._shared.items():
+                if not shared.tables:
+                    continue
+                stored = _rows(
+                    connection,
+                    f"UNWIND $keys AS wanted MATCH (n:`{label}` {{key: wanted}}) RETURN n.key",
+                    {"keys": sorted(shared.keys)},
+                )
+                rows = pa.concat_tables(shared.tables)
+                known = pa.array([row[0] for row in stored], pa.string())
+                rows = rows.filter(pc.invert(pc.is_in(rows.column("key"), value_set=known)))
+                new[label] = rows.column("key").combine_chunks()
+                files.add(label, rows)
+            for name, tables in self._between.items():
+                rows = pa.concat_tables(tables)
+                source = SCHEMA.relationship(name).source
+                files.add(name, rows.filter(pc.is_in(rows.column("from"), value_set=new[source])))
+            files.close()
+        finally:
+            files.abandon()
+        return files
+
+    def _take_shared(self, label: str, table: pa.Table) -> "pa.Array[Any]":
+        """Keep the rows seen for the first time in this load; say which they are."""
+        shared = self._shared[label]
+        fresh: list[int] = []
+        for row, key in enumerate(keys_of(table)):
+            if key not in shared.keys:
+                shared.keys.add(key)
+                fresh.append(row)
+        rows = pa.array(fresh, pa.int32())
+        if fresh:
+            shared.tables.append(table.take(rows))
+        return rows
+
+    def _open_files(self) -> RowFiles:
+        if self._files is None:
+            self._folder.mkdir()
+            self._files = RowFiles(self._folder)
+        return self._files
+
+    def _stored(self) -> dict[str, str | None]:
+        """Give the digest of each stored compilation, asked once in a load."""
+        if self._digests is None:
+            found = self._query("MATCH (c:Compilation) RETURN c.key AS key, c.sha256 AS digest")
+            self._digests = {
+                str(key): None if digest is None else str(digest) for key, digest in found.rows
+            }
+        return self._digests
+
+
+_NODE_LABELS: Final = tuple(node.label for node in SCHEMA.nodes)
+_RELATIONSHIP_TYPES: Final = tuple(item.name for item in SCHEMA.relationships)
+
+
+def _rows(
+    connection: ladybug.Connection, text: str, parameters: Mapping[str, Cell] | None = None
+) -> list[list[Cell]]:
+    # one statement has one result, and its rows are lists unless asked otherwise
+    found = cast("ladybug.QueryResult", connection.execute(text, dict(parameters or {})))
+    with found:
+        return cast("list[list[Cell]]", found.get_all())
+
+
+def _with_keys(table: pa.Table, sources: "pa.Array[Any]", targets: "pa.Array[Any]") -> pa.Table:
+    """Put keys in the place of row numbers."""
+    columns: dict[str, pa.Array[Any] | pa.ChunkedArray[Any]] = {
+        "from": sources.take(table.column("source")),
+        "to": targets.take(table.column("target")),
+    }
+    for name in table.column_names[2:]:
+        columns[name] = table.column(name)
+    return pa.table(columns)
+
+
+def _copy(connection: ladybug.Connection, table: str, rows: Path) -> None:
+    connection.execute(f"COPY `{table}` FROM {_quoted(rows)}")
+
+
+def _create(connection: ladybug.Connection, table: str, rows: Path) -> None:
+    """Add a few relationships to many; nodes are copied, which costs by those that come."""
+    if table in _NODE_LABELS:
+        _copy(connection, table, rows)
+        return
+    item = SCHEMA.relationship(table)
+    properties = ", ".join(f"`{one.name}`: `{one.name}`" for one in item.properties)
+    connection.execute(
+        f"LOAD FROM {_quoted(rows)} "
+        f"MATCH (a:`{item.source}` {{key: `from`}}) MATCH (b:`{item.target}` {{key: `to`}}) "
+        f"CREATE (a)-[:`{table}` {{{properties}}}]->(b)"
+    )
+
+
+def _quoted(path: Path) -> str:
+    text = str(path).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{text}'"
+
+
+def _counts(connection: ladybug.Connection) -> dict[str, int]:
+    texts = {name: f"MATCH (n:`{name}`) RETURN count(*)" for name in _NODE_LABELS}
+    texts |= {name: f"MATCH ()-[r:`{name}`]->() RETURN count(*)" for name in _RELATIONSHIP_TYPES}
+    return {name: int(str(_rows(connection, text)[0][0])) for name, text in texts.items()}
+
+
+def _set_run(
+    connection: ladybug.Connection, key: str, run: Mapping[str, Cell], *, create: bool = True
+) -> None:
+    given = {name: value for name, value in run.items() if name != "key"}
+    assignments = ", ".join(f"n.`{name}` = ${name}" for name in given)
+    find = "MERGE" if create else "MATCH"
+    connection.execute(f"{find} (n:Run {{key: $key}}) SET {assignments}", {"key": key, **given})
+
+
+def _delete(connection: ladybug.Connection, compilations: list[str]) -> None:
+    # by scanning: a table is read once for all of them, and no part is missed
+    for label in _PARTS:
+        connection.execute(
+            f"UNWIND $keys AS stale MATCH (n:`{label}`) WHERE n.compilation = stale "
+            "DETACH DELETE n",
+            {"keys": compilations},
+        )
+    connection.execute(
+        "UNWIND $keys AS stale MATCH (n:Compilation {key: stale}) DETACH DELETE n",
+        {"keys": compilations},
+    )
+
+
+def _sweep(connection: ladybug.Connection) -> None:
+    """Delete shared nodes that nothing uses: no run without compilations, the others unreached."""
+    connection.execute(
+        "MATCH (n:Run) WHERE NOT EXISTS { MATCH (n)-[:COMPILED]->() } DETACH DELETE n"
+    )
+    swept = True
+    while swept:  # what only a swept node used goes in the next turn
+        swept = False
+        for label in sorted(_MERGED):
+            unused = f"MATCH (n:`{label}`) WHERE {_is_unused(label)}"
+            if _rows(connection, f"{unused} RETURN count(*)")[0][0]:
+                connection.execute(f"{unused} DETACH DELETE n")
+                swept = True
+
+
+def _is_unused(label: str) -> str:
+    def reaches(relationship: RelationshipType) -> str:
+        return f"EXISTS {{ MATCH (n)<-[:`{relationship.name}`]-() }}"
+
+    return " AND ".join(
+        f"NOT {reaches(item)}" for item in SCHEMA.relationships if item.target == label
+    )
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

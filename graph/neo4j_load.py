@@ -1,0 +1,263 @@
+# ruff: noqa: D102  what the methods do is said in engine.py
+"""Loads compilations into Neo4j beside other loads, so that each becomes visible at once.
+
+A batch of compilations goes through these transactions:
+
+    1. claim      its Compilation nodes, `state: 'loading'`; what another load holds is left
+    2. clear      the parts of what is replaced or was left by a crash, a few thousand at a time
+    3. merge      the shared nodes, sorted, with what leaves them
+    4. chunks     parts and their relationships; repeated from 3 if a shared node is gone
+    5. complete   `state: 'complete'`, COMPILED and OF_MODULE
+
+How loads know of each other is told in `neo4j_transactions`.
+"""
+
+import contextlib
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import neo4j
+from neo4j.exceptions import (
+    ClientError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
+
+from xlagraph.graph import neo4j_texts as texts
+from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
+from xlagraph.graph.neo4j_chunks import Batch
+from xlagraph.graph.neo4j_transactions import LoadState, TooLarge
+from xlagraph.graph.neo4j_worker import Worker
+from xlagraph.graph.rows import CompilationRows
+from xlagraph.graph.schema import VERSION
+
+BATCH_ROWS: Final = 20_000
+"""Compilations are gathered until they have so many rows together."""
+
+WORKERS: Final = 2
+HEARTBEAT_SECONDS: Final = 10.0
+_REPEATS: Final = 20
+
+
+@contextlib.contextmanager
+def loading(
+    driver: neo4j.Driver, database: str, notify: Callable[[str], None]
+) -> Iterator["Neo4jLoad"]:
+    """Begin a load, and end it; what was not completed is taken away again."""
+    load = Neo4jLoad(driver, database, notify)
+    load.begin()
+    try:
+        yield load
+        load.finish()
+    except (ServiceUnavailable, SessionExpired, GraphUnreachable):
+        # the next load clears: this one has waited long enough for the server
+        load.is_cut_off = True
+        raise
+    except TooLarge as error:
+        load.abandon()
+        raise GraphUnwritable(f"the server has too little memory: {error}") from error
+    except BaseException:
+        load.abandon()
+        raise
+    finally:
+        load.end()
+
+
+class Neo4jLoad:
+    """One load: it gathers compilations into batches, which its workers write."""
+
+    def __init__(self, driver: neo4j.Driver, database: str, notify: Callable[[str], None]) -> None:
+        self._state = LoadState(uuid.uuid4().hex, driver, database)
+        self._notify = notify
+        self._waiting: list[CompilationRows] = []
+        self._waiting_rows = 0
+        self._written: set[str] = set()
+        self._queue: queue.Queue[Batch | None] = queue.Queue(1)
+        self._threads: list[threading.Thread] = []
+        self._failure: BaseException | None = None
+        self._over = threading.Event()
+        self.is_cut_off = False
+        """The server is gone: nothing can be taken back."""
+        self._own = Worker(self._state)
+
+    # what the load is told
+
+    def write(self, rows: CompilationRows) -> None:
+        self._raise_failure()
+        if rows.compilation in self._written:
+            raise ValueError(f"{rows.compilation} is written twice in one load")
+        self._written.add(rows.compilation)
+        self._waiting.append(rows)
+        self._waiting_rows += rows.count()
+        if self._waiting_rows >= BATCH_ROWS:
+            self._send()
+
+    def remove(self, compilation: str) -> None:
+        self._raise_failure()
+        if compilation in self._written:
+            raise ValueError(f"{compilation} is removed after it was written")
+        self._own.remove(compilation)
+
+    def tag(self, run: str, tags: Sequence[str]) -> None:
+        self._raise_failure()
+        self._own.tag(run, tags)
+
+    # its course
+
+    def begin(self) -> None:
+        """Make the database ready, register, and clear what crashed loads left."""
+        self._prepare()
+        self._own.register()
+        heart = threading.Thread(target=self._beat, name="xlagraph-heartbeat", daemon=True)
+        heart.start()
+        self._threads.append(heart)
+        try:
+            self._own.clear_dead_loads()
+        except BaseException:
+            self.abandon()
+            self.end()
+            raise
+
+    def finish(self) -> None:
+        """Write what waits, and see to it that what other loads hold is there."""
+        if self._waiting:
+            self._send()
+        self._stop_workers()
+        self._raise_failure()
+        for key in self._state.held_elsewhere:
+            self._await_other(key)
+
+    def abandon(self) -> None:
+        """Take back what is not complete, as far as the server still answers."""
+        self._state.given_up.set()
+        self._stop_workers()
+        with contextlib.suppress(Neo4jError, DriverError):
+            self._own.take_back()
+
+    def end(self) -> None:
+        """Stop the heart and the workers, and sign off."""
+        if self.is_cut_off:
+            self._state.given_up.set()
+        self._stop_workers()
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+        if not self.is_cut_off:
+            with contextlib.suppress(Neo4jError, DriverError):
+                self._own.sign_off()
+        self._own.close()
+
+    def _send(self) -> None:
+        batch = Batch(self._waiting)
+        self._waiting, self._waiting_rows = [], 0
+        workers = sum(thread.name.startswith("xlagraph-load") for thread in self._threads)
+        if workers < WORKERS:
+            worker = Worker(self._state, str(workers))
+            thread = threading.Thread(
+                target=self._work, args=(worker,), name=f"xlagraph-load-{workers}", daemon=True
+            )
+            thread.start()
+            self._threads.append(thread)
+        while True:
+            self._raise_failure()
+            with contextlib.suppress(queue.Full):
+                self._queue.put(batch, timeout=1)
+                return
+
+    def _work(self, worker: Worker) -> None:
+        try:
+            worker.register()
+            while (batch := self._queue.get()) is not None:
+                if not self._state.given_up.is_set():
+                    worker.write(batch)
+        except BaseException as error:  # noqa: BLE001  raised again where the load is used
+            self._failure = self._failure or error
+            self._state.given_up.set()
+            # keep taking, so that whoever sends is not stuck
+            while self._queue.get() is not None:
+                pass
+        finally:
+            worker.close()
+
+    def _stop_workers(self) -> None:
+        workers = [thread for thread in self._threads if thread.name.startswith("xlagraph-load")]
+        for _ in workers:
+            self._queue.put(None)
+        for thread in workers:
+            thread.join()
+            self._threads.remove(thread)
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _prepare(self) -> None:
+        """Make constraints and indexes, before the first write to this database."""
+        with self._state.driver.session(database=self._state.database) as session:
+            ready = session.execute_read(
+                lambda tx: tx.run(
+                    "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version"
+                ).single()
+            )
+            # a graph that was imported from an export has the node, but no constraint yet
+            found = session.execute_read(
+                lambda tx: tx.run(
+                    "SHOW INDEXES YIELD name WHERE name STARTS WITH 'xlagraph_' "
+                    "RETURN count(*) AS made"
+                ).single(strict=True)
+            )
+            if ready is not None and found["made"] >= len(texts.constraints()):
+                return
+            for text in texts.constraints():
+                # several loads may begin at once
+                for attempt in range(_REPEATS):
+                    try:
+                        session.run(text).consume()
+                        break
+                    except ClientError as error:
+                        if "AlreadyExists" in (error.code or ""):
+                            break
+                        raise
+                    except Neo4jError as error:
+                        if not error.is_retryable() or attempt + 1 == _REPEATS:
+                            raise
+                        time.sleep(0.1 * (attempt + 1))
+            session.run("CALL db.awaitIndexes(300)").consume()
+            session.execute_write(
+                lambda tx: tx.run(
+                    "MERGE (s:Schema {key: 'xlagraph'}) ON CREATE SET s.version = $version",
+                    version=VERSION,
+                ).consume()
+            )
+
+    def _beat(self) -> None:
+        heart = Worker(self._state)
+        try:
+            while not self._over.wait(HEARTBEAT_SECONDS):
+                with contextlib.suppress(Neo4jError, DriverError):
+                    heart.beat()
+        finally:
+            heart.close()
+
+    def _await_other(self, key: str) -> None:
+        """Wait until another load has completed what it holds; GraphBusy if it gave up."""
+        told = False
+        while True:
+            found = self._own.state_of(key)
+            if found is not None and found[0] == "complete":
+                return
+            if found is None or found[1] in self._own.dead_loads():
+                raise GraphBusy(
+                    f"{key} was being loaded by another process, which did not complete it: "
+                    "ingest it again"
+                )
+            if not told:
+                self._notify(f"{key} is being loaded by another process; waiting for it")
+                told = True
+            time.sleep(0.2)

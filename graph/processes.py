@@ -1,0 +1,49 @@
+"""Tells whether a process that left its name somewhere is still there."""
+
+import contextlib
+import os
+import socket
+from pathlib import Path
+
+
+def this_process() -> str:
+    """Name this process so that another on the same machine can see whether it is gone."""
+    return f"{_machine()} {os.getpid()} {_started(os.getpid()) or ''}".strip()
+
+
+def is_gone(process: str) -> bool:
+    """Whether a process of this machine has ended; False for one of another machine."""
+    machine, _, rest = process.partition(" ")
+    number, _, started = rest.partition(" ")
+    if machine != _machine() or not number.isdigit():
+        return False
+    if started:
+        return _started(int(number)) != started
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
+def _machine() -> str:
+    """Name the machine, its boot and the space of its process numbers, as far as it tells."""
+    named = [socket.gethostname()]
+    with contextlib.suppress(OSError):
+        named.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+    with contextlib.suppress(OSError):
+        named.append(str(Path("/proc/self/ns/pid").readlink()))
+    return "/".join(named).replace(" ", "_")
+
+
+def _started(process: int) -> str | None:
+    """Say when a process began, in the system's own count; None if it is gone or untold."""
+    try:
+        told = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return None
+    # its name stands in brackets and may hold anything; the 20th field after it is the start
+    fields = told.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else fields[19]

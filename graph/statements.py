@@ -1,0 +1,118 @@
+"""What a user's statement may do: read the graph, and touch nothing else.
+
+The engines' own read-only modes are not enough: they still read files and the network,
+and the embedded engine writes files. A statement is let through if it is one statement,
+begins with a reading word, and loads or calls nothing from outside.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from xlagraph.graph.engine import Cell
+from xlagraph.graph.errors import QueryFailed, QueryRefused
+
+_READING_WORDS: Final = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN"})
+_PREFIX_WORDS: Final = frozenset({"EXPLAIN", "PROFILE"})
+
+# Neo4j decodes these before it reads the text: \\u0027 would end a string that goes on for us.
+_ESCAPED_ASCII: Final = re.compile(r"\\u+00[0-7][0-9a-fA-F]")
+
+# The embedded engine takes `1LOAD` for a number and a word, Neo4j a comment's end for a line's.
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<skipped> //[^\r\n]* | /\*.*?\*/ | \s+ )
+    | (?P<quoted>  '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*` )
+    | \$(?:(?P<parameter> [^\W\d]\w* | \d+ ) | `(?P<quoted_parameter> (?:[^`]|``)* )` )
+    | (?P<number>  0[xX][0-9a-fA-F]+ | 0o[0-7]+ | \d+(?:\.\d+)?(?:[eE][+-]?\d+)? )
+    | (?P<word>    \w+ )
+    | (?P<sign>    . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Statement(NamedTuple):
+    """What the guard needs to know of a text, found in one pass over it."""
+
+    words: tuple[str, ...]
+    """Upper case, in order; names after ``.``, ``:`` or ``$`` and quoted ones left out."""
+    calls: tuple[str, ...]
+    """What follows each CALL: a procedure's dotted name, or the bracket of a subquery."""
+    parameters: frozenset[str]
+    is_single: bool
+    """Nothing but comments after a semicolon."""
+
+
+def read_statement(text: str) -> Statement:
+    """Take a text apart; strings, comments and quoted names hide what is in them."""
+    words: list[str] = []
+    calls: list[str] = []
+    parameters: set[str] = set()
+    before = ""  # last piece that is neither space nor comment
+    was_number = in_call = ended = False
+    is_single = True
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup
+        piece = match.group()
+        if kind == "skipped":
+            continue
+        if ended:
+            is_single = False
+        if piece == ";":
+            ended = True
+        if in_call:
+            # a procedure's name ends at its bracket; a subquery begins with one
+            calls[-1] += piece
+            in_call = kind in ("word", "quoted") or piece == "."
+        if kind == "parameter" or kind == "quoted_parameter":
+            parameters.add(match.group(kind))
+        elif kind == "word" and before not in (".", ":"):
+            words.append(piece.upper())
+            if piece.upper() == "CALL":
+                calls.append("")
+                in_call = True
+        before = "" if piece == "." and was_number else piece
+        was_number = kind == "number"
+    return Statement(tuple(words), tuple(calls), frozenset(parameters), is_single)
+
+
+def check_statement(text: str, *, procedures: Collection[str] | None) -> Statement:
+    """Refuse a text that does more than read; QueryRefused says what.
+
+    ``procedures`` are the names that may be called; None forbids subqueries too.
+    """
+    statement = read_statement(text)
+    words = [word for word in statement.words if word not in _PREFIX_WORDS]
+    if not statement.words:
+        raise QueryRefused("expected a statement, found none")
+    if not statement.is_single:
+        raise QueryRefused("expected one statement, found a second one after `;`")
+    first = words[0] if words else statement.words[0]
+    reading = _READING_WORDS if procedures is None else _READING_WORDS | {"CALL"}
+    if first not in reading:
+        raise QueryRefused(
+            f"{first[:80]} does not read the graph; a statement begins with one of "
+            + ", ".join(sorted(reading))
+        )
+    if escaped := _ESCAPED_ASCII.search(text):
+        raise QueryRefused(f"{escaped.group()} stands for a plain character: write that instead")
+    if "LOAD" in words:
+        raise QueryRefused("LOAD reads files; a statement touches nothing but the graph")
+    for called in statement.calls:
+        if procedures is None:
+            raise QueryRefused("CALL is not let through here; a statement only reads the graph")
+        if called not in ("{", "(") and called.removesuffix("(") not in procedures:
+            raise QueryRefused(
+                f"CALL {called.removesuffix('(')[:80]} may reach beyond the graph; "
+                "let through are " + ", ".join(sorted(procedures))
+            )
+    return statement
+
+
+def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Pick the parameters that a statement names; QueryFailed if one is not given."""
+    if missing := sorted(statement.parameters - parameters.keys()):
+        names = ", ".join(f"${name}" for name in missing)
+        raise QueryFailed(f"no value is given for {names}")
+    return {name: parameters[name] for name in statement.parameters}

@@ -1,0 +1,307 @@
+"""Neo4j as a server: reached or not, shared by many loads, killed and restarted."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import neo4j
+import pytest
+from graph_fixtures import NoNeo4j, own_server
+from made_rows import facts, made_rows
+
+from xlagraph.graph import GraphTooNew, GraphUnreachable, open_graph
+
+LOADER = Path(__file__).parent / "loader.py"
+OPENER = """
+import sys
+from xlagraph.graph import GraphUnreachable, open_graph
+try:
+    open_graph(sys.argv[1])
+except GraphUnreachable as error:
+    print("told:", error)
+"""
+REMOVER = """
+import sys
+from xlagraph.graph import open_graph, remove
+with open_graph(sys.argv[1]) as graph:
+    print("began", flush=True)
+    remove(graph, "baseline")
+"""
+
+pytestmark = pytest.mark.usefixtures("no_connection_named")
+
+
+def cells(graph, text):
+    return [row[0] for row in graph.query(text).rows]
+
+
+def loader(location, *arguments):
+    return subprocess.Popen(
+        [sys.executable, LOADER, location, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def assert_nothing_is_left_over(graph):
+    """No bookkeeping, no part without its compilation, no shared node without a user."""
+    assert cells(graph, "MATCH (l:Load) RETURN count(*) AS n") == [0]
+    assert cells(graph, "MATCH (c:Compilation) WHERE c.state <> 'complete' RETURN c.key AS k") == []
+    stray = (
+        "MATCH (n:Value|Instruction|Allocation|MemorySpace) "
+        "WHERE NOT EXISTS { MATCH (c:Compilation {key: n.compilation}) } RETURN count(*) AS n"
+    )
+    assert cells(graph, stray) == [0]
+    unused = "MATCH (n:Op|Scope|SourceLine|Frame|Module) WHERE NOT EXISTS { MATCH (n)<--() } "
+    assert cells(graph, unused + "RETURN n.key AS key") == []
+    assert (
+        cells(graph, "MATCH (n:Op) WHERE NOT EXISTS { MATCH (n)-->() } RETURN n.key AS key") == []
+    )
+
+
+def test_a_server_that_is_not_there_is_told_at_once():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    began = time.monotonic()
+    with pytest.raises(GraphUnreachable, match=f"bolt://127.0.0.1:{port}"):
+        open_graph(f"bolt://127.0.0.1:{port}")
+    assert time.monotonic() - began < 20
+
+
+def test_something_else_that_listens_is_no_graph():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(20)
+        port = server.getsockname()[1]
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                OPENER,
+                f"bolt://127.0.0.1:{port}",
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        accepted, _ = server.accept()
+        with accepted:
+            accepted.recv(100)
+            accepted.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        said, _ = process.communicate(timeout=60)
+    assert said.startswith("told:")
+
+
+def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(neo4j_graph, neo4j_server):
+    with neo4j_graph.load() as load:
+        load.write(made_rows())
+    set_version(neo4j_server, 99)
+    with pytest.raises(GraphTooNew, match="upgrade xlagraph"):
+        open_graph(neo4j_server.uri)
+
+
+def set_version(server, version):
+    auth = (server.user, server.password) if server.password else None
+    with neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver:
+        driver.execute_query(
+            "MATCH (s:Schema) SET s.version = $version",
+            version=version,
+            database_=server.database or "neo4j",
+        )
+
+
+def test_procedures_that_name_what_is_there_may_be_called(neo4j_graph):
+    with neo4j_graph.load() as load:
+        load.write(made_rows())
+    labels = cells(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
+    assert "Compilation" in labels
+    text = "MATCH (v:Value) CALL (v) { RETURN v.valueId AS id } RETURN max(id) AS id"
+    assert cells(neo4j_graph, text) == [3]
+
+
+def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):
+    kept = made_rows("kept", op="op/0/x")
+    with neo4j_graph.load() as load:
+        load.write(kept)
+    for delay in (0.0, 0.3, 0.8, 1.6):
+        process = loader(neo4j_graph.location, "killed", 0, 60, 400)
+        assert process.stdout.readline() == "loading\n", process.stderr.read()
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        visible = cells(
+            neo4j_graph,
+            "MATCH (:Run)-[:COMPILED]->(c:Compilation) WHERE c.state = 'complete' "
+            "RETURN c.key AS key ORDER BY key",
+        )
+        for key in visible[::20]:
+            number = int(key[-4:]) if key.startswith("killed") else None
+            expected = kept
+            if number is not None:
+                expected = made_rows(
+                    "killed",
+                    f"module_{number:04}",
+                    values=400,
+                    op=f"op/{number % 3}/x",
+                    sha256=f"{number} 400",
+                )
+            assert facts(neo4j_graph.read(key)) == facts(expected)
+    with neo4j_graph.load():
+        pass
+    assert_nothing_is_left_over(neo4j_graph)
+    assert facts(neo4j_graph.read(kept.compilation)) == facts(kept)
+
+
+def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
+    rows = made_rows(values=20_000)
+    with neo4j_graph.load() as load:
+        load.write(rows)
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            REMOVER,
+            neo4j_graph.location,
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    deadline = time.monotonic() + 30
+    while cells(neo4j_graph, "MATCH (:Run)-[:COMPILED]->() RETURN count(*) AS n") == [1]:
+        assert time.monotonic() < deadline
+    process.kill()
+    process.communicate()
+    with neo4j_graph.load():
+        pass
+    assert_nothing_is_left_over(neo4j_graph)
+    assert cells(neo4j_graph, "MATCH (n:Value) RETURN count(*) AS n") == [0]
+
+
+def test_processes_that_load_the_same_at_once_give_what_one_gives(neo4j_graph):
+    processes = [loader(neo4j_graph.location, "run", first, first + 12, 25) for first in range(8)]
+    for process in processes:
+        said, errors = process.communicate(timeout=300)
+        assert said == "loading\ndone\n", errors
+    expected = [f"run/module_{number:04}" for number in range(19)]
+    keys = "MATCH (:Run)-[:COMPILED]->(c:Compilation) RETURN c.key AS key ORDER BY key"
+    assert cells(neo4j_graph, keys) == expected
+    for number in range(19):
+        rows = made_rows(
+            "run", f"module_{number:04}", values=25, op=f"op/{number % 3}/x", sha256=f"{number} 25"
+        )
+        assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
+
+
+def test_loads_and_removals_at_once_lose_no_shared_node(neo4j_graph):
+    """One process takes runs out whose ops others begin to use at that moment."""
+    with neo4j_graph.load() as load:
+        for number in range(12):
+            load.write(made_rows("old", f"module_{number:04}", op=f"op/{number % 3}/x"))
+    processes = [loader(neo4j_graph.location, f"new{n}", 0, 12, 5) for n in range(2)]
+    for number in range(12):
+        with neo4j_graph.load() as load:
+            load.remove(f"old/module_{number:04}")
+    for process in processes:
+        said, errors = process.communicate(timeout=300)
+        assert said == "loading\ndone\n", errors
+    for run in ("new0", "new1"):
+        for number in range(12):
+            rows = made_rows(
+                run, f"module_{number:04}", values=5, op=f"op/{number % 3}/x", sha256=f"{number} 5"
+            )
+            assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
+    assert cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run ORDER BY run") == ["new0", "new1"]
+
+
+@pytest.fixture
+def server_home(tmp_path):
+    """A folder for a server of the test's own; skips where none can be started."""
+    if os.environ.get("NEO4J_URI"):
+        pytest.skip("NEO4J_URI is set: this test would start and kill a server of its own")
+    return tmp_path / "home"
+
+
+def started(home, **settings):
+    try:
+        return own_server(home, **settings)
+    except NoNeo4j as reason:
+        pytest.skip(str(reason))
+
+
+def test_a_wrong_password_is_tried_once_and_never_shown(server_home, monkeypatch):
+    with started(server_home, auth=True) as (server, _):
+        with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
+            driver.execute_query(
+                "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO 'right-password'",
+                database_="system",
+            )
+        with pytest.raises(GraphUnreachable, match="set NEO4J_PASSWORD"):
+            open_graph(server.uri)
+        for _ in range(2):
+            monkeypatch.setenv("NEO4J_PASSWORD", "wrong-password")
+            with pytest.raises(GraphUnreachable, match="refuses the password") as told:
+                open_graph(server.uri)
+            assert "wrong-password" not in str(told.value)
+        monkeypatch.delenv("NEO4J_PASSWORD")
+        asked = []
+
+        def answer(user):
+            asked.append(user)
+            return "right-password"
+
+        with open_graph(server.uri, ask_password=answer) as graph:
+            assert cells(graph, "RETURN 1 AS one") == [1]
+        assert asked == ["neo4j"]
+        monkeypatch.setenv("NEO4J_PASSWORD", "right-password")
+        monkeypatch.setenv("NEO4J_DATABASE", "nowhere")
+        with pytest.raises(Exception, match="nowhere"):
+            open_graph(server.uri)
+
+
+def test_a_load_outlives_a_server_that_is_killed_and_restarted(server_home):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with started(server_home, bolt_port=port) as (server, java):
+        process = loader(server.uri, "run", 0, 60, 300)
+        assert process.stdout.readline() == "loading\n"
+        time.sleep(1)
+        java.kill()
+        java.wait()
+    with started(server_home, bolt_port=port) as (server, _):
+        said, errors = process.communicate(timeout=300)
+        assert said == "done\n", errors
+        with open_graph(server.uri) as graph:
+            for number in range(0, 60, 9):
+                rows = made_rows(
+                    "run",
+                    f"module_{number:04}",
+                    values=300,
+                    op=f"op/{number % 3}/x",
+                    sha256=f"{number} 300",
+                )
+                assert facts(graph.read(rows.compilation)) == facts(rows)
+            assert cells(graph, "MATCH (c:Compilation) RETURN count(*) AS n") == [60]
+            assert_nothing_is_left_over(graph)
+
+
+def test_a_transaction_that_is_too_large_is_halved(server_home):
+    limit = "db.memory.transaction.max=10m\n"
+    rows = made_rows(values=3000)
+    with (
+        started(server_home, extra=limit) as (server, _),
+        open_graph(server.uri) as graph,
+    ):
+        with graph.load() as load:
+            load.write(rows)
+        assert facts(graph.read(rows.compilation)) == facts(rows)
+        with graph.load() as load:
+            load.remove(rows.compilation)
+        assert_nothing_is_left_over(graph)

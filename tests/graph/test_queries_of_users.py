@@ -1,0 +1,140 @@
+"""Users' statements: what is let through, what comes back, how errors look."""
+
+import decimal
+
+import pytest
+from made_rows import made_rows
+
+from xlagraph.graph import QueryFailed, QueryRefused
+
+
+@pytest.fixture
+def loaded(graph):
+    with graph.load() as load:
+        load.write(made_rows())
+    return graph
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE (:Op {key: 'x'})",
+        "MATCH (o:Op) SET o.name = 'x'",
+        "MATCH (o:Op) DETACH DELETE o",
+        "MERGE (o:Op {key: 'x'}) RETURN o.key AS key",
+        "MATCH (o:Op) MERGE (p:Op {key: 'x'}) RETURN p.key AS key",
+        "DROP TABLE Op",
+        "CREATE INDEX FOR (o:Op) ON (o.name)",
+        "LOAD FROM '/etc/passwd' RETURN *",
+        "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+        "MATCH (o:Op) LOAD CSV FROM 'http://example.invalid/x' AS line RETURN line",
+        "MATCH (o:Op) LOAD FROM 'x.csv' RETURN *",
+        "COPY (MATCH (o:Op) RETURN o.key) TO 'out.csv'",
+        "EXPORT DATABASE 'out'",
+        "CHECKPOINT",
+        "CALL apoc.load.json('file:///etc/passwd') YIELD value RETURN value",
+        "CALL dbms.listConfig() YIELD name RETURN name",
+        "RETURN 1 AS one; MATCH (o:Op) RETURN o.key AS key",
+        "/* MATCH */ CREATE (:Op {key: 'x'})",
+        "EXPLAIN CREATE (:Op {key: 'x'})",
+        # the escape would end the string on Neo4j
+        r"RETURN 'a\u0027 AS x UNION LOAD CSV FROM 'file:///etc/passwd' AS x RETURN x // '",
+        "USE system RETURN 1 AS one",
+        "INSTALL httpfs",
+        "ATTACH 'x' AS y",
+        "",
+        "// nothing",
+    ],
+)
+def test_more_than_reading_is_refused(loaded, text):
+    with pytest.raises(QueryRefused):
+        loaded.query(text)
+    assert loaded.query("MATCH (o:Op) RETURN o.name AS name").rows == (("jit(step)/layer_0/dot",),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RETURN 'LOAD; CALL // x' AS text",
+        "// LOAD a thing\nRETURN 1 AS one",
+        "RETURN 1 AS one; // done; really",
+        "UNWIND [1, 2] AS number RETURN number /* CALL */ ;",
+        "OPTIONAL MATCH (o:Op {key: 'none'}) RETURN o.key AS `load`",
+        "WITH 1 AS one RETURN one",
+    ],
+)
+def test_reading_is_let_through(loaded, text):
+    assert loaded.query(text).rows
+
+
+def test_a_missing_parameter_is_named(loaded):
+    with pytest.raises(QueryFailed, match=r"\$name"):
+        loaded.query("MATCH (o:Op {key: $name}) RETURN o.key AS key", {"other": 1})
+
+
+def test_a_parameter_in_a_string_or_comment_is_none(loaded):
+    assert loaded.query("RETURN '$name' AS text // $other").rows == (("$name",),)
+
+
+def test_parameters_that_are_not_named_are_left_out(loaded):
+    assert loaded.query("RETURN $a AS a", {"a": 1, "b": 2}).rows == ((1,),)
+
+
+def test_a_wrong_statement_is_told_in_the_engines_words(loaded):
+    with pytest.raises(QueryFailed, match="RETRUN"):
+        loaded.query("MATCH (o:Op) RETRUN o")
+
+
+def test_a_statement_that_takes_too_long_is_ended(loaded):
+    text = (
+        "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b "
+        "WITH a, b WHERE (a * b) % 7 = 3 RETURN count(*) AS n"
+    )
+    with pytest.raises(QueryFailed, match=r"longer than 0\.2 s"):
+        loaded.query(text, timeout_seconds=0.2)
+    assert loaded.query("RETURN 1 AS one").rows == ((1,),)
+
+
+def test_nodes_relationships_and_paths_are_mappings_of_properties(loaded):
+    result = loaded.query(
+        "MATCH p = (a:Allocation)-[h:HOLDS]->(v:Value {valueId: 0}) "
+        "RETURN a AS node, h AS edge, nodes(p) AS line"
+    )
+    row = result.mappings()[0]
+    assert row["node"] == {
+        "key": "baseline/module_0001.jit_step#a/0",
+        "compilation": "baseline/module_0001.jit_step",
+        "number": 0,
+        "sizeBytes": 256,
+        "role": "temp",
+        "maybeLiveOut": False,
+    }
+    assert row["edge"] == {"offsetBytes": 0, "sizeBytes": 64}
+    assert [node["key"] for node in row["line"]] == [
+        "baseline/module_0001.jit_step#a/0",
+        "baseline/module_0001.jit_step#v/0",
+    ]
+
+
+def test_sums_are_integers(loaded):
+    result = loaded.query(
+        "MATCH (v:Value) WITH sum(v.sizeBytes) AS total "
+        "RETURN total, [total] AS totals, {a: total} AS named"
+    )
+    assert result.rows == ((256, [256], {"a": 256}),)
+    assert not any(isinstance(cell, decimal.Decimal) for cell in result.rows[0])
+    assert type(result.rows[0][0]) is int
+
+
+def test_rows_become_frames(loaded):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    result = loaded.query(
+        "MATCH (v:Value) RETURN v.valueId AS id, v.opName AS op ORDER BY id LIMIT 2"
+    )
+    expected = {"id": [0, 1], "op": [None, "jit(step)/layer_0/dot"]}
+    assert polars.DataFrame.equals(result.to_polars(), polars.DataFrame(expected))
+    frame = result.to_pandas()
+    assert frame["id"].tolist() == expected["id"]
+    assert frame["op"].tolist()[1] == expected["op"][1]
+    assert isinstance(frame, pandas.DataFrame)

@@ -1,0 +1,251 @@
+"""Graphs for tests: a file, and a real Neo4j where one can be had.
+
+Neo4j is, in this order: the server that NEO4J_URI names, if its database is empty; a
+container, where a Docker engine answers; a server of our own from Maven's artifacts, where
+Java and Maven are. Else tests of Neo4j are skipped and say why; XLAGRAPH_REQUIRE_NEO4J=1
+makes that a failure, and =0 skips them without looking for a server. A server started here
+listens on loopback only and ends with the tests.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from xlagraph.graph import Graph, open_graph
+
+SERVER = Path(__file__).parent / "neo4j_server"
+IMAGE = "neo4j:5.26-community"
+_CONNECTION = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "XLAGRAPH_GRAPH")
+
+CONFIGURATION = """\
+server.default_listen_address=127.0.0.1
+server.bolt.enabled=true
+server.bolt.listen_address=127.0.0.1:{bolt_port}
+server.http.enabled=true
+server.http.listen_address=127.0.0.1:0
+server.https.enabled=false
+dbms.security.auth_enabled={auth}
+dbms.usage_report.enabled=false
+server.memory.pagecache.size=128m
+db.tx_log.preallocate=false
+internal.server.bolt.thread_pool_shutdown_wait_time=1s
+"""
+
+
+@dataclass(frozen=True)
+class Neo4jServer:
+    """A server that runs; name and password are None where it asks for none."""
+
+    uri: str
+    user: str | None = None
+    password: str | None = None
+    database: str | None = None
+
+    def environment(self) -> dict[str, str]:
+        """Give the variables that name it to xlagraph."""
+        named = {
+            "NEO4J_USERNAME": self.user,
+            "NEO4J_PASSWORD": self.password,
+            "NEO4J_DATABASE": self.database,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+
+class NoNeo4j(Exception):
+    """No server can be had here; the message says why."""
+
+
+@contextmanager
+def own_server(
+    home: Path, *, auth: bool = False, bolt_port: int = 0, extra: str = ""
+) -> Iterator[tuple[Neo4jServer, "subprocess.Popen[str]"]]:
+    """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph."""
+    libraries = _libraries()
+    (home / "conf").mkdir(parents=True, exist_ok=True)
+    configuration = CONFIGURATION.format(bolt_port=bolt_port, auth=str(auth).lower())
+    (home / "conf" / "neo4j.conf").write_text(configuration + extra)
+    opened = [
+        f"--add-opens=java.base/{package}=ALL-UNNAMED"
+        for package in ("java.nio", "java.io", "sun.nio.ch")
+    ]
+    with (home / "stderr.txt").open("a") as errors:
+        process = subprocess.Popen(
+            ["java", *opened, "-Xmx1g", "-cp", f"{libraries}/*", SERVER / "Serve.java", home],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if ready := re.match(r"ready bolt=(\d+)", line):
+                yield Neo4jServer(f"bolt://127.0.0.1:{ready[1]}"), process
+                break
+        else:
+            raise NoNeo4j(f"the server did not start: {(home / 'stderr.txt').read_text()[-2000:]}")
+    finally:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+
+def neo4j_admin(home: Path) -> Path:
+    """Write a program that is `neo4j-admin` for the server of that folder; NoNeo4j without Java."""
+    libraries = _libraries()
+    (home / "conf").mkdir(parents=True, exist_ok=True)
+    program = home / "neo4j-admin"
+    program.write_text(
+        "#!/bin/sh\n"
+        f"NEO4J_HOME='{home}' NEO4J_CONF='{home}/conf' "
+        f"exec java -Xmx1g -cp '{libraries}/*' org.neo4j.cli.AdminTool \"$@\"\n"
+    )
+    program.chmod(0o755)
+    return program
+
+
+def _libraries() -> Path:
+    """Fetch what the server needs, once for each version."""
+    for program in ("java", "mvn"):
+        if shutil.which(program) is None:
+            raise NoNeo4j(f"NEO4J_URI is not set, no Docker engine answers, {program} is missing")
+    version = re.search(r"<neo4j.version>(.+)</neo4j.version>", (SERVER / "pom.xml").read_text())
+    assert version is not None
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = caches / "xlagraph-tests" / f"neo4j-{version[1]}"
+    if not (folder / "complete").exists():
+        fetched = subprocess.run(
+            [
+                *("mvn", "-q", "-B", "-f", SERVER / "pom.xml"),
+                *("dependency:copy-dependencies", f"-DoutputDirectory={folder}"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if fetched.returncode:
+            raise NoNeo4j(f"Maven did not fetch the server: {fetched.stdout[-2000:]}")
+        (folder / "complete").touch()
+    return folder
+
+
+@contextmanager
+def _container() -> Iterator[Neo4jServer | None]:
+    """Start a container; None where no Docker engine answers."""
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "info"], capture_output=True).returncode:
+        yield None
+        return
+    from testcontainers.neo4j import Neo4jContainer
+
+    with Neo4jContainer(IMAGE, password="only-for-tests") as container:
+        yield Neo4jServer(container.get_connection_url(), "neo4j", "only-for-tests")
+
+
+@contextmanager
+def _some_server(home: Path) -> Iterator[Neo4jServer]:
+    if uri := os.environ.get("NEO4J_URI"):
+        server = Neo4jServer(
+            uri,
+            os.environ.get("NEO4J_USERNAME"),
+            os.environ.get("NEO4J_PASSWORD"),
+            os.environ.get("NEO4J_DATABASE"),
+        )
+        with open_graph(uri) as graph:
+            if graph.query("MATCH (n) RETURN count(*) AS nodes").rows != ((0,),):
+                pytest.fail(
+                    f"the database at {uri} is not empty, and tests empty theirs: "
+                    "delete its nodes yourself, or name another database in NEO4J_DATABASE"
+                )
+        yield server
+        return
+    with _container() as container:
+        if container is not None:
+            yield container
+            return
+    with own_server(home) as (server, _):
+        yield server
+
+
+@contextmanager
+def skipped_without_neo4j() -> Iterator[None]:
+    """Skip a test that finds no Neo4j, and say why; or fail, where one is required."""
+    if os.environ.get("XLAGRAPH_REQUIRE_NEO4J") == "0":
+        pytest.skip("XLAGRAPH_REQUIRE_NEO4J=0 asks for no Neo4j")
+    try:
+        yield
+    except NoNeo4j as reason:
+        if os.environ.get("XLAGRAPH_REQUIRE_NEO4J") == "1":
+            pytest.fail(str(reason))
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """A real Neo4j for the whole session."""
+    with skipped_without_neo4j(), _some_server(tmp_path_factory.mktemp("neo4j")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def neo4j_uri(neo4j_server: Neo4jServer) -> str:
+    """Where the session's Neo4j listens."""
+    return neo4j_server.uri
+
+
+@pytest.fixture
+def no_connection_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the graph that the user's environment names."""
+    for name in _CONNECTION:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def embedded_graph(tmp_path: Path, no_connection_named: None) -> Iterator[Graph]:
+    """An empty graph file, not made yet."""
+    with open_graph(tmp_path / "test.lbug", create=True) as graph:
+        yield graph
+
+
+@pytest.fixture
+def neo4j_graph(
+    neo4j_server: Neo4jServer, no_connection_named: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Graph]:
+    """The session's Neo4j, emptied."""
+    for name, value in neo4j_server.environment().items():
+        monkeypatch.setenv(name, value)
+    empty(neo4j_server)
+    with open_graph(neo4j_server.uri, create=True) as graph:
+        yield graph
+
+
+@pytest.fixture(params=["embedded", "neo4j"])
+def graph(request: pytest.FixtureRequest) -> Graph:
+    """An empty graph, on each engine in turn."""
+    found: Graph = request.getfixturevalue(f"{request.param}_graph")
+    return found
+
+
+def empty(server: Neo4jServer) -> None:
+    """Delete all nodes; constraints stay."""
+    import neo4j
+
+    auth = (server.user or "neo4j", server.password) if server.password else None
+    with (
+        neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver,
+        driver.session(database=server.database or "neo4j") as session,
+    ):
+        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()
