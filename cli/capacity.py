@@ -76,8 +76,9 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     if not lacking:
         return f"Does it fit? Yes: {count}."
     worst, too_large = lacking[0], len({item.compilation for item in lacking})
+    verb = "is" if too_large == 1 else "are"
     return (
-        f"Does it fit? No: {too_large} of {count} too large;"
+        f"Does it fit? No: {too_large} of {count} {verb} too large;"
         f" {worst.compilation} lacks {human_bytes(worst.missing_bytes or 0)}"
         f" in memory space {worst.memory_space}."
     )

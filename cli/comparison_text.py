@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 from xlagraph.cli.byte_sizes import human_bytes, share_text
 from xlagraph.cli.cells import escape_control_characters
-from xlagraph.cli.comparison_rows import GROWTH_COLUMNS, MEASURES, total_rows
+from xlagraph.cli.comparison_rows import GROWTH_COLUMNS, total_rows
 from xlagraph.cli.formats import WRITERS, Format, escape_markdown
+from xlagraph.queries.comparison import MEASURES
 from xlagraph.queries.groups import EVERYTHING_ELSE, By, changed_groups, largest_groups
 
 if TYPE_CHECKING:

@@ -98,7 +98,10 @@ def _export_dumps(
         summary = ingest(
             target, paths, run=run, tags=tags, shard=shard, jobs=jobs, progress=progress
         )
-    tell_summary(summary, paths, verb="export")
+    if shard is not None and not (summary.added or summary.problems):
+        error(f"there are no dumps in shard {shard.number}/{shard.of}")
+    else:
+        tell_summary(summary, paths, verb="export")
     if target.manifest.nodes:
         _tell_command(folder)
     if not summary.ok:
@@ -145,6 +148,9 @@ def _shard(text: str | None) -> "Shard | None":
     from xlagraph.ingest import Shard
 
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text, re.ASCII)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise UsageError(f"expected --shard I/N, such as 1/4 up to 4/4, found {text!r}")
-    return Shard(int(match[1]), int(match[2]))
+    if match is None:
+        raise UsageError(f"expected --shard I/N, such as 1/4, found {text!r}")
+    number, of = int(match[1]), int(match[2])
+    if not 1 <= number <= of:
+        raise UsageError(f"expected a shard from 1/{max(of, 1)} to {max(of, 1)}/{max(of, 1)}")
+    return Shard(number, of)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.byte_sizes import human_bytes
 from xlagraph.cli.messages import Verbosity, detail, error, note, problem, verbosity
@@ -11,13 +11,14 @@ from xlagraph.cli.messages import Verbosity, detail, error, note, problem, verbo
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestSummary
 
-_SHOWN = 20
+_SHOWN: Final = 20
+_SHOWN_OF_KIND: Final = 5
+"""Files that are named for one and the same reason, though they are loaded."""
 
 
 def tell_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str = "ingest") -> None:
     """Say on stderr what went in, what did not, and whether XLA's totals agree."""
-    for item in summary.problems:
-        problem(f"left out: {item}" if item.left_out else str(item))
+    _tell_problems(summary)
     _tell_missing(summary)
     _tell_keys("replaced, for the content changed", summary.updated)
     _tell_keys("kept, though the files are gone", summary.gone)
@@ -41,12 +42,28 @@ def tell_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str =
     _tell_totals(summary, found, verb)
 
 
+def _tell_problems(summary: "IngestSummary") -> None:
+    told: Counter[str] = Counter()
+    for item in summary.problems:
+        if item.left_out:
+            problem(f"left out: {item}")
+            continue
+        kind = item.message.partition(",")[0]  # what follows names this one's files
+        told[kind] += 1
+        if told[kind] <= _SHOWN_OF_KIND or verbosity() is Verbosity.VERBOSE:
+            problem(str(item))
+    if verbosity() is not Verbosity.VERBOSE:
+        for kind, count in told.items():
+            if count > _SHOWN_OF_KIND:
+                problem(f"{count - _SHOWN_OF_KIND} more: {kind} (--verbose names them)")
+
+
 def _tell_totals(summary: "IngestSummary", found: int, verb: str) -> None:
     did = f"would {verb}" if summary.dry_run else f"{verb}ed"
     note(
         f"{did} {_count(found, 'compilation')} in {_count(len(summary.runs), 'run')}:"
         f" {len(summary.added)} added, {len(summary.updated)} replaced,"
-        f" {len(summary.unchanged)} unchanged"
+        f" {len(summary.unchanged)} unchanged{_left_out(summary)}"
     )
     note(
         f"{_count(summary.values, 'value')}, {_count(summary.nodes, 'node')},"
@@ -56,6 +73,11 @@ def _tell_totals(summary: "IngestSummary", found: int, verb: str) -> None:
     told = summary.agreeing + len(summary.disagreeing)
     silent = f"; {found - told} print none" if found > told else ""
     note(f"{summary.agreeing} of {told} agree with XLA's 'Total bytes used'{silent}")
+
+
+def _left_out(summary: "IngestSummary") -> str:
+    count = sum(1 for item in summary.problems if item.left_out)
+    return f"; {_count(count, 'file')} left out" if count else ""
 
 
 def _tell_missing(summary: "IngestSummary") -> None:

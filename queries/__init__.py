@@ -1,14 +1,15 @@
 """Canned queries over memory plans: a catalogue of `.cypher` files and what runs them.
 
 `run` answers one; `load_catalogue` says which there are; `compare` tells what grew between
-two runs, `check` whether XLA's totals and a user's limits hold, `advise` what to change,
-`value` all about one value.
+two runs, `check` whether XLA's totals and a user's limits hold, `fit` whether there is room,
+`advise` what to change, `value` all about one value.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from xlagraph.queries.capacity import SpaceFit, first_changes, fit
     from xlagraph.queries.catalogue import Query, load_catalogue
     from xlagraph.queries.checks import Check, CheckedCompilation, check
     from xlagraph.queries.comparison import Comparison, compare
@@ -60,6 +61,7 @@ __all__ = [
     "Query",
     "QueryError",
     "Selection",
+    "SpaceFit",
     "UnknownQuery",
     "ValueStory",
     "advise",
@@ -69,6 +71,8 @@ __all__ = [
     "find_compilation",
     "find_query",
     "find_run",
+    "first_changes",
+    "fit",
     "list_runs",
     "load_catalogue",
     "run",
@@ -78,7 +82,7 @@ __all__ = [
 
 _MODULES = (
     *("catalogue", "header", "errors", "groups", "compilations", "runner", "runs"),
-    *("comparison", "checks", "lint", "diagnosis", "value_story", "value_ending"),
+    *("comparison", "checks", "lint", "diagnosis", "capacity", "value_story", "value_ending"),
 )
 
 

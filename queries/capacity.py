@@ -58,7 +58,7 @@ def fit(
         raise EmptyGraph
     rows = graph.query(_SPACES, {"compilations": keys}).rows
     fits = [
-        SpaceFit(str(run), str(key), color, cast("int", reserved), capacities.get(color))
+        SpaceFit(str(run), str(key), color, reserved, capacities.get(color))
         for run, key, color, reserved in cast("Sequence[tuple[str, str, int, int]]", rows)
     ]
     # sorted is stable: of equal ones, in order of key and memory space

@@ -209,5 +209,5 @@ def _unknown(token: Token, names: set[str]) -> Iterator[Fault]:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, sorted(known), n=2, cutoff=0.5)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]}?" if close else ""

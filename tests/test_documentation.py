@@ -2,8 +2,10 @@
 
 In a block called ``console`` a line that begins with ``$`` is a command, what follows is what
 it writes, to both channels, but for the line that names the graph. A line ``…`` stands for
-lines left out. In a block called ``pycon`` stands a Python session. A page is run from top to
-bottom in an empty folder beside the examples; it has to ingest what it asks about.
+lines left out. In a block called ``pycon`` stands a Python session, which goes on through the
+page. A block called ``cypher FILE``, or another language with a file, is written there. A page
+is run from top to bottom in an empty folder beside the examples; it has to ingest what it asks
+about.
 
 XLAGRAPH_REWRITE=1 writes the output that was found into the pages; read the diff.
 """
@@ -23,7 +25,9 @@ TREE = Path(__file__).resolve().parents[1]
 PAGES = [TREE / "README.md", TREE / "CONTRIBUTING.md", *sorted((TREE / "docs").glob("*.md"))]
 REWRITE = "XLAGRAPH_REWRITE" in os.environ
 
-BLOCK = re.compile(r"^```(?P<language>console|pycon)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(?P<language>\w+)(?: (?P<file>\S+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 COMMAND = re.compile(r"^\$ (?P<text>(?:.*\\\n)*.*\n)(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 DIFFERS_EACH_TIME = re.compile(
     r"(?P<seconds>\d+(\.\d+)? ?s\b)"
@@ -37,14 +41,17 @@ class Command(NamedTuple):
     output: str
 
 
-def commands(page: Path) -> Iterator[Command]:
-    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
-        if block["language"] == "console":
-            for shown in COMMAND.finditer(block["body"]):
-                yield Command(page, shown["text"].rstrip("\n"), shown["output"])
+def blocks(page: Path) -> Iterator[re.Match[str]]:
+    yield from BLOCK.finditer(page.read_text(encoding="utf-8"))
+
+
+def commands(page: Path, console: str) -> Iterator[Command]:
+    for shown in COMMAND.finditer(console):
+        yield Command(page, shown["text"].rstrip("\n"), shown["output"])
 
 
 def masked(output: str) -> str:
+    output = re.sub(r" +$", "", output, flags=re.MULTILINE)  # where a page cuts a table
     return DIFFERS_EACH_TIME.sub(lambda found: f"<{found.lastgroup}>", output)
 
 
@@ -80,21 +87,31 @@ def run(command: str, folder: Path) -> str:
     return re.sub(r"^graph: .*\n", "", done.stdout, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def compare(command: Command, folder: Path) -> None:
+    found = run(command.text, folder)
+    if REWRITE and not fits(command.output, found):
+        before = command.page.read_text(encoding="utf-8")
+        old, new = (f"$ {command.text}\n{output}" for output in (command.output, re.sub(" +\n", "\n", found)))
+        command.page.write_text(before.replace(old, new, 1), encoding="utf-8")
+    else:
+        assert fits(command.output, found), f"$ {command.text}\n{found}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(TREE).as_posix())
 def test_a_page_shows_what_its_commands_write(page: Path, folder: Path) -> None:
-    for command in commands(page):
-        found = run(command.text, folder)
-        if REWRITE and not fits(command.output, found):
-            before = page.read_text(encoding="utf-8")
-            old, new = (f"$ {command.text}\n{output}" for output in (command.output, found))
-            page.write_text(before.replace(old, new, 1), encoding="utf-8")
-        else:
-            assert fits(command.output, found), f"$ {command.text}\n{found}"
-    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
-        if block["language"] == "pycon":
-            session = doctest.DocTestParser().get_doctest(block["body"], {}, page.name, None, 0)
-            results = doctest.DocTestRunner(verbose=False).run(session)
+    names: dict[str, object] = {}
+    for block in blocks(page):
+        if block["file"]:
+            (folder / block["file"]).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block["file"]).write_text(block["body"], encoding="utf-8")
+        elif block["language"] == "console":
+            for command in commands(page, block["body"]):
+                compare(command, folder)
+        elif block["language"] == "pycon":
+            session = doctest.DocTestParser().get_doctest(block["body"], names, page.name, None, 0)
+            results = doctest.DocTestRunner(verbose=False).run(session, clear_globs=False)
             assert results.failed == 0
+            names = session.globs
 
 
 def test_every_link_to_a_file_of_the_repository_leads_somewhere() -> None:

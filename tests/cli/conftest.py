@@ -18,7 +18,7 @@ Run = Callable[..., Ended]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command in an empty folder, with nothing set that names a graph."""
-    for name in ("XLAGRAPH_GRAPH", "NEO4J_URI", "NEO4J_PASSWORD"):
+    for name in ("XLAGRAPH_GRAPH", "XLAGRAPH_QUERIES", "NEO4J_URI", "NEO4J_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "here"
     folder.mkdir()

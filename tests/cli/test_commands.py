@@ -152,17 +152,26 @@ def test_camel_case_parameters_are_options_in_kebab_case(run, graph):
     assert growth["jit_f"] == 256
 
 
-def test_show_prints_the_file_as_it_is_and_param_lines_on_stderr(run):
+def test_show_prints_param_lines_and_the_file_as_it_is(run):
     from xlagraph.queries import load_catalogue
 
     ended = run("query", "peak/contributors", "--limit", 5, "--show")
-    assert ended.out == load_catalogue()["peak/contributors"].text
-    assert ended.err == (
+    assert ended.err == ""
+    assert ended.out == (
         ":param compilation => 'run/stem';\n:param memorySpace => 0;\n:param limit => 5;\n"
+        + load_catalogue()["peak/contributors"].text
     )
-    assert run("query", "alias/chain", "--value", "it's", "--show").err.splitlines()[1] == (
+    assert run("query", "alias/chain", "--value", "it's", "--show").out.splitlines()[1] == (
         ":param value => 'it\\'s';"
     )
+
+
+def test_what_show_prints_runs_as_a_statement_too(run, graph, monkeypatch):
+    import io
+
+    asked = ("query", "peak/by-line", "--compilation", BEFORE_F)
+    monkeypatch.setattr("sys.stdin", io.StringIO(run(*asked, "--show").out))
+    assert run("cypher", "--format", "csv").out == run(*asked, "--format", "csv").out
 
 
 def test_browser_prints_a_link_to_the_server_that_is_named(run):

@@ -73,6 +73,79 @@ def test_a_table_off_a_terminal_is_plain_and_cuts_nothing():
     assert lines[3].split() == ["x", "3", "B"]
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def on_a_terminal(monkeypatch, width, columns, rows):
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream = Terminal()
+    WRITERS[Format.TABLE](columns, rows, stream)
+    return stream.getvalue().splitlines()
+
+
+def test_a_table_too_wide_for_a_terminal_stands_in_bands_with_numbered_rows(monkeypatch):
+    columns = ("value", "sizeBytes", "shape", "opcode", "step")
+    rows = [("fusion.7", 2048, "f32[512]", "fusion", 7), ("p", 64, "f32[16]", "parameter", 12)]
+    assert on_a_terminal(monkeypatch, 33, columns, rows) == [
+        "#  value     sizeBytes  shape",
+        "-  --------  ---------  --------",
+        "1  fusion.7    2.0 KiB  f32[512]",
+        "2  p              64 B  f32[16]",
+        "",
+        "#  value     opcode     step",
+        "-  --------  ---------  ----",
+        "1  fusion.7  fusion        7",
+        "2  p         parameter    12",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "cell", "shown"),
+    [
+        (
+            ("opName", "sizeBytes"),
+            "jit(train_step)/transpose(jvp(layer_0))/attention/add_any",
+            ["jit(train_st…ttention/add_any        1 B"],
+        ),
+        (
+            ("compilation", "sizeBytes"),  # they end alike
+            "run/module_0064.jit_train_step.cpu_after_optimizations",
+            ["run/module_0064.jit_train_step.cpu_after…        1 B"],
+        ),
+        (
+            ("question", "sizeBytes"),
+            "Which values " * 4,
+            ["Which values Which values        1 B", "Which values Which values"],
+        ),
+    ],
+)
+def test_on_a_terminal_a_name_loses_a_part_and_a_sentence_is_folded(
+    monkeypatch, columns, cell, shown
+):
+    width = 52 if columns[0] == "compilation" else 40
+    lines = on_a_terminal(monkeypatch, width, columns, [(cell, 1)])
+    assert [" ".join(line.split()) for line in lines[2:]] == [
+        " ".join(line.split()) for line in shown
+    ]
+    assert max(map(len, lines)) <= width
+
+
+def test_wide_signs_are_counted_as_two(monkeypatch):
+    lines = on_a_terminal(monkeypatch, 80, ("name", "steps"), [("層", 1), ("layer", 2)])
+    assert lines[2:] == ["層         1", "layer      2"]
+
+
+def test_shares_are_percentages_for_people_only():
+    columns, rows = ("unusedShare", "growthShare"), [(0.256, 0.5), (None, -0.00001)]
+    assert written(Format.MD, columns, rows).splitlines()[2:] == [
+        "| 25.6% | +50.0% |",
+        "| null | 0.0% |",
+    ]
+    assert written(Format.CSV, columns, rows).splitlines()[1] == "0.256,0.5"
+
+
 def test_a_table_escapes_control_characters_and_aligns_numbers_right():
     lines = written(Format.TABLE, ("value", "steps"), [("a\x1b[2Jb\u202e", 1), ("c", 100)])
     assert lines.splitlines() == [

@@ -1,4 +1,4 @@
-"""A second computation of what queries answer: straight from a plan, by the definitions.
+"""A second computation of what the graph stores: straight from a plan, by the definitions.
 
 Slow and plain on purpose: bytes are cut at every offset of an allocation, and each rule is
 a loop over all values. Shares no code with the ingest beyond the parser.
@@ -6,10 +6,14 @@ a loop over all values. Shares no code with the ingest beyond the parser.
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
-from xlagraph.ingest.plan import Allocation, Plan
+from plain_text import PlainModule, PlainText, dense_bytes, filled, read_instruction, read_module
+
+from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
+from xlagraph.ingest.plan import Allocation, Plan, Position, Use
 
 Segment = tuple[int, int, int]
 """Allocation, first byte, byte past the last: nothing begins or ends inside."""
@@ -17,18 +21,53 @@ Segment = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class PlainValue:
-    """A value and what the rest of the plan says of it."""
+    """A value and what the rest of the dump says of it."""
 
     value_id: int
-    label: str
+    name: str
+    shape_index: str | None
+    is_phi: bool
     allocation: Allocation
     offset: int
     size: int
-    shape: str
+    printed_shape: str
     first: int | None
     last: int | None
     last_use: int | None
+    positions: tuple[Position, ...]
+    uses: tuple[Use, ...]
+    made: PlainText
     segments: tuple[Segment, ...]
+
+    @property
+    def label(self) -> str:
+        """Name and tuple index."""
+        return self.name + (self.shape_index or "")
+
+    @property
+    def shape(self) -> str:
+        """Without layout."""
+        return re.sub(r"(?<=\])\{[^}]*\}", "", self.printed_shape)
+
+    @property
+    def dtype(self) -> str:
+        """The type of its elements."""
+        return "tuple" if self.shape.startswith("(") else self.shape.partition("[")[0]
+
+    @property
+    def dense(self) -> int | None:
+        """Bytes of its elements alone; None where it is no array."""
+        return dense_bytes(self.printed_shape)
+
+    @property
+    def is_array(self) -> bool:
+        """It is neither the table of a tuple nor a token."""
+        return self.dtype not in ("tuple", "token", "opaque")
+
+    @property
+    def users(self) -> set[str]:
+        """Names of the instructions that read it."""
+        return {use.instruction for use in self.uses}
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -37,19 +76,144 @@ class PlainValue:
         assert self.last is not None
         return (self.first, self.last, self.value_id)
 
-    def is_live(self, step: int) -> bool:
-        """Tell whether it has a live range with that step in it."""
-        return self.first is not None and self.last is not None and self.first <= step <= self.last
+    @property
+    def steps(self) -> range:
+        """The steps of its live range; none without one."""
+        if self.first is None or self.last is None:
+            return range(0)
+        return range(self.first, self.last + 1)
 
 
-def plain_values(plan: Plan) -> list[PlainValue]:
+@dataclass(eq=False)
+class PlainDump:
+    """A compilation: its plan, and what follows from it."""
+
+    files: DumpFiles
+    plan: Plan
+    module: PlainModule
+    values: list[PlainValue] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.values = _values(self)
+
+    @property
+    def key(self) -> str:
+        """As in the graph."""
+        return f"{self.files.run}/{self.files.stem}"
+
+    @property
+    def schedule(self) -> tuple[str, ...]:
+        """Names of instructions, in their order."""
+        return self.plan.live_ranges.schedule if self.plan.live_ranges else ()
+
+    @cached_property
+    def steps(self) -> dict[str, int]:
+        """The place of each instruction in the schedule."""
+        return {name: step for step, name in enumerate(self.schedule)}
+
+    @property
+    def end(self) -> int | None:
+        """One past the last step; None without live ranges."""
+        return self.plan.live_ranges.max_step if self.plan.live_ranges else None
+
+    def text(self, instruction: str) -> PlainText:
+        """Read what the dump says of an instruction, then what its module text adds."""
+        told = self.plan.instructions.get(instruction)
+        return filled(
+            read_instruction(told) if told else PlainText(),
+            self.module.instructions.get(instruction, PlainText()),
+            self.module.frames,
+        )
+
+    def root(self, instruction: str) -> str | None:
+        """Give the opcode of the root of a fusion."""
+        told = self.module.instructions.get(instruction)
+        if told is None or told.opcode != "fusion" or told.calls is None:
+            return None
+        return self.module.root_opcodes.get(told.calls)
+
+    def live_to_the_end(self, value: PlainValue) -> bool:
+        """Tell whether a value leaves the program."""
+        return value.last is not None and value.last == self.end
+
+    @property
+    def colors(self) -> list[int]:
+        """The memory spaces among its allocations."""
+        return sorted({item.color for item in self.plan.allocations})
+
+    def reserved(self, color: int) -> int:
+        """Sum the allocations of a memory space, thread-local ones left out."""
+        return sum(
+            item.size_bytes
+            for item in self.plan.allocations
+            if item.color == color and not item.is_thread_local
+        )
+
+    def physical_peak(self, color: int) -> int | None:
+        """Give the most bytes of a memory space that hold a live value."""
+        return None if self.end is None else sum(self.shares(color).values())
+
+    def logical_peak(self, color: int) -> int | None:
+        """Give the largest sum of the sizes of the live values of a memory space."""
+        if self.end is None:
+            return None
+        sums = [0] * (self.end + 1)
+        for item in self.values:
+            if item.allocation.color == color:
+                for step in item.steps:
+                    sums[step] += item.size
+        return max(sums)
+
+    @property
+    def printed_peak(self) -> int | None:
+        """Sum the list that XLA prints."""
+        if self.plan.live_ranges is None or self.plan.live_ranges.peak is None:
+            return None
+        return sum(entry.bytes for entry in self.plan.live_ranges.peak.entries)
+
+    def shares(self, color: int) -> dict[PlainValue, int]:
+        """Give each value live at the physical peak of a memory space its own bytes."""
+        if color not in self._shares:
+            self._shares[color] = shares_at_peak(self.values, color)
+        return self._shares[color]
+
+    @cached_property
+    def _shares(self) -> dict[int, dict[PlainValue, int]]:
+        return {}
+
+    def share(self, value: PlainValue) -> int | None:
+        """Give the bytes of a value at the peak of its memory space; None if not live then."""
+        return self.shares(value.allocation.color).get(value)
+
+
+def read_dump(files: DumpFiles) -> PlainDump:
+    """Read the files of one compilation."""
+    paths = [files.allocations, files.values, files.live_range]
+    plan = parse_plan([DumpPart(path.name, path.read_text()) for path in paths if path])
+    module = read_module(files.module_text.read_text()) if files.module_text else PlainModule()
+    return PlainDump(files, plan, module)
+
+
+def role(allocation: Allocation) -> str | None:
+    """Say what an allocation is for."""
+    said = (
+        ("threadLocal", allocation.is_thread_local),
+        ("constant", allocation.is_constant),
+        ("parameter", allocation.parameter is not None),
+        ("output", allocation.output_shape is not None),
+        ("liveOut", allocation.maybe_live_out),
+        ("temp", allocation.is_preallocated_temp),
+    )
+    return next((name for name, holds in said if holds), None)
+
+
+def _values(dump: PlainDump) -> list[PlainValue]:
     """Join the sections of a plan."""
+    plan = dump.plan
     ranges = {}
-    steps = {}
     if plan.live_ranges is not None:
         ranges = {(item.name, item.shape_index): item for item in plan.live_ranges.ranges}
-        steps = {name: step for step, name in enumerate(plan.live_ranges.schedule)}
-    uses = {item.value_id: item.uses for item in plan.used_values or ()}
+    used = {item.value_id: item for item in plan.used_values or ()}
     cuts: dict[int, set[int]] = defaultdict(set)
     for value in plan.values:
         cuts[value.allocation] |= {value.offset_bytes, value.offset_bytes + value.size_bytes}
@@ -58,26 +222,31 @@ def plain_values(plan: Plan) -> list[PlainValue]:
         for number, edges in cuts.items()
     }
     allocations = {item.number: item for item in plan.allocations}
+    texts = {name: dump.text(name) for name in {value.name for value in plan.values}}
     found = []
     for value in plan.values:
         live = ranges.get((value.name, value.shape_index or "{}"))
-        used = [
-            steps[use.instruction]
-            for use in uses.get(value.value_id, ())
-            if use.instruction in steps
-        ]
+        uses = used[value.value_id].uses if value.value_id in used else ()
         found.append(
             PlainValue(
-                value.value_id,
-                value.name + (value.shape_index or ""),
-                allocations[value.allocation],
-                value.offset_bytes,
-                value.size_bytes,
-                re.sub(r"(?<=\])\{[^}]*\}", "", value.shape),
-                live and live.first_step,
-                live and live.last_step,
-                max(used, default=None),
-                tuple(
+                value_id=value.value_id,
+                name=value.name,
+                shape_index=value.shape_index,
+                is_phi=value.is_phi,
+                allocation=allocations[value.allocation],
+                offset=value.offset_bytes,
+                size=value.size_bytes,
+                printed_shape=value.shape,
+                first=live and live.first_step,
+                last=live and live.last_step,
+                last_use=max(
+                    (dump.steps[use.instruction] for use in uses if use.instruction in dump.steps),
+                    default=None,
+                ),
+                positions=used[value.value_id].positions if value.value_id in used else (),
+                uses=uses,
+                made=texts[value.name],
+                segments=tuple(
                     segment
                     for segment in segments[value.allocation]
                     if value.offset_bytes <= segment[1]
@@ -88,26 +257,33 @@ def plain_values(plan: Plan) -> list[PlainValue]:
     return found
 
 
+def held_bytes(values: list[PlainValue]) -> dict[int, int]:
+    """Count at each step the bytes that hold a live value; steps without any are left out."""
+    occupied: dict[Segment, set[int]] = defaultdict(set)
+    held: dict[int, int] = defaultdict(int)
+    for item in values:
+        for step in item.steps:
+            held[step] += 0  # live, perhaps of no bytes
+        for segment in item.segments:
+            occupied[segment].update(item.steps)
+    for (_, first, past), steps in occupied.items():
+        for step in steps:
+            held[step] += past - first
+    return held
+
+
 def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
     """Give each value live at the physical peak of a memory space its own bytes."""
-    here = [item for item in values if item.allocation.color == color and item.first is not None]
-    if not here:
-        return {}
-    # Bytes in use only grow where a value begins.
-    starts = sorted({item.place[0] for item in here})
-    peak = max(starts, key=lambda step: (physical(here, step), -step))
-    live = sorted((item for item in here if item.is_live(peak)), key=lambda item: item.place)
+    here = [item for item in values if item.allocation.color == color and item.steps]
+    held = held_bytes(here)
+    # Of equal steps the first: step 0 where nothing has bytes.
+    peak = min(held, key=lambda step: (-held[step], step)) if any(held.values()) else 0
+    live = sorted((item for item in here if peak in item.steps), key=lambda item: item.place)
     owner = {segment: item for item in live for segment in item.segments}
     shares = dict.fromkeys(live, 0)
     for (_, first, past), item in owner.items():
         shares[item] += past - first
     return shares
-
-
-def physical(values: list[PlainValue], step: int) -> int:
-    """Count the bytes that hold a live value at a step."""
-    held = {segment for item in values if item.is_live(step) for segment in item.segments}
-    return sum(past - first for _, first, past in held)
 
 
 @dataclass(frozen=True)

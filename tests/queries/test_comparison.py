@@ -101,8 +101,10 @@ def test_dumps_without_live_ranges_have_no_peak_to_compare(graph, tmp_path):
     ingest(graph, tmp_path, jobs=1)
     found = compare(graph, "a", "b")
     assert found.totals_a == (384, None, None, 384)
-    assert found.growth("physical_peak_bytes").share is None
-    assert found.growth("physical_peak_bytes").growth_bytes == 640
+    peak = found.growth_of("physicalPeak")
+    assert (peak.bytes_a, peak.bytes_b, peak.share, peak.is_known) == (None, 640, None, False)
+    assert found.without_peak(found.a) == ("a/module_0001.jit_f.cpu_after_optimizations",)
+    assert found.without_peak(found.b) == ()
     assert grown(found, By.OP)[("jit(f)/sum",)] == (0, 64)
 
 

@@ -1,0 +1,16 @@
+"""What tests of faults share."""
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.register_assert_rewrite("kills", "graph_states")
+
+from forked_commands import Commands, command_server  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
+    """Processes that run `xlagraph`, one at a time; nothing names a graph but arguments."""
+    with command_server(tmp_path_factory.mktemp("commands")) as started:
+        yield started

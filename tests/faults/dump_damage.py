@@ -1,0 +1,93 @@
+"""Damages dumps of every generation, and says what may come of it."""
+
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from xlagraph.ingest import ParseError, parse_plan, render_plan
+from xlagraph.ingest.dump_text import DumpPart
+
+_FOLDER = Path(__file__).resolve().parents[1] / "ingest" / "samples"
+_COMPANIONS = ("-buffer-assignment-values.txt", "-live-range.txt")
+
+
+def _samples() -> list[tuple[DumpPart, ...]]:
+    samples = []
+    for path in sorted(_FOLDER.glob("*-buffer-assignment.txt")):
+        stem = path.name.removesuffix("-buffer-assignment.txt")
+        paths = [path, *(_FOLDER / f"{stem}{ending}" for ending in _COMPANIONS)]
+        samples.append(
+            tuple(DumpPart(each.name, each.read_text("utf-8")) for each in paths if each.exists())
+        )
+    return samples
+
+
+SAMPLES = _samples()
+"""A dump of each generation, by name."""
+
+_JUNK = (
+    "\n", "\r", "\ufeff", "\x00", "é", " ", "0", "-1", "9" * 19, "9" * 400, "{", "}}", "<", ">",
+    "(", "BufferAssignment:\n", "Used values:\n", " uses:\n", " positions:\n", ", color 0", "@0>",
+    "    0:x\n", "    x{}:0-1\n", "allocation 0: size 1",
+    " value: <0 x @0> (size=1,offset=0): f32[]",
+)  # fmt: skip
+
+Draw = Callable[[int, int], int]
+"""Gives a number between two, both included."""
+
+
+def damage(sample: Sequence[DumpPart], draw: Draw) -> list[DumpPart]:
+    """Cut, double, swap or replace one to three regions of bytes or lines."""
+    parts = list(sample)
+    for _ in range(draw(1, 3)):
+        place = draw(0, len(parts) - 1)
+        text = parts[place].text
+        starts = regions(text) if draw(0, 1) else range(len(text) + 1)
+        first, second, third = sorted(starts[draw(0, len(starts) - 1)] for _ in range(3))
+        region, next_ = text[first:second], text[second:third]
+        junk = _JUNK[draw(0, len(_JUNK) - 1)]
+        changed = (
+            region + region + next_,
+            next_,
+            next_ + region,
+            junk + next_,
+            region + junk + next_,
+            region[::-1] + next_,
+        )
+        new = changed[draw(0, len(changed) - 1)]
+        parts[place] = parts[place]._replace(text=text[:first] + new + text[third:])
+    return parts
+
+
+def regions(text: str) -> list[int]:
+    """Give where lines begin, and where the text ends."""
+    starts = [0]
+    while (end := text.find("\n", starts[-1])) >= 0:
+        starts.append(end + 1)
+    return [*starts, len(text)]
+
+
+def assert_error_or_faithful_plan(parts: Sequence[DumpPart]) -> None:
+    """Parse: a ParseError that points into a part, or a plan that gives all bytes back."""
+    try:
+        plan = parse_plan(parts)
+    except ParseError as error:
+        refused = error
+    else:
+        assert render_plan(plan) == tuple(part.text for part in parts)
+        return
+    (text,) = (part.text for part in parts if part.name == refused.file)
+    # "\r" may end a line too, and what is missing is missed after the last one
+    assert 1 <= refused.line <= len(text.splitlines()) + 2, refused
+    assert len(refused.text) <= 80
+    assert refused.expected
+
+
+def peak_bytes(parts: Sequence[DumpPart]) -> int:
+    """Tell what parsing takes at its peak."""
+    tracemalloc.start()
+    try:
+        assert_error_or_faithful_plan(parts)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,173 @@
+"""Runs `xlagraph` as processes of their own without starting Python for each.
+
+A server imports everything once and forks for each command. It is a plain process with
+one thread, so the fork is a true beginning; a command can be killed like any other.
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+
+
+class Ended(NamedTuple):
+    """How a command ended: exit code, or minus the signal that killed it."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Running:
+    """A command that runs."""
+
+    pid: int
+    server: "subprocess.Popen[str]"
+    out: Path
+    err: Path
+
+    def signal(self, number: int) -> None:
+        """Send a signal; if the command has ended, it is not `wait`ed for yet and stays."""
+        os.kill(self.pid, number)
+
+    def has_ended(self) -> bool:
+        """Tell whether it has, without waiting."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+    def wait(self) -> Ended:
+        """Wait for its end."""
+        code = int(_ask(self.server, {"wait": self.pid}))
+        return Ended(code, self.out.read_text(), self.err.read_text())
+
+
+class Commands:
+    """Starts commands, any number at once."""
+
+    def __init__(self, server: "subprocess.Popen[str]", folder: Path) -> None:
+        self._server = server
+        self._folder = folder
+        self._count = 0
+
+    def start(
+        self,
+        *arguments: object,
+        environment: Mapping[str, str] | None = None,
+        file_size_limit: int | None = None,
+    ) -> Running:
+        """Start `xlagraph ARGUMENTS` with only these variables naming a graph.
+
+        ``file_size_limit`` in bytes.
+        """
+        self._count += 1
+        out, err = (self._folder / f"{self._count}.{name}" for name in ("out", "err"))
+        for written in (out, err):
+            written.touch()
+        request = {
+            "arguments": [str(argument) for argument in arguments],
+            "environment": dict(environment or {}),
+            "file_size_limit": file_size_limit,
+            "out": str(out),
+            "err": str(err),
+        }
+        return Running(int(_ask(self._server, request)), self._server, out, err)
+
+    def run(
+        self,
+        *arguments: object,
+        environment: Mapping[str, str] | None = None,
+        file_size_limit: int | None = None,
+    ) -> Ended:
+        """Run a command to its end."""
+        return self.start(
+            *arguments, environment=environment, file_size_limit=file_size_limit
+        ).wait()
+
+
+def _ask(server: "subprocess.Popen[str]", request: Mapping[str, object]) -> str:
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(request) + "\n")
+    server.stdin.flush()
+    return server.stdout.readline()
+
+
+@contextmanager
+def command_server(folder: Path) -> Iterator[Commands]:
+    """Start the server; ``folder`` takes what commands write."""
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("NEO4J_", "XLAGRAPH_"))
+    }
+    server = subprocess.Popen(
+        [sys.executable, str(HERE / "forked_commands.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=folder,
+    )
+    try:
+        yield Commands(server, folder)
+    finally:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.close()
+        server.wait()
+        server.stdout.close()
+
+
+def _serve() -> None:
+    import xlagraph.graph.ladybug_engine
+    import xlagraph.graph.neo4j_engine
+    import xlagraph.graph.neo4j_load
+    import xlagraph.ingest
+    import xlagraph.queries  # noqa: F401
+    from xlagraph.cli import main
+
+    # readline, not iteration: a read-ahead buffer would be shared with the children
+    while line := sys.stdin.readline():
+        request = json.loads(line)
+        if "wait" in request:
+            _, status = os.waitpid(request["wait"], 0)
+            answer = os.waitstatus_to_exitcode(status)
+        else:
+            answer = os.fork()
+            if answer == 0:
+                code = 1
+                try:
+                    _become(request)
+                    code = main(request["arguments"])
+                finally:
+                    sys.stdout.flush()
+                    sys.stderr.flush()
+                    os._exit(code)
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+
+
+def _become(request: dict) -> None:
+    os.environ.update(request["environment"])
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    for name, descriptor in (("out", 1), ("err", 2)):
+        file = os.open(request[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(file, descriptor)
+    if limit := request["file_size_limit"]:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
+if __name__ == "__main__":
+    _serve()

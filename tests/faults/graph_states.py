@@ -1,0 +1,143 @@
+"""What a graph holds, in a form that two graphs of either engine can be compared by."""
+
+import shutil
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from tiny_dumps import STEM, dump, write_dump
+
+from xlagraph.graph import SCHEMA, Cell, CompilationRows, Graph, QueryFailed, open_graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import load_catalogue
+
+CATALOGUE = load_catalogue()
+OF_THE_MOMENT = frozenset({"ingestedAt", "path", "tags"})
+"""Properties that tell of an ingest rather than of a dump."""
+
+Rows = list[tuple[Cell, ...]]
+
+
+def everything(graph: Graph) -> dict[str, Rows]:
+    """Give all nodes and relationships, whether they may be seen or not."""
+    found = {}
+    for node in SCHEMA.nodes:
+        names = [item.name for item in node.properties if item.name not in OF_THE_MOMENT]
+        returned = ", ".join(f"n.{name} AS {name}" for name in names)
+        found[node.label] = _sorted(graph.query(f"MATCH (n:{node.label}) RETURN {returned}").rows)
+    for item in SCHEMA.relationships:
+        names = ["a.key AS source", "b.key AS target"]
+        names += [f"r.{part.name} AS {part.name}" for part in item.properties]
+        pattern = f"(a:{item.source})-[r:{item.name}]->(b:{item.target})"
+        text = f"MATCH {pattern} RETURN {', '.join(names)}"
+        found[item.name] = _sorted(graph.query(text).rows)
+    found["all nodes"] = _sorted(graph.query("MATCH (n) RETURN count(*) AS nodes").rows)
+    return found
+
+
+def complete(graph: Graph) -> dict[str, str]:
+    """Give the digest of each compilation that may be seen."""
+    rows = graph.query(
+        "MATCH (c:Compilation) WHERE c.state = 'complete' RETURN c.key AS key, c.sha256 AS digest"
+    ).rows
+    return {str(key): str(digest) for key, digest in rows}
+
+
+def of_compilation(graph: Graph, key: str) -> dict[str, Rows]:
+    """Give one compilation with all that hangs on it, as it can be read back."""
+    rows: CompilationRows = graph.read(key)
+    keys = {label: table.column("key").to_pylist() for label, table in rows.nodes.items()}
+    found: dict[str, Rows] = {}
+    for label, table in rows.nodes.items():
+        kept = table.drop_columns([name for name in table.column_names if name in OF_THE_MOMENT])
+        found[label] = _sorted(tuple(row.values()) for row in kept.to_pylist())
+    for item in SCHEMA.relationships:
+        found[item.name] = _sorted(
+            (
+                keys[item.source][row.pop("source")],
+                keys[item.target][row.pop("target")],
+                *row.values(),
+            )
+            for row in rows.relationships[item.name].to_pylist()
+        )
+    return found
+
+
+def answers(
+    graph: Graph, compilations: Collection[str], queries: Iterable[str] = CATALOGUE
+) -> dict[tuple[str, str], Rows | str]:
+    """Ask canned queries, those about one compilation for each of these."""
+    found: dict[tuple[str, str], Rows | str] = {}
+    for query in map(CATALOGUE.__getitem__, queries):
+        takes_one = any(item.name == "compilation" for item in query.parameters)
+        for compilation in compilations if takes_one else [""]:
+            given: Mapping[str, Cell] = {
+                "compilation": compilation,
+                "value": "t",
+                "allocation": 2,
+                "opName": "jit(f)/layer_0/dot",
+                "runA": "alpha",
+                "runB": "beta",
+                "limit": 1_000_000,
+            }
+            parameters = {
+                item.name: given.get(item.name, item.default) for item in query.parameters
+            }
+            try:
+                result = graph.query(query.text, parameters)
+            except QueryFailed as error:
+                found[query.id, compilation] = str(error)
+                continue
+            shown = [name not in OF_THE_MOMENT for name in result.columns]
+            found[query.id, compilation] = [
+                tuple(cell for cell, is_shown in zip(row, shown, strict=True) if is_shown)
+                for row in result.rows
+            ]
+    return found
+
+
+class CleanGraphs:
+    """Graphs that one quiet ingest made, by the dumps that are in them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: dict[frozenset[tuple[str, str]], Path] = {}
+
+    def of(self, dumps: Mapping[str, str]) -> Graph:
+        """Open a graph of these texts, by key ``run/stem``."""
+        wanted = frozenset(dumps.items())
+        if wanted not in self._paths:
+            folder = self._folder / str(len(self._paths))
+            path = folder / "clean.lbug"
+            for key, text in dumps.items():
+                put_dump(folder / "runs", key, text)
+            with open_graph(path, create=True) as graph:
+                if dumps:
+                    assert ingest(graph, folder / "runs", jobs=1).ok
+                else:
+                    self._make_empty(graph, folder)
+            shutil.rmtree(folder / "runs", ignore_errors=True)
+            self._paths[wanted] = path
+        return open_graph(self._paths[wanted])
+
+    def _make_empty(self, graph: Graph, folder: Path) -> None:
+        write_dump(folder / "runs" / "gone", 1, "jit_gone", dump(64))
+        assert ingest(graph, folder / "runs", jobs=1).ok
+        with graph.load() as load:
+            load.remove(key_of("gone", 1, "jit_gone"))
+
+
+def key_of(run: str, number: int, module: str) -> str:
+    """Give the key that a dump gets."""
+    return f"{run}/{STEM.format(number=number, module=module)}"
+
+
+def put_dump(folder: Path, key: str, text: str) -> Path:
+    """Write a dump below a folder so that it gets this key."""
+    path = folder / f"{key}-buffer-assignment.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def _sorted(rows: Iterable[tuple[Cell, ...]]) -> Rows:
+    return sorted(rows, key=repr)

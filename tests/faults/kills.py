@@ -1,0 +1,152 @@
+"""Kills ingests, replacements and removals at random moments, and looks at what is left."""
+
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from changing_dumps import KEYS, ChangingDumps
+from forked_commands import Commands
+from graph_states import CleanGraphs, answers, complete, everything, of_compilation
+
+from xlagraph.graph import Graph, open_graph
+from xlagraph.ingest import find_dumps
+from xlagraph.ingest.reading import read_dump
+
+ACTIONS = ("ingest", "replace", "remove")
+Digests = dict[str, str]
+"""Of visible compilations, by key."""
+
+
+class Killer:
+    """Kills commands that write into one graph, and checks it after each."""
+
+    def __init__(
+        self, commands: Commands, location: str | Path, folder: Path, *, seed: int, wide: int
+    ) -> None:
+        self._commands = commands
+        self._location = location
+        self._chance = random.Random(seed)
+        self._dumps = ChangingDumps(folder / "runs", self._chance, wide=wide)
+        self._clean = CleanGraphs(folder / "clean")
+        self._seconds: dict[str, float] = {}
+        self._texts: dict[str, str] = {}
+        """By the digest that the graph keeps of a dump."""
+        self.outcomes: Counter[str] = Counter()
+        """Actions, and whether the kill came before, between or after."""
+
+    def begin(self) -> None:
+        """Fill the graph, and measure how long each action takes when nobody disturbs it."""
+        for action in ("ingest", *ACTIONS):
+            arguments, _ = self._prepare(action, dict.fromkeys(KEYS, ""))
+            started = time.monotonic()
+            ended = self._commands.run(*arguments)
+            self._seconds[action] = time.monotonic() - started
+            assert ended.code == 0, ended
+        self.repair()
+
+    def kill_one(self) -> None:
+        """Kill a command at a random moment, and check what is left."""
+        before = self._visible()
+        action = self._chance.choice(ACTIONS)
+        arguments, after = self._prepare(action, before)
+        running = self._commands.start(*arguments)
+        time.sleep(self._chance.uniform(0, 1.05) * self._seconds[action])
+        running.signal(signal.SIGKILL)
+        ended = running.wait()
+        assert "Traceback" not in ended.err
+        if ended.code != -signal.SIGKILL:
+            assert ended.code == 0 or (action == "remove" and before == after), ended
+        self._check(before, after, has_ended=ended.code == 0)
+        visible = self._visible()
+        moment = "before" if visible == before else "after" if visible == after else "between"
+        self.outcomes[f"{action} {moment}"] += 1
+        if self._chance.random() < 0.5:
+            self.repair()
+
+    def repair(self) -> None:
+        """Ingest once more, without a kill: nothing of what was killed may be left."""
+        ended = self._commands.run(*self._ingest())
+        assert ended.code == 0, ended
+        self._know_dumps()
+        with open_graph(self._location) as graph:
+            held = complete(graph)
+            assert held.keys() >= self._dumps.texts.keys()
+            with self._clean_of(held) as clean:
+                assert everything(graph) == everything(clean)
+        if isinstance(self._location, Path):
+            name = self._location.name
+            left = {path.name for path in self._location.parent.iterdir()}
+            assert left == {name, f"{name}.lock"}
+
+    def _prepare(self, action: str, before: Digests) -> tuple[list[object], Digests]:
+        """Change the dumps; give the command, and what is visible when it has ended."""
+        if action == "remove":
+            run = self._chance.choice(("alpha", "beta"))
+            after = {key: held for key, held in before.items() if not key.startswith(f"{run}/")}
+            return ["remove", run, "--yes", "--graph", self._location], after
+        if action == "replace":
+            self._dumps.take_away()
+            return [*self._ingest(), "--replace"], self._know_dumps()
+        self._dumps.change()
+        return self._ingest(), before | self._know_dumps()
+
+    def _ingest(self) -> list[object]:
+        return ["ingest", self._dumps.folder, "--graph", self._location]
+
+    def _know_dumps(self) -> Digests:
+        digests = {
+            found.key: read_dump(found).sha256 for found in find_dumps(self._dumps.folder).dumps
+        }
+        self._texts |= {digest: self._dumps.texts[key] for key, digest in digests.items()}
+        return digests
+
+    def _visible(self) -> Digests:
+        with open_graph(self._location) as graph:
+            return complete(graph)
+
+    def _clean_of(self, held: Digests) -> Graph:
+        return self._clean.of({key: self._texts[digest] for key, digest in held.items()})
+
+    def _check(self, before: Digests, after: Digests, *, has_ended: bool) -> None:
+        with open_graph(self._location) as graph:
+            held = complete(graph)
+            if has_ended:
+                assert held == after
+            elif isinstance(self._location, Path):
+                assert held in (before, after)
+            else:
+                for key in before.keys() | after.keys():
+                    kept, new = before.get(key), after.get(key)
+                    assert held.get(key) in ((kept,) if kept == new else (kept, new, None)), key
+            visible = self._chance.sample(sorted(held), min(1, len(held)))
+            hidden = self._chance.sample(
+                sorted(set(KEYS) - held.keys()), int(len(held) < len(KEYS))
+            )
+            with self._clean_of(held) as clean:
+                for key in held:
+                    assert of_compilation(graph, key) == of_compilation(clean, key)
+                asked = [*visible, *hidden]
+                expected = answers(clean, asked)
+                found = answers(graph, asked)
+                assert {ask: rows for ask, rows in found.items() if rows != expected[ask]} == {}
+
+
+def kill_many(
+    commands: Commands,
+    location: str | Path,
+    folder: Path,
+    *,
+    seed: int,
+    kills: int,
+    wide: int,
+) -> Mapping[str, int]:
+    """Kill so many commands; tell what the kills came upon."""
+    killer = Killer(commands, location, folder, seed=seed, wide=wide)
+    killer.begin()
+    for _ in range(kills):
+        killer.kill_one()
+    killer.repair()
+    return killer.outcomes

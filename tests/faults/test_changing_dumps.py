@@ -1,0 +1,105 @@
+"""Dumps that change or go while they are read: named, and the others are not lost."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from changing_dumps import wide_dump
+from graph_states import CleanGraphs, complete, everything, key_of
+from tiny_dumps import dump, write_dump
+
+from xlagraph.graph import Graph
+from xlagraph.ingest import Progress, ingest
+
+
+def test_folder_that_vanishes_meanwhile_costs_what_was_not_read(graph: Graph, tmp_path: Path):
+    runs = tmp_path / "runs"
+    write_dump(runs / "mine", 1, "jit_large", wide_dump(20))
+    for number in (2, 3):
+        write_dump(runs / "mine", number, "jit_small", dump(64))
+
+    def take_away(_: Progress) -> None:
+        shutil.rmtree(runs, ignore_errors=True)
+
+    summary = ingest(graph, runs, jobs=1, progress=take_away)
+    # what is small is read together
+    assert set(complete(graph)) == set(summary.added) >= {key_of("mine", 1, "jit_large")}
+    assert len(summary.added) + len(summary.problems) == 3
+    assert all("No such file" in problem.message for problem in summary.problems)
+
+
+def test_vanished_dump_stays_in_the_graph_and_is_said(graph: Graph, tmp_path: Path):
+    runs = tmp_path / "runs"
+    gone = write_dump(runs / "mine", 1, "jit_f", dump(64))
+    write_dump(runs / "mine", 2, "jit_g", dump(64))
+    assert ingest(graph, runs, jobs=1).ok
+    gone.unlink()
+    summary = ingest(graph, runs, jobs=1)
+    assert summary.gone == (key_of("mine", 1, "jit_f"),)
+    assert len(complete(graph)) == 2
+
+
+@contextmanager
+def growing(path: Path) -> Iterator[None]:
+    """Write a dump again and again, line by line, as a compiler does."""
+    lines = wide_dump(60).splitlines(keepends=True)
+    is_over = threading.Event()
+
+    def write() -> None:
+        while not is_over.is_set():
+            with path.open("w") as file:
+                for line in lines:
+                    file.write(line)
+                    file.flush()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        writer.join()
+
+
+def test_file_that_grows_while_it_is_read_is_whole_or_left_out(graph: Graph, tmp_path: Path):
+    runs = tmp_path / "runs"
+    write_dump(runs / "mine", 2, "jit_g", dump(64))
+    path = write_dump(runs / "mine", 1, "jit_f", "")
+    key = key_of("mine", 1, "jit_f")
+    with growing(path):
+        for _ in range(10):
+            summary = ingest(graph, runs, jobs=1)
+            assert key_of("mine", 2, "jit_g") in complete(graph)
+            for problem in summary.problems:
+                assert problem.file == str(path)
+    assert ingest(graph, runs, jobs=1).ok
+    with CleanGraphs(tmp_path / "clean").of(
+        {key: wide_dump(60), key_of("mine", 2, "jit_g"): dump(64)}
+    ) as clean:
+        assert everything(graph) == everything(clean)
+
+
+def test_every_beginning_of_a_dump_is_left_out_or_lacks_what_it_lacks(graph: Graph, tmp_path: Path):
+    """A writer that is slow or dies: a dump that ends anywhere."""
+    text = dump(64)
+    for length in range(0, len(text), 97):
+        write_dump(tmp_path / "runs" / "mine", length, "jit_f", text[:length])
+    summary = ingest(graph, tmp_path / "runs", jobs=1)
+    assert set(summary.added) == set(complete(graph))
+    left_out = {problem.file for problem in summary.problems if problem.left_out}
+    assert len(summary.added) + len(left_out) == len(range(0, len(text), 97))
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64, 10**30])
+def test_numbers_beyond_64_bits_are_an_error_of_that_file(
+    graph: Graph, tmp_path: Path, number: int
+):
+    runs = tmp_path / "runs"
+    bad = write_dump(runs / "mine", 1, "jit_f", dump(64).replace("size 64", f"size {number}", 1))
+    write_dump(runs / "mine", 2, "jit_g", dump(64))
+    summary = ingest(graph, runs, jobs=1)
+    assert [(problem.file, problem.line) for problem in summary.problems] == [(str(bad), 2)]
+    assert set(complete(graph)) == {key_of("mine", 2, "jit_g")}

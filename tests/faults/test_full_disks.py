@@ -1,0 +1,156 @@
+"""A disk that is full, or lets nobody write: the graph is as it was, and the message says so."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from forked_commands import Commands
+from graph_states import everything
+from tiny_dumps import dump, write_dump, write_runs
+
+from xlagraph.graph import GraphUnwritable, open_graph
+from xlagraph.ingest import Progress, ingest
+
+pytestmark = pytest.mark.usefixtures("no_connection_named")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A graph of two runs, alone in its folder."""
+    path = tmp_path / "graphs" / "g.lbug"
+    path.parent.mkdir()
+    with open_graph(path, create=True) as graph:
+        assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
+    return path
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A small disk of its own."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if shutil.which("mount") is None or mount(folder, "size=64m").returncode:
+        pytest.skip("no small disk can be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def mount(folder: Path, options: str) -> "subprocess.CompletedProcess[bytes]":
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder]
+    return subprocess.run(command, capture_output=True, check=False)
+
+
+def fill(disk: Path) -> None:
+    """Leave one megabyte free."""
+    with (disk / "other").open("wb") as other:
+        while shutil.disk_usage(disk).free > 2**20:
+            other.write(bytes(2**16))
+            other.flush()
+
+
+def change_dumps(runs: Path) -> None:
+    write_dump(runs / "before", 1, "jit_f", dump(1024))
+
+
+@pytest.mark.parametrize("limit", [1, 4096, 100_000, 10_000_000, 19_000_000])
+def test_file_as_large_as_it_may_be_stays_as_it_was(
+    file: Path, tmp_path: Path, commands: Commands, limit: int
+):
+    with open_graph(file) as graph:
+        before = everything(graph)
+    change_dumps(tmp_path / "runs")
+    ended = commands.run("ingest", tmp_path / "runs", "--graph", file, file_size_limit=limit)
+    assert ended.code == 1
+    assert "Traceback" not in ended.err
+    with open_graph(file) as graph:
+        assert everything(graph) == before
+    assert {path.name for path in file.parent.iterdir()} <= {"g.lbug", "g.lbug.lock"}
+    assert commands.run("ingest", tmp_path / "runs", "--graph", file).code == 0
+    with open_graph(file) as graph:
+        assert everything(graph) != before
+
+
+def test_full_disk_leaves_the_file_as_it_was(
+    disk: Path, file: Path, tmp_path: Path, commands: Commands
+):
+    here = disk / "g.lbug"
+    shutil.copy(file, here)
+    fill(disk)
+    with open_graph(here) as graph:
+        before = everything(graph)
+    change_dumps(tmp_path / "runs")
+    ended = commands.run("ingest", tmp_path / "runs", "--graph", here)
+    assert ended.code == 1
+    assert "could not be written, it is as before" in ended.err
+    assert {path.name for path in disk.iterdir()} == {"g.lbug", "g.lbug.lock", "other"}
+    with open_graph(here) as graph:
+        assert everything(graph) == before
+
+
+def test_disk_too_small_for_a_first_graph_stays_without_one(
+    disk: Path, tmp_path: Path, commands: Commands
+):
+    fill(disk)
+    write_runs(tmp_path / "runs")
+    ended = commands.run("ingest", tmp_path / "runs", "--graph", disk / "g.lbug")
+    assert ended.code == 1
+    assert "Traceback" not in ended.err
+    assert {path.name for path in disk.iterdir()} <= {"other", "g.lbug.lock"}
+
+
+def test_disk_that_becomes_read_only_is_named_and_can_be_read(
+    disk: Path, file: Path, tmp_path: Path, commands: Commands
+):
+    here = disk / "g.lbug"
+    shutil.copy(file, here)
+    assert not mount(disk, "remount,ro").returncode
+    change_dumps(tmp_path / "runs")
+    ended = commands.run("ingest", tmp_path / "runs", "--graph", here)
+    assert ended.code == 1
+    assert f"cannot write beside {here}" in ended.err
+    assert "Traceback" not in ended.err
+    assert here.read_bytes() == file.read_bytes()
+    assert commands.run("runs", "--graph", here).code == 0
+
+
+def test_file_that_lets_nobody_write_is_replaced_where_its_folder_does(
+    file: Path, tmp_path: Path, commands: Commands
+):
+    """As with any program that writes a new file: the folder decides."""
+    file.chmod(0o444)
+    change_dumps(tmp_path / "runs")
+    assert commands.run("ingest", tmp_path / "runs", "--graph", file).code == 0
+    assert commands.run("compilations", "--graph", file).code == 0
+
+
+def test_folder_of_the_graph_that_vanishes_meanwhile_is_said(file: Path, tmp_path: Path):
+    change_dumps(tmp_path / "runs")
+
+    def take_away(_: Progress) -> None:
+        shutil.rmtree(file.parent, ignore_errors=True)
+
+    with open_graph(file) as graph, pytest.raises(GraphUnwritable, match="could not be written"):
+        ingest(graph, tmp_path / "runs", jobs=1, progress=take_away)
+    assert not file.exists()
+
+
+def test_folder_without_a_place_for_the_graph_is_said(tmp_path: Path, commands: Commands):
+    write_runs(tmp_path / "runs")
+    ended = commands.run("ingest", tmp_path / "runs", "--graph", tmp_path / "no" / "g.lbug")
+    assert ended.code in (1, 3)
+    assert "Traceback" not in ended.err
+    assert str(tmp_path / "no") in ended.err
+
+
+def test_foreign_file_is_never_overwritten(tmp_path: Path, commands: Commands):
+    write_runs(tmp_path / "runs")
+    for content in (b"", b"my thesis\n", os.urandom(5000)):
+        path = tmp_path / "thesis.txt"
+        path.write_bytes(content)
+        ended = commands.run("ingest", tmp_path / "runs", "--graph", path)
+        assert ended.code == 3
+        assert "is not a graph" in ended.err
+        assert path.read_bytes() == content

@@ -1,0 +1,184 @@
+"""A password is in the environment or typed; it is never said, stored or passed on."""
+
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import neo4j
+import pytest
+from changing_dumps import ChangingDumps
+from forked_commands import Commands, Ended
+from graph_fixtures import Neo4jServer, NoNeo4j, own_server
+
+from xlagraph.graph import GraphUnreachable, open_graph
+
+SECRET = "s3cret-Pa55w0rd"
+COMMANDS = (
+    ["ingest", "runs"],
+    ["runs"],
+    ["compilations"],
+    ["query", "peak/contributors"],
+    ["cypher", "RETURN 1 AS one"],
+    ["compare", "a", "b"],
+    ["check"],
+    ["remove", "a", "--yes"],
+)
+
+
+@pytest.fixture(scope="module")
+def locked_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """A server that asks for a password."""
+    try:
+        with own_server(tmp_path_factory.mktemp("locked"), auth=True) as (server, _):
+            with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
+                driver.execute_query(
+                    "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret",
+                    secret=SECRET,
+                    database_="system",
+                )
+            yield Neo4jServer(server.uri, "neo4j", SECRET)
+    except NoNeo4j as reason:
+        pytest.skip(str(reason))
+
+
+def assert_secret_is_not_told(ended: Ended) -> None:
+    assert SECRET not in ended.out + ended.err
+    assert "Traceback (most recent call last)" not in ended.out
+
+
+def test_wrong_password_is_tried_once_and_locks_nobody_out(
+    commands: Commands, locked_server: Neo4jServer
+):
+    right = locked_server.environment()
+    wrong = right | {"NEO4J_PASSWORD": "wr0ng-Pa55w0rd"}
+    for _ in range(3):
+        # the server refuses everybody after the third wrong password in a row
+        for _ in range(2):
+            ended = commands.run("runs", "--graph", locked_server.uri, environment=wrong)
+            assert ended.code == 3
+            assert f"{locked_server.uri} refuses the password of user neo4j" in ended.err
+            assert "wr0ng" not in ended.err
+        ended = commands.run(
+            "cypher", "RETURN 1 AS one", "--graph", locked_server.uri, environment=right
+        )
+        assert ended.code == 0, ended
+
+
+def test_missing_password_is_asked_for_on_a_terminal_only(
+    commands: Commands, locked_server: Neo4jServer
+):
+    ended = commands.run("runs", "--graph", locked_server.uri)
+    assert ended.code == 3
+    assert "set NEO4J_PASSWORD" in ended.err
+
+
+def test_password_is_told_and_kept_nowhere(
+    commands: Commands, locked_server: Neo4jServer, tmp_path: Path
+):
+    dumps = ChangingDumps(tmp_path / "runs", random.Random(7), wide=20)
+    environment = locked_server.environment()
+    for arguments in (
+        ["ingest", dumps.folder],
+        ["query", "peak/contributors"],
+        ["query", "peak/contributors", "--format", "json", "--output", tmp_path / "rows.json"],
+        ["query", "peak/contributors", "--browser"],
+        ["cypher", "RETURN nonsense"],
+        ["cypher", "CREATE (:Run)"],
+        ["compare", "alpha", "beta"],
+        ["remove", "alpha", "--yes"],
+        ["runs"],
+    ):
+        graph = ["--graph", locked_server.uri]
+        ended = commands.run(*arguments, *graph, "--verbose", environment=environment)
+        assert_secret_is_not_told(ended)
+    with open_graph_with(environment, locked_server.uri) as graph:
+        assert SECRET not in repr(graph) + repr(vars(graph)) + graph.location
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes()
+
+
+def open_graph_with(environment: dict[str, str], uri: str):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        return open_graph(uri)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_password_in_the_uri_is_refused_without_an_echo(commands: Commands, command: list[str]):
+    for uri in (
+        f"neo4j://neo4j:{SECRET}@localhost",
+        f"bolt://neo4j:{SECRET}@localhost:7687",
+        f"neo4j+s://neo4j:{SECRET}@localhost:70000",
+        f"neo4j://:{SECRET}@localhost",
+        f"http://neo4j:{SECRET}@localhost:7474",
+        f"neo4j://neo4j:{SECRET}@[::1",
+        f"neo4j:/neo4j:{SECRET}@localhost",
+    ):
+        for named in (["--graph", uri], []):
+            environment = {} if named else {"NEO4J_URI": uri}
+            ended = commands.run(*command, *named, "--verbose", environment=environment)
+            assert ended.code == 3, ended
+            assert_secret_is_not_told(ended)
+        environment = {"XLAGRAPH_GRAPH": uri}
+        assert_secret_is_not_told(commands.run(*command, "-v", environment=environment))
+
+
+def test_traceback_of_a_lost_connection_holds_no_password(commands: Commands):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    environment = {"NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": SECRET}
+    ended = commands.run(
+        "runs", "--graph", f"bolt://127.0.0.1:{port}", "--verbose", environment=environment
+    )
+    assert ended.code == 3
+    assert "Traceback" in ended.err  # asked for by --verbose
+    assert SECRET not in ended.err
+
+
+def test_password_that_the_driver_cannot_use_is_not_told(commands: Commands):
+    environment = {"NEO4J_PASSWORD": f"{SECRET}\udcff", "NEO4J_URI": "bolt://127.0.0.1:1"}
+    ended = commands.run("runs", "-v", environment=environment)
+    assert ended.code == 3
+    assert_secret_is_not_told(ended)
+
+
+def test_no_command_takes_a_password_as_an_argument(commands: Commands):
+    for command in COMMANDS:
+        options = re.findall(r"--[a-z-]+", commands.run(command[0], "--help").out)
+        assert not [option for option in options if re.search("pass|user|auth|secret", option)]
+
+
+def test_drivers_log_holds_no_password(locked_server: Neo4jServer):
+    """Even where a program turns on all logging."""
+    script = (
+        "import logging; logging.basicConfig(level=logging.DEBUG)\n"
+        "from xlagraph.graph import open_graph\n"
+        f"open_graph({locked_server.uri!r}).query('RETURN 1 AS one')"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | locked_server.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "DEBUG" in ended.stderr
+    assert SECRET not in ended.stdout + ended.stderr
+
+
+def test_open_server_names_no_password_in_its_error(
+    locked_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("NEO4J_PASSWORD", "wr0ng-Pa55w0rd")
+    with pytest.raises(GraphUnreachable) as refused:
+        open_graph(locked_server.uri)
+    error: BaseException | None = refused.value
+    while error is not None:
+        assert "wr0ng" not in repr(error) + str(error)
+        error = error.__cause__ or error.__context__

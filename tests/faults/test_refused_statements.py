@@ -1,0 +1,159 @@
+"""Ad-hoc Cypher reads the graph; it changes nothing, and reaches neither disk nor network."""
+
+from pathlib import Path
+
+import pytest
+from graph_states import everything
+from tiny_dumps import write_runs
+
+from xlagraph.graph import Graph, QueryFailed, QueryRefused
+from xlagraph.ingest import ingest
+
+WRITES = {
+    "create": "CREATE (:Run {key: 'x'})",
+    "create after a comment": "// reads nothing\n/* or */ CREATE (:Run {key: 'x'})",
+    "merge": "MERGE (:Run {key: 'x'})",
+    "set": "MATCH (r:Run) SET r.name = 'x'",
+    "set in small letters": "match (r:Run) set r.name = 'x'",
+    "remove": "MATCH (r:Run) REMOVE r.name",
+    "delete": "MATCH (r:Run) DETACH DELETE r",
+    "delete relationships": "MATCH (:Run)-[c:COMPILED]->() DELETE c",
+    "foreach": "MATCH (r:Run) FOREACH (x IN [1] | SET r.name = 'x')",
+    "write and return": "MATCH (r:Run) SET r.name = 'x' RETURN r.name AS name",
+    "explained create": "EXPLAIN CREATE (:Run {key: 'x'})",
+    "profiled delete": "PROFILE MATCH (r:Run) DETACH DELETE r",
+    "subquery": "MATCH (r:Run) CALL { WITH r SET r.name = 'x' } RETURN 1 AS one",
+    "scoped subquery": "MATCH (r:Run) CALL (r) { DETACH DELETE r } RETURN 1 AS one",
+    "own transactions": "MATCH (r:Run) CALL (r) { DETACH DELETE r } IN TRANSACTIONS OF 1 ROWS",
+    "write in count": "RETURN COUNT { CREATE (r:Run) } AS runs",
+    "create index": "CREATE INDEX mine FOR (r:Run) ON (r.name)",
+    "drop constraint": "DROP CONSTRAINT xlagraph_Run_key",
+    "drop table": "DROP TABLE Run",
+    "create table": "CREATE NODE TABLE Mine(key STRING, PRIMARY KEY(key))",
+    "alter table": "ALTER TABLE Run ADD mine STRING",
+    "begin": "BEGIN TRANSACTION",
+    "commit": "COMMIT",
+}
+REACHES_OUT = {
+    "checkpoint": "CHECKPOINT",
+    "explained checkpoint": "EXPLAIN CHECKPOINT",
+    "profiled checkpoint": "/* x */ PROFILE CHECKPOINT;",
+    "export": "EXPORT DATABASE '{folder}/export'",
+    "import": "IMPORT DATABASE '{folder}'",
+    "copy to": "COPY (MATCH (r:Run) RETURN r.name) TO '{folder}/out.csv'",
+    "profiled copy to": "PROFILE COPY (MATCH (r:Run) RETURN r.name) TO '{folder}/out.csv'",
+    "copy from": "COPY Run FROM '{folder}/secret.csv'",
+    "load from": "LOAD FROM '{folder}/secret.csv' RETURN *",
+    "load from after match": "MATCH (r:Run) LOAD FROM '{folder}/secret.csv' RETURN *",
+    "load from at a number": "MATCH (r:Run) WHERE 1 = 1LOAD FROM '{folder}/secret.csv' RETURN *",
+    "load from at a long number": (
+        "MATCH (r:Run) WHERE 1 < 1e5LOAD FROM '{folder}/secret.csv' RETURN *"
+    ),
+    "load from at a fraction": (
+        "MATCH (r:Run) WHERE 1 < 2.5LOAD FROM '{folder}/secret.csv' RETURN *"
+    ),
+    "load from at a parameter": (
+        "MATCH (r:Run) WHERE 1 = $1LOAD FROM '{folder}/secret.csv' RETURN *"
+    ),
+    "load from in a union": (
+        "RETURN '1' AS one UNION ALL LOAD FROM '{folder}/secret.csv' RETURN column0 AS one"
+    ),
+    "load from after a wide space": (
+        "MATCH (r:Run)\u00a0LOAD\u2003FROM '{folder}/secret.csv' RETURN *"
+    ),
+    "load csv": "LOAD CSV FROM 'file:///{folder}/secret.csv' AS line RETURN line",
+    "load csv after match": (
+        "MATCH (r:Run) LOAD CSV FROM 'file:///{folder}/secret.csv' AS line RETURN line"
+    ),
+    "load csv from the network": (
+        "UNWIND [1] AS x LOAD CSV FROM 'http://127.0.0.1:1/secret.csv' AS line RETURN line"
+    ),
+    "load csv in a subquery": (
+        "RETURN COLLECT {{ LOAD CSV FROM 'file:///{folder}/secret.csv' AS l RETURN l }} AS lines"
+    ),
+    "load csv behind a comment that a carriage return ends": (
+        "RETURN ['1'] AS l //\rUNION LOAD CSV FROM 'file:///{folder}/secret.csv' AS l RETURN l"
+    ),
+    "load csv in escapes": (
+        "MATCH (r:Run) \\u004cOAD CSV FROM 'file:///{folder}/secret.csv' AS line RETURN line"
+    ),
+    "load csv behind an escaped end of a string": (
+        "RETURN ['\\u0027] AS l UNION LOAD CSV FROM 'file:///{folder}/secret.csv' AS l RETURN l //'"
+    ),
+    "load csv between quotes that do not close": (
+        "RETURN [`] AS l UNION LOAD CSV FROM 'file:///{folder}/secret.csv' AS l RETURN l //"
+    ),
+    "install": "INSTALL httpfs",
+    "load extension": "LOAD EXTENSION httpfs",
+    "attach": "ATTACH '{folder}/other.lbug' AS other",
+    "detach": "DETACH other",
+    "use": "USE system",
+    "call": "CALL show_tables() RETURN *",
+    "setting": "CALL threads = 1",
+    "call at a number": "MATCH (r:Run) WHERE 1 = 1CALL show_tables() RETURN *",
+    "call in a row": "MATCH (r:Run) CALL current_setting('threads') RETURN *",
+    "list configuration": "CALL dbms.listConfig() YIELD name RETURN name",
+    "quoted procedure": "CALL `dbms`.`listConfig`() YIELD name RETURN name",
+    "procedure after match": (
+        "MATCH (r:Run) CALL dbms.killConnections(['x']) YIELD username RETURN username"
+    ),
+    "new label": "CALL db.createLabel('Mine')",
+    "show settings": "SHOW SETTINGS",
+    "show users": "SHOW USERS",
+    "end a transaction": "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
+    "other database": "USE system MATCH (n) RETURN n",
+    "macro": "CREATE MACRO mine(a) AS a + 1",
+    "sequence": "RETURN nextval('mine') AS next",
+    "two statements": "RETURN 1 AS one; RETURN 2 AS two",
+    "two statements and a checkpoint": "RETURN 1 AS one; CHECKPOINT",
+    "a second one after comments": "RETURN 1 AS one; // over\n/* now */ CHECKPOINT;",
+    "a second one after a wide space": "RETURN 1 AS one\u00a0;\u00a0CHECKPOINT",
+    "a second one behind a carriage return": "RETURN 1 AS one //\r; CHECKPOINT",
+    "only a comment": "// nothing",
+    "nothing": "",
+    "explain of nothing": "EXPLAIN",
+}
+READS = {
+    "names in quotes": "RETURN 'LOAD CSV' AS `CALL`",
+    "names in comments": "/* CALL x() */ RETURN 1 AS one // LOAD",
+    "a semicolon at the end": "RETURN 1 AS one; // over",
+    "a semicolon in a string": "RETURN ';CREATE (:Run)' AS text",
+    "a quote in a string": "RETURN 'it\\'s' AS text, \"a \\\" b\" AS other",
+    "windows lines": "MATCH (r:Run) // runs\r\nRETURN r.name AS name\r\n",
+    "a number": "MATCH (r:Run) WHERE 1 = 1 RETURN 1.5 AS half",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "secret.csv").write_text("secret\n")
+    return tmp_path
+
+
+@pytest.fixture
+def filled(graph: Graph, tmp_path: Path) -> Graph:
+    assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
+    return graph
+
+
+def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folder: Path):
+    before, files = everything(filled), sorted(folder.rglob("*"))
+    let_through = []
+    for name, text in {**WRITES, **REACHES_OUT}.items():
+        text = text.format(folder=folder) if "{folder}" in text else text
+        try:
+            let_through.append((name, filled.query(text, {"1": 1, "1LOAD": 1}).rows))
+        except QueryRefused:
+            continue
+        except QueryFailed as failed:
+            # the engine cannot make sense of it; it has not looked there
+            if "xternal resource" in str(failed) or "IO exception" in str(failed):
+                let_through.append((name, failed))
+    assert let_through == []
+    assert everything(filled) == before
+    assert sorted(folder.rglob("*")) == files
+
+
+@pytest.mark.parametrize("text", READS.values(), ids=READS.keys())
+def test_statement_that_only_looks_dangerous_is_let_through(filled: Graph, text: str):
+    assert filled.query(text).rows

@@ -1,0 +1,207 @@
+"""A server that goes, comes back, is too small, or was used by another version."""
+
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import neo4j
+import pytest
+from changing_dumps import ChangingDumps
+from dropping_proxy import DroppingProxy
+from forked_commands import Commands
+from graph_fixtures import Neo4jServer, NoNeo4j, own_server
+from graph_states import CleanGraphs, everything
+
+from xlagraph.graph import Graph, GraphTooNew, WrongSchema, open_graph
+from xlagraph.graph.schema import VERSION
+
+
+@pytest.fixture
+def dumps(tmp_path: Path) -> ChangingDumps:
+    return ChangingDumps(tmp_path / "runs", random.Random(6), wide=1500)
+
+
+@pytest.fixture
+def proxy(neo4j_graph: Graph, neo4j_server: Neo4jServer) -> Iterator[DroppingProxy]:
+    """A way to the session's server, which is emptied."""
+    address = urlsplit(neo4j_server.uri)
+    with closing(DroppingProxy(str(address.hostname), address.port or 7687)) as proxy:
+        yield proxy
+
+
+@pytest.mark.parametrize("sent_bytes", [4_000, 60_000, 400_000])
+def test_connection_that_is_cut_meanwhile_costs_nothing(
+    commands: Commands,
+    dumps: ChangingDumps,
+    tmp_path: Path,
+    neo4j_graph: Graph,
+    neo4j_server: Neo4jServer,
+    proxy: DroppingProxy,
+    sent_bytes: int,
+):
+    proxy.drop_after(sent_bytes, turn_away=2)
+    ended = commands.run(
+        "ingest",
+        dumps.folder,
+        *("--graph", f"bolt://127.0.0.1:{proxy.port}"),
+        environment=neo4j_server.environment(),
+    )
+    assert ended.code == 0, ended
+    assert proxy.drops == 1
+    with CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean:
+        assert everything(neo4j_graph) == everything(clean)
+
+
+def test_server_that_cannot_be_reached_is_said_at_once(
+    commands: Commands, dumps: ChangingDumps, no_connection_named: None
+):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    for uri in (f"bolt://127.0.0.1:{port}", f"neo4j://127.0.0.1:{port}"):
+        for command in (["ingest", dumps.folder], ["runs"], ["query", "peak/contributors"]):
+            ended = commands.run(*command, "--graph", uri)
+            assert ended.code == 3
+            assert f"error: no Neo4j answers at {uri}" in ended.err
+            assert "Traceback" not in ended.err
+
+
+def test_server_that_speaks_something_else_is_said(commands: Commands, no_connection_named: None):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        uri = f"bolt://127.0.0.1:{listener.getsockname()[1]}"
+        running = commands.start("runs", "--graph", uri)
+        while not running.has_ended():
+            listener.settimeout(0.2)
+            try:
+                stranger, _ = listener.accept()
+            except TimeoutError:
+                continue
+            stranger.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            stranger.close()
+        ended = running.wait()
+    assert ended.code == 3
+    assert uri in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_killed_server_that_comes_back_gets_everything(
+    commands: Commands, dumps: ChangingDumps, tmp_path: Path, no_connection_named: None
+):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    home = tmp_path / "home"
+    try:
+        with own_server(home, bolt_port=port) as (server, process):
+            beta = dumps.folder / "beta"
+            assert commands.run("ingest", beta, "--graph", server.uri).code == 0
+            with closing(DroppingProxy("127.0.0.1", port)) as proxy:
+                proxy.drop_after(60_000, turn_away=0)
+                uri = f"bolt://127.0.0.1:{proxy.port}"
+                running = commands.start("ingest", dumps.folder, "--graph", uri)
+                while not proxy.drops:
+                    assert not running.has_ended(), running.wait()
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                with own_server(home, bolt_port=port) as (_, _):
+                    ended = running.wait()
+                    assert ended.code == 0, ended
+                    with (
+                        open_graph(server.uri) as graph,
+                        CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean,
+                    ):
+                        assert everything(graph) == everything(clean)
+    except NoNeo4j as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def small_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """A server whose transactions may hold little."""
+    try:
+        with own_server(
+            tmp_path_factory.mktemp("small"), extra="db.memory.transaction.max=16m\n"
+        ) as (server, _):
+            yield server
+    except NoNeo4j as reason:
+        pytest.skip(str(reason))
+
+
+def test_server_with_little_memory_is_written_to_in_smaller_chunks(
+    commands: Commands,
+    dumps: ChangingDumps,
+    tmp_path: Path,
+    small_server: Neo4jServer,
+    no_connection_named: None,
+):
+    ended = commands.run("ingest", dumps.folder, "--graph", small_server.uri)
+    assert ended.code == 0, ended
+    clean = CleanGraphs(tmp_path / "clean")
+    with open_graph(small_server.uri) as graph, clean.of(dumps.texts) as expected:
+        assert everything(graph) == everything(expected)
+    assert commands.run("remove", "alpha", "--yes", "--graph", small_server.uri).code == 0
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "remedy"),
+    [(VERSION + 1, GraphTooNew, "upgrade xlagraph"), (VERSION - 1, WrongSchema, "empty database")],
+)
+def test_graph_of_another_schema_is_refused_with_the_remedy(
+    neo4j_graph: Graph,
+    neo4j_server: Neo4jServer,
+    version: int,
+    error: type[Exception],
+    remedy: str,
+):
+    auth = (neo4j_server.user or "neo4j", neo4j_server.password) if neo4j_server.password else None
+    with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=auth) as driver:
+        driver.execute_query(
+            "CREATE (:Schema {key: 'xlagraph', version: $version})", version=version
+        )
+        with pytest.raises(error, match=remedy):
+            open_graph(neo4j_server.uri, create=True)
+        driver.execute_query("MATCH (s:Schema) DELETE s")
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "remedy"),
+    [(VERSION + 1, GraphTooNew, "upgrade xlagraph"), (VERSION - 1, WrongSchema, "a new file")],
+)
+def test_file_of_another_schema_is_refused_with_the_remedy(
+    tmp_path: Path,
+    dumps: ChangingDumps,
+    commands: Commands,
+    no_connection_named: None,
+    version: int,
+    error: type[Exception],
+    remedy: str,
+):
+    file = tmp_path / "g.lbug"
+    assert commands.run("ingest", dumps.folder / "beta", "--graph", file).code == 0
+    set_version = (
+        "import ladybug, sys; d = ladybug.Database(sys.argv[1], buffer_pool_size=1 << 28); "
+        "c = ladybug.Connection(d); "
+        "c.execute('MATCH (s:Schema) SET s.version = ' + sys.argv[2]); c.execute('CHECKPOINT')"
+    )
+    subprocess.run([sys.executable, "-c", set_version, file, str(version)], check=True)
+    before = file.read_bytes()
+    with pytest.raises(error, match=remedy):
+        open_graph(file, create=True)
+    ended = commands.run("ingest", dumps.folder, "--graph", file)
+    assert ended.code == 3
+    assert remedy in ended.err
+    assert file.read_bytes() == before
+
+
+def test_database_that_is_not_there_is_said(
+    commands: Commands, neo4j_graph: Graph, neo4j_server: Neo4jServer
+):
+    environment = neo4j_server.environment() | {"NEO4J_DATABASE": "elsewhere"}
+    ended = commands.run("runs", "--graph", neo4j_server.uri, environment=environment)
+    assert ended.code == 3
+    assert "elsewhere" in ended.err
+    assert "Traceback" not in ended.err

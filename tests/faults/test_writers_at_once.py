@@ -1,0 +1,103 @@
+"""Writers at once: on a server side by side, on a file one after another; nothing is lost."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from changing_dumps import ChangingDumps
+from forked_commands import Commands
+from graph_fixtures import Neo4jServer
+from graph_states import CleanGraphs, everything
+from tiny_dumps import write_runs
+
+from xlagraph.graph import Graph, GraphBusy, open_graph
+
+WRITERS = 8
+
+
+def ingest_at_once(
+    commands: Commands, location: object, dumps: ChangingDumps, clean: CleanGraphs
+) -> None:
+    """Eight processes, each with its own choice of the folders, as a team's jobs would."""
+    folders = ([dumps.folder], [dumps.folder / "alpha"], [dumps.folder / "beta"])
+    for _ in range(2):
+        running = [
+            commands.start("ingest", *folders[number % 3], "--graph", location)
+            for number in range(WRITERS)
+        ]
+        for each in running:
+            ended = each.wait()
+            assert ended.code == 0, ended
+            assert "Traceback" not in ended.err
+        with open_graph(str(location)) as graph, clean.of(dumps.texts) as expected:
+            assert everything(graph) == everything(expected)
+        dumps.change()  # now all of them replace
+
+
+def test_eight_writers_into_one_server_make_what_one_makes(
+    commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
+):
+    dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=300)
+    ingest_at_once(commands, neo4j_server.uri, dumps, CleanGraphs(tmp_path / "clean"))
+
+
+def test_eight_writers_into_one_file_make_what_one_makes(
+    commands: Commands, tmp_path: Path, no_connection_named: None
+):
+    dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=100)
+    ingest_at_once(commands, tmp_path / "g.lbug", dumps, CleanGraphs(tmp_path / "clean"))
+
+
+def test_writers_that_remove_and_ingest_leave_no_shared_node_lost_or_alone(
+    commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
+):
+    dumps = ChangingDumps(tmp_path / "runs", random.Random(9), wide=300)
+    uri = neo4j_server.uri
+    assert commands.run("ingest", dumps.folder / "beta", "--graph", uri).code == 0
+    for _ in range(3):
+        running = [
+            commands.start("ingest", dumps.folder / "alpha", "--graph", uri),
+            commands.start("remove", "beta", "--yes", "--graph", uri),
+        ]
+        for each in running:
+            ended = each.wait()
+            assert ended.code == 0, ended
+        running = [
+            commands.start("remove", "alpha", "--yes", "--graph", uri),
+            commands.start("ingest", dumps.folder / "beta", "--graph", uri),
+        ]
+        for each in running:
+            ended = each.wait()
+            assert ended.code == 0, ended
+    with CleanGraphs(tmp_path / "clean").of(dumps.run_of("beta")) as expected:
+        assert everything(neo4j_graph) == everything(expected)
+
+
+def test_second_writer_of_a_file_says_for_whom_it_waits(
+    commands: Commands, tmp_path: Path, no_connection_named: None
+):
+    file = tmp_path / "g.lbug"
+    with open_graph(file, create=True) as graph:
+        with graph.load():
+            waiting = commands.start("ingest", write_runs(tmp_path / "runs"), "--graph", file)
+            while "waiting for it" not in waiting.err.read_text():
+                assert not waiting.has_ended(), waiting.wait()
+                time.sleep(0.02)
+        ended = waiting.wait()
+    assert ended.code == 0
+    assert "is being written by process" in ended.err
+
+
+def test_second_writer_that_does_not_wait_says_who_writes(
+    tmp_path: Path, no_connection_named: None
+):
+    file = tmp_path / "g.lbug"
+    with (
+        open_graph(file, create=True) as first,
+        open_graph(file, create=True, wait=False) as second,
+        first.load(),
+        pytest.raises(GraphBusy, match="is being written by process"),
+        second.load(),
+    ):
+        pass

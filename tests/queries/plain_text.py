@@ -1,0 +1,142 @@
+"""A second reading of instruction and module text, plain on purpose.
+
+Shares no code with the ingest: looks for what stands in the text, one thing at a time.
+"""
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+BITS = {
+    **dict.fromkeys(("pred", "s8", "u8"), 8),
+    **dict.fromkeys(("s16", "u16", "f16", "bf16"), 16),
+    **dict.fromkeys(("s32", "u32", "f32"), 32),
+    **dict.fromkeys(("s64", "u64", "f64", "c64"), 64),
+    **dict.fromkeys(("s4", "u4", "f4e2m1fn"), 4),
+    **dict.fromkeys(("s2", "u2"), 2),
+    **dict.fromkeys(("s1", "u1"), 1),
+    "c128": 128,
+}
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """What the text of one instruction says."""
+
+    opcode: str | None = None
+    op_name: str | None = None
+    source: tuple[str | None, int | None] = (None, None)
+    frame: int = 0
+    target: str | None = None
+    calls: str | None = None
+
+
+@dataclass
+class PlainModule:
+    """The instructions of a module text, and the place of each stack frame."""
+
+    instructions: dict[str, PlainText] = field(default_factory=dict)
+    root_opcodes: dict[str, str] = field(default_factory=dict)
+    """By computation."""
+    frames: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+
+def read_instruction(text: str) -> PlainText:
+    """Read the text behind `name = `."""
+    metadata = re.search(r'metadata=\{((?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*)\}', text)
+    told = metadata[1] if metadata else ""
+    source_file = _quoted("source_file", told)
+    line = re.search(r"source_line=(\d+)", told)
+    frame = re.search(r"stack_frame_id=(\d+)", told)
+    calls = re.search(r", calls=%?([\w.-]+)", text)
+    return PlainText(
+        _opcode(text),
+        _quoted("op_name", told),
+        (source_file, int(line[1]) if line else None),
+        int(frame[1]) if frame else 0,
+        _quoted("custom_call_target", text),
+        calls[1] if calls else None,
+    )
+
+
+def read_module(text: str) -> PlainModule:
+    """Read the text of a whole module."""
+    module = PlainModule()
+    computation = table = ""
+    tables: dict[str, dict[int, str]] = {}
+    for line in text.splitlines():
+        if found := re.match(r"(\d+) (.*)", line):
+            tables.setdefault(table, {})[int(found[1])] = found[2]
+        elif found := re.match(r"(?:ENTRY )?%?([\w.-]+) (?:\(.*)?\{$", line):
+            computation = found[1]
+        elif found := re.match(r"  (ROOT )?%?([\w.-]+) = (.*)", line):
+            told = read_instruction(found[3])
+            module.instructions[found[2]] = told
+            if found[1] and told.opcode:
+                module.root_opcodes[computation] = told.opcode
+        elif line.strip():
+            table = line.strip()
+    for number, frame in tables.get("StackFrames", {}).items():
+        location = tables["FileLocations"][_number("file_location_id", frame)]
+        name = tables["FileNames"][_number("file_name_id", location)]
+        module.frames[number] = (ast.literal_eval(name), _number("line", location))
+    return module
+
+
+def dense_bytes(shape: str) -> int | None:
+    """Count the bytes of the elements alone, from a shape with its layout."""
+    found = re.match(r"([a-z][a-z0-9]*)\[([^\]]*)\]", shape)
+    if found is None or "?" in found[2]:
+        return None
+    packed = re.search(r"E\((\d+)\)", shape)
+    bits = int(packed[1]) if packed else BITS.get(found[1])
+    if bits is None and found[1].startswith("f8"):
+        bits = 8
+    if bits is None:
+        return None
+    for size in found[2].split(",") if found[2] else ():
+        bits *= int(size.removeprefix("<="))
+    return -(-bits // 8)
+
+
+def filled(first: PlainText, second: PlainText, frames: Mapping[int, tuple[str, int]]) -> PlainText:
+    """Take what the first leaves open from the second."""
+    frame = first.frame or second.frame
+    source = first.source
+    if source[0] is None:
+        source = second.source
+    if source[0] is None:
+        source = frames.get(frame, (None, None))
+    return PlainText(
+        first.opcode or second.opcode,
+        first.op_name or second.op_name,
+        source,
+        frame,
+        first.target or second.target,
+        first.calls or second.calls,
+    )
+
+
+def _opcode(text: str) -> str | None:
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character in "({[") - (character in ")}]")
+        if character == " " and depth == 0:
+            return text[place + 1 :].partition("(")[0]
+    return None
+
+
+def _quoted(key: str, text: str) -> str | None:
+    found = re.search(rf'\b{key}=("(?:[^"\\]|\\.)*")', text)
+    if found is None:
+        return None
+    inner = re.sub(r"\\'", "'", found[1])
+    raw = ast.literal_eval("b" + inner) if inner.isascii() else inner[1:-1].encode()
+    return raw.decode() or None
+
+
+def _number(key: str, text: str) -> int:
+    found = re.search(rf"\b{key}=(\d+)", text)
+    assert found is not None
+    return int(found[1])
