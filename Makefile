@@ -1,6 +1,8 @@
 # make demo   answers over the example runs, a minute after cloning
 # make test   the tests; also on a real Neo4j where one can be reached or started
-# make check  format, lint, types
+# make check  format, lint, types, generated pages
+# make docs   write the generated pages anew
+# make soak   the tests of faults, for hours
 # make bench  speed and memory against references of the same run (bench-full: large inputs)
 # make PYTHON=/path/to/python … picks the Python (3.11 or newer) that .venv is made with
 
@@ -12,7 +14,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types bench bench-full format lock clean
+.PHONY: help demo test check lint types docs soak bench bench-full format lock clean
 
 help:
 	@sed -n 's/^# //p;/^$$/q' Makefile
@@ -24,6 +26,13 @@ test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 check: lint types
+	$(BIN)/python docs/generate.py --check
+
+docs: $(VENV)/dev.stamp
+	$(BIN)/python docs/generate.py
+
+soak: $(VENV)/dev.stamp
+	$(BIN)/python tests/faults/soak.py
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

@@ -75,7 +75,7 @@ def parse(*paths: str) -> None:
     from xlagraph.ingest import DumpPart, parse_plan
 
     with timed():
-        texts = [DumpPart(path, Path(path).read_bytes().decode()) for path in paths]
+        texts = [DumpPart.decoded(path, Path(path).read_bytes()) for path in paths]
         plan = parse_plan(texts)
     ANSWER["values"] = len(plan.values)
 
@@ -86,13 +86,15 @@ def parse_and_derive(*paths: str) -> None:
     from xlagraph.ingest.live_ranges import value_spans
     from xlagraph.ingest.peaks import peaks
     from xlagraph.ingest.succession import alias_places, succession
+    from xlagraph.ingest.takeovers import takeovers
 
     with timed():
-        texts = [DumpPart(path, Path(path).read_bytes().decode()) for path in paths]
+        texts = [DumpPart.decoded(path, Path(path).read_bytes()) for path in paths]
         plan = parse_plan(texts)
         spans = value_spans(plan)
-        peaks(plan, spans)
-        alias_places(plan, spans, succession(plan, spans))
+        taken = takeovers(plan, spans)
+        peaks(plan, spans, taken)
+        alias_places(plan, spans, succession(plan, spans, taken))
     ANSWER["values"] = len(plan.values)
 
 

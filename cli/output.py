@@ -32,6 +32,8 @@ def write_answer(answer: "Answer", options: RowOptions) -> None:
     """Write the rows of a canned query, and say what helps to read them."""
     for text in answer.notes:
         note(text)
+    if not answer.result.rows:
+        note("no rows")
     write_rows(answer.result.columns, answer.result.rows, options)
 
 

@@ -1,14 +1,14 @@
 """Writes the pages that say what the code says: queries.md, schema.md, schema.svg, cli.md.
 
-    python docs/generate.py            writes them
-    python docs/generate.py --check    names those that are stale, and fails
+python docs/generate.py            writes them
+python docs/generate.py --check    names those that are stale, and fails
 """
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import typer
 from schema_picture import schema_picture
@@ -64,10 +64,7 @@ def queries_page(catalogue: Mapping[str, Query]) -> str:
     lines = [
         "# The canned queries",
         "",
-        "`xlagraph query ID` runs one, its parameters are options: `runA` is `--run-a`."
-        " A `compilation` may be named by any unique part of its key, and left out it is the one"
-        " that reserves most. In a table bytes are shown as `1.5 MiB`; in every other format they"
-        " are integers. `null` is what the dump does not tell.",
+        _ABOUT_QUERIES,
         "",
         f"Themes: {', '.join(f'[{theme}](#{theme})' for theme, _ in themes)}.",
         "",
@@ -84,6 +81,13 @@ def queries_page(catalogue: Mapping[str, Query]) -> str:
         for query in queries:
             lines += _query(query)
     return _page("the headers of queries/*/*.cypher", lines)
+
+
+_ABOUT_QUERIES: Final = """\
+`xlagraph query ID` runs one, its parameters are options: `runA` is `--run-a`. A `compilation`
+may be named by any unique part of its key, and left out it is the one that reserves most. In a
+table bytes are shown as `1.5 MiB`; in csv and json they are integers. `null` is what the dump
+does not tell."""
 
 
 def _query(query: Query) -> Iterator[str]:
@@ -136,13 +140,9 @@ def schema_page() -> str:
         "",
         "![Labels and relationship types](schema.svg)",
         "",
-        f"Schema version {VERSION}. Every node has a unique `key`. A property is absent, never 0"
-        " or empty, where the dump does not tell. Bytes and steps are integers; steps count from"
-        " 0, both ends of a live range are inclusive.",
+        _ABOUT_SCHEMA,
         "",
-        "Green labels are shared: their nodes belong to all compilations that use them, and go"
-        " with the last one. Blue ones belong to one compilation, and carry its key."
-        " [Measures](measures.md) defines the byte counts, in place and reuse.",
+        _ABOUT_LABELS,
         "",
         "## Labels",
         "",
@@ -160,6 +160,16 @@ def schema_page() -> str:
     return _page("graph/schema.py", lines)
 
 
+_ABOUT_SCHEMA: Final = f"""\
+Schema version {VERSION}. Every node has a unique `key`. A property is absent, never 0 or empty,
+where the dump does not tell. Bytes and steps are integers; steps count from 0, both ends of a
+live range are inclusive."""
+_ABOUT_LABELS: Final = """\
+Green labels are shared: their nodes belong to all compilations that use them, and go with the
+last one. Blue ones belong to one compilation, and carry its key. [Measures](measures.md)
+defines the byte counts, in place and reuse."""
+
+
 def _properties(properties: Iterable[Property]) -> Iterator[str]:
     rows = ((f"`{item.name}`", item.type.lower(), item.description) for item in properties)
     return _table(("property", "type", "is"), rows)
@@ -175,12 +185,14 @@ def _sentence(text: str) -> str:
 def command_line_page() -> str:
     """Give the help of every command."""
     group = get_command(build_app())
-    top = group.make_context("xlagraph", [], resilient_parsing=True, terminal_width=HELP_COLUMNS)
+    top = cast(
+        "typer.Context",  # what typer makes is one of click's own
+        group.make_context("xlagraph", [], resilient_parsing=True, terminal_width=HELP_COLUMNS),
+    )
     lines = ["# The command line", ""]
     lines += _help(top)
     lines += [
-        "The options of a command stand after its name. Data goes to stdout, everything else to"
-        " stderr.",
+        _ABOUT_COMMANDS,
         "",
         "## Exit codes",
         "",
@@ -202,6 +214,8 @@ def command_line_page() -> str:
     return _page("the commands' --help", lines)
 
 
+_ABOUT_COMMANDS: Final = """\
+The options of a command stand after its name. Data goes to stdout, everything else to stderr."""
 _MEANINGS: Final = {
     ExitCode.DONE: "done",
     ExitCode.FAILED: "some input, or the query, failed; the rest was done",

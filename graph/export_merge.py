@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.exporting import BETWEEN_SHARED, MERGED, SHARED, first_seen, schema_row
+from xlagraph.graph.exporting import MERGED, SHARED, first_seen, schema_row
 from xlagraph.graph.import_files import (
     FILE_COLUMNS,
     SCHEMA_NODE,
@@ -25,6 +25,7 @@ from xlagraph.graph.import_files import (
     read_manifest,
     write_command,
 )
+from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
 
 
 def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:

@@ -24,10 +24,10 @@ from xlagraph.graph.import_files import (
     ImportFiles,
     Manifest,
     clear_folder,
-    import_command,
     make_folder,
     write_command,
 )
+from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
 from xlagraph.graph.rows import CompilationRows
 from xlagraph.graph.schema import SCHEMA, VERSION, RelationshipType
 
@@ -36,11 +36,6 @@ SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
 
 MERGED: Final = tuple(node.label for node in SCHEMA.nodes if node.shared and node.label != "Run")
 """Shared labels whose nodes are the same wherever they are made; runs differ in when."""
-
-BETWEEN_SHARED: Final = tuple(
-    item for item in SCHEMA.relationships if {item.source, item.target} <= set(MERGED)
-)
-"""Types that are known with the shared node that they leave."""
 
 
 def open_export(folder: str | Path) -> "Export":
@@ -91,11 +86,6 @@ class Export:
     def manifest(self) -> Manifest:
         """What has been written; complete once the export is closed."""
         return self._files.manifest
-
-    @property
-    def command(self) -> str:
-        """The command that imports the files, once the export is closed and not empty."""
-        return import_command(self._folder)
 
     def query(
         self,

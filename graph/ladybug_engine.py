@@ -172,6 +172,8 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
         return QueryFailed(f"the statement took longer than {timeout_seconds} s")
     if "Buffer manager exception" in text:
         return QueryFailed("the statement needs more memory than the engine may take")
+    if text.endswith(("Order by NODE is not supported.", "Order by REL is not supported.")):
+        return QueryFailed(f"{text} Give the column a name that no variable of the statement has.")
     return QueryFailed(text)
 
 

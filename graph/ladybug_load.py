@@ -255,7 +255,7 @@ class LadybugLoad:
         """Write the shared nodes that the graph does not have yet, and what leaves them."""
         folder = self._folder / "shared"
         folder.mkdir(exist_ok=True)
-        new: "dict[str, pa.Array[Any]]" = {}
+        new: dict[str, pa.Array[Any]] = {}
         files = RowFiles(folder)
         try:
             for label, shared in self._shared.items():

@@ -13,7 +13,10 @@ from xlagraph.graph.errors import GraphMissing, GraphUnreachable
 DEFAULT_FILE: Final = "xlagraph.lbug"
 
 _SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
-_ANY_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+# also a URI whose slashes were forgotten: it may hold a password, which a file name would show
+_ANY_SCHEME: Final = re.compile(
+    r"[a-z][a-z0-9+.-]*:/|(?:neo4j|bolt)(?:\+s(?:sc)?)?:", re.IGNORECASE
+)
 
 
 def open_graph(
@@ -67,7 +70,7 @@ def _check_uri(uri: str) -> None:
     """Refuse what the driver would refuse in words that help nobody; never repeat a secret."""
     try:
         parts = urlsplit(uri)
-        holds_secret = parts.username is not None or parts.password is not None
+        holds_secret = "@" in uri
         port_fits = parts.port is None or parts.port > 0
     except ValueError:
         raise GraphUnreachable(

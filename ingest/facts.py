@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
 
+from xlagraph.ingest.bounded_keys import bounded_key
 from xlagraph.ingest.instruction_text import InstructionFacts, filled, instruction_facts
 from xlagraph.ingest.live_ranges import Span, value_spans
 from xlagraph.ingest.module_text import ModuleText, StackFrame
@@ -199,6 +200,7 @@ def _call_paths(
 
 def _call_path(frame: StackFrame, caller: str | None) -> CallPath:
     place = f"{frame.file or '?'}:{frame.line or '?'}:{frame.column or '?'} {frame.function or '?'}"
+    place = bounded_key(place)
     if caller is None:
         return CallPath(place, frame, None)
     digest = hashlib.sha256(caller.encode()).hexdigest()[:_DIGEST_CHARACTERS]

@@ -92,14 +92,18 @@ def _peak(text: DumpText, position: int, ranges: Sequence[LiveRange]) -> tuple[P
 
 
 def _stack_trace(text: DumpText, position: int) -> tuple[tuple[str, ...] | None, int]:
-    header = form.STACK_TRACE.regex.match(text.text, position)
+    is_apart = position == len(text.text) and text.rest != ""
+    lines, start = (text.take_rest(), 0) if is_apart else (text.text, position)
+    header = form.STACK_TRACE.regex.match(lines, start)
     if header is None:
         return None, position
-    end = text.indented_end(header.end())
-    lines = text.text[position : end - 1].split("\n")
-    if len(lines) == 1:
+    end = next(form.INDENTED.finditer(lines, header.end())).end()
+    if is_apart and end < len(lines):
+        raise text.misfit(position, form.STACK_LINE)
+    trace = lines[start : end - 1].split("\n")
+    if len(trace) == 1:
         raise text.misfit(end, form.STACK_LINE)
     # Each line says how many bytes the lines after it add up to.
-    if "remaining: " in lines[-1] and not lines[-1].endswith("remaining: 0 bytes)"):
+    if "remaining: " in trace[-1] and not trace[-1].endswith("remaining: 0 bytes)"):
         raise text.error(end, "the rest of the stack trace, up to the line where 0 bytes remain")
-    return tuple(lines), end
+    return tuple(trace), position if is_apart else end

@@ -6,6 +6,7 @@ Labels and property names stand here, in `relationship_rows` and in the schema o
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from xlagraph.ingest.bounded_keys import bounded_key, bounded_keys
 from xlagraph.ingest.peaks import SpacePeaks
 from xlagraph.ingest.plan import Allocation
 from xlagraph.ingest.row_source import NO_ROWS, Columns, RowSource, scopes_of
@@ -29,7 +30,7 @@ def _module(source: RowSource) -> Columns:
     module = source.identity.files.name.module
     if module is None:
         return NO_ROWS
-    return _row(key=module, name=module)
+    return _row(key=bounded_key(module), name=module)
 
 
 def _compilation(source: RowSource) -> Columns:
@@ -213,7 +214,7 @@ def _instructions(source: RowSource) -> Columns:
         texts,
     ) = zip(*instructions, strict=True)
     return {
-        "key": [f"{source.key}#i/{name}" for name in names],
+        "key": [f"{source.key}#i/{name}" for name in bounded_keys(names)],
         "compilation": [source.key] * len(names),
         "name": names,
         "opcode": opcodes,
@@ -237,19 +238,23 @@ def _at_steps(by_step: Sequence[int] | None, steps: Iterable[int | None]) -> lis
 
 def _ops(source: RowSource) -> Columns:
     names = list(source.op_rows)
-    return {"key": names, "name": names}
+    return {"key": bounded_keys(names), "name": names}
 
 
 def _scope_nodes(source: RowSource) -> Columns:
     depths = {scope: depth for name in source.op_rows for depth, scope in scopes_of(name)}
     names = list(source.scope_rows)
-    return {"key": names, "name": names, "depth": [depths[name] for name in names]}
+    return {
+        "key": bounded_keys(names),
+        "name": names,
+        "depth": [depths[name] for name in names],
+    }
 
 
 def _source_lines(source: RowSource) -> Columns:
     places = list(source.source_line_rows)
     return {
-        "key": [f"{file}:{line}" for file, line in places],
+        "key": bounded_keys([f"{file}:{line}" for file, line in places]),
         "file": [file for file, _ in places],
         "line": [line for _, line in places],
     }

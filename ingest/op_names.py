@@ -7,6 +7,8 @@ __all__ = ["scopes"]
 
 _OPENING: Final = frozenset("([{")
 _CLOSING: Final = frozenset(")]}")
+_LONGEST: Final = 1000
+"""Characters of a scope: a name of a megabyte could have scopes of many gigabytes."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -15,13 +17,13 @@ def scopes(op_name: str) -> tuple[str, ...]:
 
     Parts end at a ``/`` that stands outside brackets: ``jit(f)/a[b/c]/dot`` has the
     scopes ``jit(f)``, ``jit(f)/a[b/c]`` and itself. The place in the tuple, from 1, is
-    the depth.
+    the depth. Parts longer than 1,000 characters are left out.
     """
     if "/" not in op_name:
         return (op_name,)
     found = []
     nesting = 0
-    for place, character in enumerate(op_name):
+    for place, character in enumerate(op_name[: _LONGEST + 1]):
         if character == "/":
             if nesting == 0:
                 found.append(op_name[:place])

@@ -39,9 +39,9 @@ def parse_plan(parts: Sequence[DumpPart]) -> Plan:
     try:
         return _plan([DumpText(part) for part in parts])
     except ParseError:
-        texts = [DumpText(part) for part in parts]
+        texts = [DumpText(part.joined()) for part in parts]
         removed = [text.remove_blanks() for text in texts]
-        if not any(removed):
+        if not any(removed) and not any(part.rest for part in parts):
             raise
     return _plan(texts)
 
@@ -78,7 +78,7 @@ def _parse_sections(
             may_follow = section.inner
         else:
             may_follow += section.headers
-    if not names or position < len(text.text):
+    if not names or position < len(text.text) or text.rest:
         raise text.misfit(position, *may_follow)
     if text.is_cut:
         raise text.error(len(text.text) - 1, "the end of this line: the file is cut in it")

@@ -41,9 +41,9 @@ class DumpContents:
         problems = []
         for path in (files.allocations, files.values, files.live_range):
             if path is not None:
-                text = self._take_text(path)
-                if text.strip("\ufeff\r\n"):
-                    parts.append(DumpPart(readable(path), text))
+                part = self._take_part(path)
+                if part.rest or part.text.strip("\ufeff\r\n"):
+                    parts.append(part)
                 elif path is files.allocations:
                     raise UnreadableDump(Problem(readable(path), None, _EMPTY))
                 else:
@@ -53,12 +53,12 @@ class DumpContents:
     def take_module_text(self) -> str | None:
         """Give the module text, and let its bytes go; None if there is none."""
         path = self.files.module_text
-        return None if path is None else self._take_text(path) or None
+        return None if path is None else self._take_part(path).joined().text or None
 
-    def _take_text(self, path: Path) -> str:
+    def _take_part(self, path: Path) -> DumpPart:
         content = self._contents.pop(path)
         try:
-            return content.decode()
+            return DumpPart.decoded(readable(path), content)
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
             unfit = content[error.start : error.start + 1].hex()

@@ -1,7 +1,7 @@
 """Why a query gave nothing: a name that is not there, or a fact that the dump lacks."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.graph.engine import Graph, Result, Scalar
@@ -53,6 +53,8 @@ MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)
 RETURN count(a) AS allocations, max(a.number) AS largest
 """
 
+_TAGS: Final = "MATCH (r:Run) UNWIND r.tags AS tag RETURN DISTINCT tag ORDER BY tag"
+
 
 def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
     """Raise NoSuchName, with what is near, if a parameter names what is not there."""
@@ -74,6 +76,16 @@ def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
         number = parameters["allocation"]
         if largest is None or not 0 <= int(str(number)) <= int(str(largest)):
             raise NoSuchName(f"no allocation has the number {number}; there are {count}, from 0")
+
+
+def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Scalar]) -> None:
+    """Raise NoSuchName, with what is near, if rows shall be sorted by a tag that no run has."""
+    name = str(parameters.get("sortBy", "time"))
+    if "tag" not in columns or name in ("run", "time"):
+        return
+    tags = sorted({str(row[0]).partition("=")[0] for row in graph.query(_TAGS).rows})
+    if name not in tags:
+        raise NoSuchName(f"no run has a tag called '{name}'", near(name, tags))
 
 
 def _names(graph: Graph, named: _Named, place: Mapping[str, Scalar], part: str) -> list[str]:
@@ -101,7 +113,17 @@ _LIVE_RANGES: Final = _Fact(
             "liveUntil",
         )
     ),
-    frozenset(("physicalPeakBytes", "logicalPeakBytes", "liveFrom", "liveUntil", "idleBytes")),
+    frozenset(
+        (
+            "physicalPeakBytes",
+            "logicalPeakBytes",
+            "liveFrom",
+            "liveUntil",
+            "idleBytes",
+            "liveAtPeak",
+            "inPlace",
+        )
+    ),
     "the dump has no live ranges (TensorFlow before 2.6, or its -live-range.txt is missing)",
 )
 _USES: Final = _Fact(

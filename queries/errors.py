@@ -7,7 +7,7 @@ QueryError
 ├── NoSuchCompilation       no compilation has that key, or a part of it
 ├── AmbiguousCompilation    several compilations have that part in their key
 ├── NoSuchRun               no run has that name
-├── NoSuchName              no value, instruction, allocation, module or op has that name
+├── NoSuchName              no value, instruction, allocation, module, op or tag has that name
 └── EmptyGraph              nothing has been ingested
 """
 
@@ -59,7 +59,7 @@ class NoSuchRun(_NotFound):
 
 
 class NoSuchName(_NotFound):
-    """No value, instruction, allocation, module or op has that name."""
+    """No value, instruction, allocation, module, op or tag has that name."""
 
 
 class AmbiguousCompilation(QueryError):

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from xlagraph.graph.engine import Graph, Result, Scalar
-from xlagraph.queries.absences import absences, check_names
+from xlagraph.queries.absences import absences, check_names, check_tag
 from xlagraph.queries.catalogue import Query, load_catalogue
 from xlagraph.queries.compilations import find_compilation, find_run
 from xlagraph.queries.errors import BadParameter, UnknownQuery
@@ -48,6 +48,7 @@ def run(
     given = {name: value for name, value in parameters.items() if value is not None}
     resolved, notes = _resolve(graph, query, given)
     result = graph.query(query.text, resolved)
+    check_tag(graph, result.columns, resolved)
     if not result.rows:
         check_names(graph, resolved)
     notes += absences(graph, query, resolved, result)

@@ -91,7 +91,10 @@ def compare(command: Command, folder: Path) -> None:
     found = run(command.text, folder)
     if REWRITE and not fits(command.output, found):
         before = command.page.read_text(encoding="utf-8")
-        old, new = (f"$ {command.text}\n{output}" for output in (command.output, re.sub(" +\n", "\n", found)))
+        old, new = (
+            f"$ {command.text}\n{output}"
+            for output in (command.output, re.sub(" +\n", "\n", found))
+        )
         command.page.write_text(before.replace(old, new, 1), encoding="utf-8")
     else:
         assert fits(command.output, found), f"$ {command.text}\n{found}"

@@ -41,30 +41,31 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.opcode = 'copy' OR (v.opcode = 'copy-start' AND v.shapeIndex = '{0}')
-WITH v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 MATCH (v)<-[:DEFINES]-(i:Instruction)
+WITH v, i ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
 WITH v, i, count(DISTINCT u.name) AS users, min(u.step) AS firstStep,
      max(CASE WHEN u.opcode = 'while' THEN 1 ELSE 0 END) AS inLoops
 OPTIONAL MATCH (v)-[:USED_BY]->(n:Instruction)-[:DEFINES]->(:Value)
 WHERE n.opcode <> 'tuple' AND n.step IS NOT NULL
 WITH v, i, users, firstStep, inLoops, min(n.step) AS neededStep
-OPTIONAL MATCH (v)-[:USED_BY]->(f:Instruction) WHERE f.step = firstStep
-OPTIONAL MATCH (v)-[:USED_BY]->(g:Instruction) WHERE g.step = neededStep
+OPTIONAL MATCH (v)-[:USED_BY]->(f:Instruction)
+WITH v, i, users, inLoops, min(CASE WHEN f.step = firstStep THEN f.name ELSE null END) AS usedBy,
+     min(CASE WHEN f.step = neededStep THEN f.name ELSE null END) AS neededBy
 OPTIONAL MATCH (o:Value)-[x:USED_BY]->(i) WHERE x.operandIndex IS NULL OR x.operandIndex = '{}'
 OPTIONAL MATCH (b:Allocation)-[:HOLDS]->(o)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 OPTIONAL MATCH (o)-[h:LIVE_AT_PEAK]->(:MemorySpace)
-WITH v, p, o, b, f, g, users, o.liveUntil > v.liveFrom AS originalLive,
+WITH v, p, o, b, usedBy, neededBy, users, o.liveUntil > v.liveFrom AS originalLive,
      inLoops = 1 OR o.isPhi AS ofLoop,
      h.physicalBytes IS NOT NULL OR EXISTS { MATCH (o)<-[:UPDATES_IN_PLACE]-(:Value) } AS heldToo
 RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
-       o.label AS copied, o.name AS copiedFrom, o.opcode AS copiedOpcode, f.name AS usedBy,
-       g.name AS neededBy, users, originalLive, ofLoop,
+       o.label AS copied, o.name AS copiedFrom, o.opcode AS copiedOpcode,
+       usedBy, neededBy, users, originalLive, ofLoop,
        b.parameterNumber IS NOT NULL AND o.opcode = 'parameter' AS ofParameter,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine, v.memorySpace AS memorySpace,
        CASE WHEN o.memorySpace = v.memorySpace AND heldToo AND (originalLive OR ofLoop)
             THEN p.physicalBytes ELSE null END AS peakCopyBytes
-ORDER BY sizeBytes DESC, value, copied, usedBy, neededBy
+ORDER BY sizeBytes DESC, value, copied
 LIMIT $limit

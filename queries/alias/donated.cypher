@@ -11,10 +11,12 @@
 // @column   output          STRING          the value that lies there at the end; null if the
 //           input is returned as it is
 // @column   inPlace         BOOLEAN         it got there by in-place updates alone, no step between
-// @column   opcode          STRING          opcode of the output
-// @column   opName          STRING          its op name, as the framework set it
+// @column   opcode          STRING          opcode of the instruction that makes the input
+// @column   opName          STRING          op name of that instruction, as the framework set it
 // @column   sourceFile      STRING          source file of that instruction
 // @column   sourceLine      INTEGER         line in that file
+// @column   outputOpcode    STRING          opcode of the output
+// @column   outputOpName    STRING          its op name
 // @measure  assigned
 // @note     A donated input is a parameter whose allocation is live-out.
 // @status   stable
@@ -26,7 +28,8 @@ OPTIONAL MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.liveUntil = c.scheduleLength AND w.valueId > v.valueId
 RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label AS value,
        v.shape AS shape, v.sizeBytes AS sizeBytes, w.label AS output,
-       w.aliasSet = v.aliasSet AS inPlace, w.opcode AS opcode, w.opName AS opName,
-       w.sourceFile AS sourceFile, w.sourceLine AS sourceLine
+       w.aliasSet = v.aliasSet AS inPlace, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       w.opcode AS outputOpcode, w.opName AS outputOpName
 ORDER BY sizeBytes DESC, parameterNumber, shapeIndex, output
 LIMIT $limit

@@ -13,6 +13,7 @@
 //           their own
 // @column   freeOutputs      INTEGER         of these, how many begin at or after the last use:
 //           donation would work
+// @column   opcode           STRING          opcode of the instruction that makes it
 // @column   opName           STRING          op name of that instruction, as the framework set it
 // @column   sourceFile       STRING          source file of that instruction
 // @column   sourceLine       INTEGER         line in that file
@@ -43,7 +44,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(b:Allocation)-[:HOLDS]->(w:Value)
 WHERE b.maybeLiveOut = true AND b.parameterNumber IS NULL AND w.liveUntil = c.scheduleLength
-      AND w.denseBytes IS NOT NULL
+      AND NOT w.dtype IN ['tuple', 'token', 'opaque']
 OPTIONAL MATCH (b)-[:HOLDS]->(o:Value)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 WHERE o.key <> w.key
 WITH c, b, w, coalesce(sum(p.physicalBytes), 0) AS heldBytes
@@ -66,7 +67,8 @@ WITH a, v, candidateOutputs, freeOutputs, freeInSpace,
 RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label AS value,
        v.shape AS shape, v.sizeBytes AS sizeBytes, v.lastUse AS lastUse,
        candidateOutputs, freeOutputs,
-       v.opName AS opName, v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        a.memorySpace AS memorySpace, freeInSpace,
        CASE WHEN freeInSpace = 0 OR heldBytes > v.sizeBytes THEN 0
             ELSE v.sizeBytes - heldBytes END AS savedBytes

@@ -22,7 +22,8 @@ WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 OPTIONAL MATCH (c)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 WITH r.name AS run, m.name AS module, coalesce(s.reservedBytes, 0) AS reservedBytes,
-     CASE WHEN s.color IS NULL THEN 0 ELSE s.physicalPeakBytes END AS peakBytes
+     CASE WHEN s.color IS NULL AND c.scheduleLength IS NOT NULL THEN 0
+          ELSE s.physicalPeakBytes END AS peakBytes
 WITH module,
      sum(CASE WHEN run = $runA THEN 1 ELSE 0 END) AS compilationsA,
      sum(CASE WHEN run = $runB THEN 1 ELSE 0 END) AS compilationsB,

@@ -25,11 +25,12 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 OPTIONAL MATCH (s)<-[:LIVE_AT_PEAK]-(w:Value)
 WITH c, collect(w.key) AS live
-OPTIONAL MATCH (c)<-[:IN_PRINTED_PEAK]-(w:Value)
+OPTIONAL MATCH (c)<-[:IN_PRINTED_PEAK]-(w:Value)<-[:HOLDS]-(a:Allocation)
+WHERE a.memorySpace = $memorySpace
 WITH live, collect(w.key) AS listed
 UNWIND live + listed AS k
 WITH DISTINCT k
-MATCH (v:Value {key: k})<-[:HOLDS]-(:Allocation {memorySpace: $memorySpace})
+MATCH (v:Value {key: k})
 OPTIONAL MATCH (v)-[l:IN_PRINTED_PEAK]->(:Compilation)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, l.rank AS rank, l.printedBytes AS printedBytes,

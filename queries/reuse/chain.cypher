@@ -23,7 +23,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
 MATCH (a)-[h:HOLDS]->(v:Value {label: $value})
 WITH DISTINCT a, h, v  // the one value first: Neo4j would read all values of the graph
-MATCH (a)-[g:HOLDS]->(w:Value)
+OPTIONAL MATCH (a)-[g:HOLDS]->(w:Value)
 WHERE v.sizeBytes > 0 AND w.sizeBytes > 0
       AND g.offsetBytes < h.offsetBytes + h.sizeBytes
       AND h.offsetBytes < g.offsetBytes + g.sizeBytes
@@ -34,6 +34,7 @@ WITH v, w,
      CASE WHEN g.offsetBytes > h.offsetBytes THEN g.offsetBytes ELSE h.offsetBytes END AS first,
      CASE WHEN g.offsetBytes + g.sizeBytes < h.offsetBytes + h.sizeBytes
           THEN g.offsetBytes + g.sizeBytes ELSE h.offsetBytes + h.sizeBytes END AS past
+WHERE w.key IS NOT NULL
 RETURN w.label AS value, past - first AS sharedBytes, w.sizeBytes AS sizeBytes,
        w.liveFrom AS liveFrom, w.liveUntil AS liveUntil, w.aliasSet = v.aliasSet AS inPlace,
        w.shape AS shape, w.opcode AS opcode, w.opName AS opName,

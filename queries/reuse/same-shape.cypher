@@ -14,16 +14,20 @@
 // @note     Shapes of two or more values; tuples, tokens and thread-local values are left out.
 // @note     Two values that touch in an in-place update count both as live, though they share
 //           their bytes: physicalBytes counts them once.
+// @note     Without live ranges nothing is known of the peak: null.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE a.memorySpace = $memorySpace AND (a.role IS NULL OR a.role <> 'threadLocal')
-      AND v.denseBytes IS NOT NULL
+      AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
-WITH v.shape AS shape, count(v) AS values, count(p.physicalBytes) AS liveAtPeak,
-     max(v.sizeBytes) AS sizeBytes, sum(p.physicalBytes) AS physicalBytes,
-     sum(CASE WHEN p.physicalBytes IS NULL THEN 0 ELSE v.sizeBytes END) AS totalBytes
+WITH v.shape AS shape, max(c.scheduleLength) AS schedule, count(v) AS values,
+     count(p.physicalBytes) AS live, max(v.sizeBytes) AS sizeBytes,
+     sum(CASE WHEN p.physicalBytes IS NULL THEN 0 ELSE v.sizeBytes END) AS liveBytes,
+     coalesce(sum(p.physicalBytes), 0) AS shares
 WHERE values > 1
-RETURN shape, values, liveAtPeak, sizeBytes, totalBytes, coalesce(physicalBytes, 0) AS physicalBytes
+RETURN shape, values, CASE WHEN schedule IS NULL THEN null ELSE live END AS liveAtPeak, sizeBytes,
+       CASE WHEN schedule IS NULL THEN null ELSE liveBytes END AS totalBytes,
+       CASE WHEN schedule IS NULL THEN null ELSE shares END AS physicalBytes
 ORDER BY totalBytes DESC, sizeBytes DESC, shape
 LIMIT $limit

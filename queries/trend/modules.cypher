@@ -1,8 +1,10 @@
 // One module over all runs
 // @kind     table
 // @answers  How did this module change from run to run?
-// @param    module            STRING = ''  name of a module; all of them if empty
-// @param    memorySpace       INTEGER = 0  number of the memory space
+// @param    module            STRING = ''     name of a module; all of them if empty
+// @param    memorySpace       INTEGER = 0     number of the memory space
+// @param    sortBy            STRING = 'run'  run (its name), time (of ingest), or the name of a
+//           tag of the runs
 // @column   run               STRING       name of the run
 // @column   compilation       STRING       its key
 // @column   module            STRING       module name without trailing digits; null if the dump
@@ -12,15 +14,25 @@
 // @column   physicalPeakBytes INTEGER      most of its bytes that hold a live value
 // @column   allocationBytes   INTEGER      sum of the allocations of all memory spaces
 // @column   ingestedAt        STRING       ISO 8601, UTC
+// @column   tag               STRING       name=value of the tag that sorts; null if none does
 // @measure  reserved, physical, allocation
+// @note     A tag sorts by number where its values are digits alone, else by text; runs without
+//           it come last.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
+UNWIND coalesce(r.tags, ['']) + [''] AS tagged
+WITH r, c,
+     min(CASE WHEN tagged STARTS WITH ($sortBy + '=') AND NOT $sortBy IN ['run', 'time']
+              THEN tagged ELSE null END) AS tag
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
-WITH r, c, m WHERE $module = '' OR m.name = $module
+WITH r, c, m, tag WHERE $module = '' OR m.name = $module
 OPTIONAL MATCH (c)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 RETURN r.name AS run, c.key AS compilation, m.name AS module,
        coalesce(s.reservedBytes, 0) AS reservedBytes,
-       CASE WHEN s.color IS NULL THEN 0 ELSE s.physicalPeakBytes END AS physicalPeakBytes,
-       c.allocationBytes AS allocationBytes, c.ingestedAt AS ingestedAt
-ORDER BY run, compilation
+       CASE WHEN s.color IS NULL AND c.scheduleLength IS NOT NULL THEN 0
+            ELSE s.physicalPeakBytes END AS physicalPeakBytes,
+       c.allocationBytes AS allocationBytes, c.ingestedAt AS ingestedAt, tag
+ORDER BY CASE WHEN $sortBy = 'time' THEN ingestedAt ELSE '' END,
+         CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END, tag,
+         run, compilation

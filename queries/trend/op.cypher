@@ -1,19 +1,30 @@
 // One op over all runs
 // @kind     table
 // @answers  When did the memory of this op appear?
-// @param    opName      STRING       op name, whole
-// @param    memorySpace INTEGER = 0  number of the memory space
+// @param    opName      STRING          op name, whole
+// @param    memorySpace INTEGER = 0     number of the memory space
+// @param    sortBy      STRING = 'run'  run (its name), time (of ingest), or the name of a tag of
+//           the runs
 // @column   run         STRING       name of the run
 // @column   compilation STRING       its key
 // @column   bytes       INTEGER      its physical share of the peak
 // @column   ingestedAt  STRING       ISO 8601, UTC
+// @column   tag         STRING       name=value of the tag that sorts; null if none does
 // @measure  physical
 // @note     Compilations in which a value of the op is live at the physical peak.
+// @note     A tag sorts by number where its values are digits alone, else by text; runs without
+//           it come last.
 // @status   stable
 MATCH (o:Op {key: $opName})<-[:FROM_OP]-(:Instruction)-[:DEFINES]->(v:Value)
 MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace {color: $memorySpace})<-[:USES_SPACE]-(c:Compilation)
 WHERE c.state = 'complete'
+WITH c, sum(p.physicalBytes) AS bytes
 MATCH (r:Run)-[:COMPILED]->(c)
-RETURN r.name AS run, c.key AS compilation, sum(p.physicalBytes) AS bytes,
-       c.ingestedAt AS ingestedAt
-ORDER BY run, compilation, ingestedAt
+UNWIND coalesce(r.tags, ['']) + [''] AS tagged
+WITH r, c, bytes,
+     min(CASE WHEN tagged STARTS WITH ($sortBy + '=') AND NOT $sortBy IN ['run', 'time']
+              THEN tagged ELSE null END) AS tag
+RETURN r.name AS run, c.key AS compilation, bytes, c.ingestedAt AS ingestedAt, tag
+ORDER BY CASE WHEN $sortBy = 'time' THEN ingestedAt ELSE '' END,
+         CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END, tag,
+         run, compilation

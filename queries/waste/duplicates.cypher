@@ -18,7 +18,8 @@
 //           that share all bytes in an in-place update one counts.
 // @note     Values without an op name are left out, and tuple tables.
 // @note     Equal op and shape do not make equal values: query, key and value of one layer have
-//           both. Two fusions over one array can differ inside, so they are never called alike; nor what is overwritten in place.
+//           both. Two fusions over one array can differ inside, so they are never called alike; nor
+//           is what is overwritten in place.
 // @advice   repeatedBytes physical The same value is held many times
 // @evidence opName shape copies alike sizeBytes
 // @remedy   jax         Make it once and pass it in: masks, position tables and casts of weights
@@ -32,7 +33,8 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-WHERE p.physicalBytes > 0 AND v.denseBytes IS NOT NULL AND v.opName IS NOT NULL
+WHERE p.physicalBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque']
+      AND v.opName IS NOT NULL
 OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)<-[u:USED_BY]-(o:Value)
 // the operands as numbers: how many, the smallest, and a sum weighted by their places
 WITH v, p, v.opcode AS opcode, count(o) AS operands, coalesce(min(o.valueId), -1) AS least,

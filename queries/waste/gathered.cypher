@@ -33,7 +33,8 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion'] AND v.denseBytes IS NOT NULL
+WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion']
+      AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 MATCH (v)<-[:DEFINES]-(i:Instruction)
 WHERE v.opcode <> 'fusion' OR i.rootOpcode IN ['all-gather', 'all-gather-start']
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,

@@ -21,11 +21,13 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-WHERE v.opcode = 'custom-call' AND v.shapeIndex IS NOT NULL AND v.denseBytes IS NOT NULL
-      AND a.maybeLiveOut = false
-MATCH (v)<-[:DEFINES]-(i:Instruction)
-WHERE NOT EXISTS { MATCH (v)-[:USED_BY]->(:Instruction) }
-      AND EXISTS { MATCH (:Value)-[:USED_BY]->(i) }
+WHERE v.opcode = 'custom-call' AND v.shapeIndex IS NOT NULL
+      AND NOT v.dtype IN ['tuple', 'token', 'opaque'] AND a.maybeLiveOut = false
+OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
+OPTIONAL MATCH (v)<-[:DEFINES]-(i:Instruction)
+OPTIONAL MATCH (i)<-[:USED_BY]-(o:Value)
+WITH v, i, count(u) AS readers, count(o) AS operands
+WHERE readers = 0 AND operands > 0
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        i.name AS instruction, i.target AS target,

@@ -25,7 +25,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation {role: 'temp'})
 MATCH (a)-[:HOLDS]->(v:Value)-[:USED_BY]->(u:Instruction)
-WHERE v.sizeBytes > 0 AND v.denseBytes IS NOT NULL AND v.isPhi = false
+WHERE v.sizeBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque'] AND v.isPhi = false
       AND NOT v.opcode IN ['custom-call', 'while', 'conditional', 'call', 'sort', 'fft', 'scatter',
                            'cholesky', 'triangular-solve', 'rng-bit-generator', 'infeed', 'recv',
                            'all-reduce', 'all-gather', 'all-to-all', 'reduce-scatter',

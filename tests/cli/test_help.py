@@ -11,7 +11,7 @@ from xlagraph.queries import load_catalogue
 
 COMMANDS = (
     *("ingest", "runs", "compilations", "query", "cypher", "value", "advise"),
-    *("compare", "check", "remove"),
+    *("compare", "check", "remove", "export"),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
 

@@ -1,10 +1,14 @@
 """Damaged dumps of every generation: an error that says where, or a plan that renders back."""
 
-from dump_damage import SAMPLES, assert_error_or_faithful_plan, damage, regions
+import random
+
+from dump_damage import SAMPLES, assert_error_or_faithful_plan, damage, peak_bytes, regions
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_dumps import dump
 
-from xlagraph.ingest.parser import parse_plan
+from xlagraph.ingest import parse_plan
+from xlagraph.ingest.dump_text import DumpPart
 
 
 def test_every_sample_is_whole_before_it_is_damaged():
@@ -27,3 +31,23 @@ def test_dump_cut_at_each_line_is_an_error_or_comes_back():
                 cut = [*sample]
                 cut[place] = part._replace(text=part.text[:end])
                 assert_error_or_faithful_plan(cut)
+
+
+def test_memory_is_a_small_multiple_of_the_text():
+    chance = random.Random(2)
+    for _ in range(60):
+        parts = damage(chance.choice(SAMPLES), chance.randint)
+        size = sum(len(part.text) for part in parts)
+        assert peak_bytes(parts) <= 100 * max(size, 10_000)
+
+
+def test_number_that_promises_much_takes_no_memory():
+    """A header may claim any number of steps."""
+    whole = dump(64)
+    for text in (
+        whole.replace("(max 3)", "(max 3000000000)"),
+        whole.replace("(max 3)", "(max 3000000000)").replace(":0-3", ":0-3000000000"),
+        whole.replace("    2:out", "    3000000000:out"),
+        whole.replace("f32[16]", "f32[9223372036854775807,9223372036854775807]"),
+    ):
+        assert peak_bytes([DumpPart("mine.txt", text)]) < 1_000_000

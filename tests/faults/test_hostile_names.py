@@ -5,6 +5,7 @@ import re
 import unicodedata
 from pathlib import Path
 
+import pytest
 from forked_commands import Commands
 from tiny_dumps import dump, write_dump
 
@@ -68,15 +69,25 @@ def runs_of(graph: Graph) -> set[object]:
     return {row[0] for row in graph.query("MATCH (r:Run) RETURN r.name AS run").rows}
 
 
-def test_name_of_a_megabyte_is_kept(graph: Graph, tmp_path: Path):
-    name = "layer_0/" + "x'`\"" * 250_000
-    text = dump(256, op="OP").replace("OP", escaped(name))
+LONG = {
+    "wide": "layer_0/" + "x'`\"" * 250_000,
+    "deep": "a/" * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", LONG.values(), ids=LONG.keys())
+def test_name_of_a_megabyte_is_kept(graph: Graph, tmp_path: Path, name: str):
+    instruction = "t" + "0123456789" * 100_000
+    text = re.sub(r"(?<![\w.])t(?![\w.])", instruction, dump(256, op="OP"))
+    text = text.replace("OP", escaped(name)).replace("f.py", escaped(name))
     write_dump(tmp_path / "mine", 1, "jit_f", text)
+    write_dump(tmp_path / "mine", 2, "jit_g", dump(256))
     assert ingest(graph, tmp_path / "mine", jobs=1).ok
-    (row,) = graph.query(
-        "MATCH (v:Value) WHERE v.label = 't' RETURN v.opName AS op, v.label AS label"
-    ).rows
-    assert row == (name, "t")
+    found = graph.query(
+        "MATCH (i:Instruction)-[:FROM_OP]->(o:Op) WHERE i.name STARTS WITH 't0' "
+        "RETURN i.name AS instruction, i.opName AS op, o.name AS name, i.sourceFile AS file"
+    )
+    assert found.rows == ((instruction, name, name, name),)
 
 
 def test_nothing_that_steers_a_terminal_is_shown(
@@ -114,5 +125,5 @@ def test_names_are_written_whole_for_programs(
     wanted = {file_name(name) for name in HOSTILE.values()}
     rows = json.loads(commands.run("runs", "--graph", file, "--format", "json").out)
     assert {row["run"] for row in rows} == wanted
-    lines = commands.run("runs", "--graph", file, "--format", "ndjson").out.splitlines()
+    lines = commands.run("runs", "--graph", file, "--format", "ndjson").out.rstrip("\n").split("\n")
     assert {json.loads(line)["run"] for line in lines} == wanted

@@ -2,6 +2,8 @@
 
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,12 +56,39 @@ def test_the_next_ingest_brings_the_rest(graph: Graph, dumps: ChangingDumps, tmp
         assert everything(graph) == everything(clean)
 
 
+PRESSED_AT_IMPORT = """
+import signal, sys
+
+class Press:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Press())
+from xlagraph.cli import main
+raise SystemExit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("module", ["xlagraph.cli.app", "typer", "ladybug", "pyarrow.parquet"])
+def test_command_that_is_interrupted_while_it_starts_says_no_more(
+    dumps: ChangingDumps, tmp_path: Path, no_connection_named: None, module: str
+):
+    command = [sys.executable, "-c", PRESSED_AT_IMPORT, module]
+    command += ["ingest", str(dumps.folder), "--graph", str(tmp_path / "g.lbug")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 130
+    assert ended.stderr.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "g.lbug").exists()
+
+
 def press_at_random(commands: Commands, location: object, dumps: ChangingDumps, clean: CleanGraphs):
     chance = random.Random(5)
     started = time.monotonic()
     assert commands.run("ingest", dumps.folder, "--graph", location).code == 0
     seconds = time.monotonic() - started
-    for _ in range(5):
+    for _ in range(4):
         dumps.change()
         running = commands.start("ingest", dumps.folder, "--graph", location)
         time.sleep(chance.uniform(0.05, 1) * seconds)

@@ -37,6 +37,14 @@ def test_compilations_come_from_several_loads(graph):
     assert facts(graph.read(second.compilation)) == facts(second)
 
 
+def test_a_small_one_enters_a_much_larger_graph_whole(graph):
+    large, small = made_rows(values=200), made_rows("candidate", op="new/op", values=2)
+    load(graph, large)
+    load(graph, small)
+    assert facts(graph.read(small.compilation)) == facts(small)
+    assert facts(graph.read(large.compilation)) == facts(large)
+
+
 def test_shared_nodes_stand_once(graph):
     load(graph, made_rows(), made_rows("candidate"))
     load(graph, made_rows("third"))

@@ -294,7 +294,7 @@ def test_a_load_outlives_a_server_that_is_killed_and_restarted(server_home):
 
 def test_a_transaction_that_is_too_large_is_halved(server_home):
     limit = "db.memory.transaction.max=10m\n"
-    rows = made_rows(values=3000)
+    rows = made_rows(values=1500)
     with (
         started(server_home, extra=limit) as (server, _),
         open_graph(server.uri) as graph,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlagraph.ingest.dump_text import DumpPart
+from xlagraph.ingest.errors import ParseError
 from xlagraph.ingest.parser import parse_plan
 from xlagraph.ingest.plan import Allocation, ParameterStorage, Plan, Position, Style, Use
 from xlagraph.ingest.render import render_plan
@@ -238,3 +239,19 @@ def test_plan_without_style_renders_as_one_file_of_the_newest_forms():
 def test_plan_renders_only_the_sections_that_it_has():
     plan = Plan((Allocation(0, 8, is_constant=True),), (), None, None, {}, None)
     assert render_plan(plan) == ("BufferAssignment:\nallocation 0: size 8, constant:\n",)
+
+
+@pytest.mark.parametrize("end", ["", "\n\n", "  more\n"], ids=["whole", "blank lines", "more"])
+def test_a_stack_trace_kept_apart_is_read_as_if_it_were_not(end):
+    text = NEW + end
+    part = DumpPart.decoded("0.txt", text.encode())
+    assert part.text.isascii()
+    assert part.rest
+    if end.strip():
+        with pytest.raises(ParseError) as apart:
+            parse_plan([part])
+        with pytest.raises(ParseError) as whole:
+            parse_plan([DumpPart("0.txt", text)])
+        assert str(apart.value) == str(whole.value)
+    else:
+        assert parse_plan([part]) == parsed(text)

@@ -4,11 +4,13 @@ Each function gives all rows of one query for a dump, as tuples of the columns t
 decorator names. `memorySpace` and other parameters come by name.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
-from plain_plan import PlainDump, PlainValue, Takeover, alias_sets, held_bytes, role, takeovers
+from plain_plan import PlainDump, PlainValue, alias_sets, held_bytes, role, takeovers
 
 Row = tuple[object, ...]
 Rows = Iterable[Row]
@@ -22,6 +24,11 @@ class PlainAnswer:
     compute: Callable[..., Rows]
     largest: str | None
     """The column by which rows fall; None where they must come in the very order given."""
+
+    def rows(self, plain: object, parameters: Mapping[str, str | int]) -> list[Row]:
+        """Compute the rows for parameters as the query has them."""
+        snake = {re.sub("([A-Z])", r"_\1", name).lower(): parameters[name] for name in parameters}
+        return list(self.compute(plain, **snake))
 
 
 ANSWERS: dict[str, PlainAnswer] = {}
@@ -44,11 +51,9 @@ def questions(query: str, dump: PlainDump) -> Iterator[dict[str, str | int]]:
     elif query in ("alias/names", "alias/chain", "reuse/chain") or theme == "flow":
         for value in interesting(dump):
             yield {"value": value.label}
-            if theme == "flow":
-                yield {"value": value.label, "hops": 1}
     elif query == "reuse/slot":
-        for allocation in dump.plan.allocations[-3:]:
-            for offset in sorted({0, allocation.size_bytes // 2, allocation.size_bytes - 1}):
+        for allocation in dump.plan.allocations[-2:]:
+            for offset in sorted({0, allocation.size_bytes // 2}):
                 yield {"allocation": allocation.number, "offsetBytes": offset}
     elif query in ("lifetime/across", "lifetime/live-at"):
         yield {}
@@ -62,19 +67,19 @@ def questions(query: str, dump: PlainDump) -> Iterator[dict[str, str | int]]:
 
 
 PER_SPACE = (
-    *(f"peak/by-{group}" for group in "op line opcode scope dtype shape".split()),
+    *(f"peak/by-{group}" for group in ["op", "line", "opcode", "scope", "dtype", "shape"]),
     *("peak/contributors", "peak/printed", "reuse/same-shape", "waste/duplicates"),
     *("waste/gathered", "lifetime/kept-for-backward"),
 )
 
 
 def interesting(dump: PlainDump) -> list[PlainValue]:
-    """Give the values of the longest alias chains, the busiest, the largest."""
+    """Give a value of the longest alias chain, the busiest, the smallest."""
     joined = alias_sets(dump.values)
     by_chain = sorted(dump.values, key=lambda item: (-len(joined[item]), item.value_id))
     by_uses = sorted(dump.values, key=lambda item: (-len(item.uses), item.value_id))
     by_size = sorted(dump.values, key=lambda item: (-item.size, item.value_id))
-    return list(dict.fromkeys((*by_chain[:2], *by_uses[:2], *by_size[:2])))
+    return list(dict.fromkeys((by_chain[0], by_uses[0], by_size[-1])))
 
 
 @answers("overview/roles", "memorySpace role allocations allocationBytes", largest=None)
@@ -104,8 +109,8 @@ def _spaces(dump: PlainDump) -> Rows:
     "value allocation offsetBytes sizeBytes physicalBytes liveFrom liveUntil",
     largest="physicalBytes",
 )
-def _contributors(dump: PlainDump, memorySpace: int) -> Rows:
-    for item, share in dump.shares(memorySpace).items():
+def _contributors(dump: PlainDump, memory_space: int) -> Rows:
+    for item, share in dump.shares(memory_space).items():
         number = item.allocation.number
         yield item.label, number, item.offset, item.size, share, item.first, item.last
 
@@ -142,9 +147,9 @@ GROUPS: dict[str, tuple[str, Callable[[PlainValue], Row]]] = {
     "shape": ("shape", lambda item: (item.shape,)),
 }
 for _name, (_columns, _group) in GROUPS.items():
-    answers(f"peak/by-{_name}", f"{_columns} values physicalBytes sizeBytes", largest="physicalBytes")(
-        lambda dump, memorySpace, group=_group: _grouped(dump.shares(memorySpace), group)
-    )
+    answers(
+        f"peak/by-{_name}", f"{_columns} values physicalBytes sizeBytes", largest="physicalBytes"
+    )(lambda dump, memory_space, group=_group: _grouped(dump.shares(memory_space), group))
 
 
 @answers("peak/timeline", "step instruction opcode logicalBytes physicalBytes", largest=None)
@@ -159,23 +164,30 @@ def _timeline(dump: PlainDump) -> Rows:
 
 
 @answers("peak/printed", "value printedBytes sizeBytes liveAtPhysicalPeak")
-def _printed(dump: PlainDump, memorySpace: int) -> Rows:
+def _printed(dump: PlainDump, memory_space: int) -> Rows:
     listed: dict[PlainValue, int] = {}
     peak = dump.plan.live_ranges and dump.plan.live_ranges.peak
     for entry in peak.entries if peak else ():
         for item in sorted(dump.values, key=lambda item: item.value_id):
-            wanted = entry.shape_index in (None, item.shape_index or "{}")
-            if item.name == entry.name and wanted and item not in listed and peak:
-                if entry.shape_index is not None or peak.step in item.steps:
-                    listed[item] = entry.bytes
-                    break
-    shares = dump.shares(memorySpace)
+            index = item.shape_index or "{}"
+            # Without indices the k-th mention is the k-th value live then.
+            is_meant = (
+                peak and peak.step in item.steps
+                if entry.shape_index is None
+                else (entry.shape_index == index)
+            )
+            if item.name == entry.name and item not in listed and is_meant:
+                listed[item] = entry.bytes
+                break
+    shares = dump.shares(memory_space)
     for item in dump.values:
-        if item.allocation.color == memorySpace and (item in listed or item in shares):
+        if item.allocation.color == memory_space and (item in listed or item in shares):
             yield item.label, listed.get(item), item.size, item in shares
 
 
-@answers("alias/in-place", "earlier later allocation sharedBytes step instruction", largest="sharedBytes")
+@answers(
+    "alias/in-place", "earlier later allocation sharedBytes step instruction", largest="sharedBytes"
+)
 def _in_place(dump: PlainDump) -> Rows:
     for earlier, later, shared in _takeovers(dump, in_place=True):
         number = later.allocation.number
@@ -286,7 +298,10 @@ def _inputs(dump: PlainDump, *, donated: bool) -> Iterator[PlainValue]:
 @answers("alias/copies", "value sizeBytes copied copiedFrom usedBy users originalLive")
 def _copies(dump: PlainDump) -> Rows:
     for one in dump.values:
-        if one.made.opcode != "copy" and (one.made.opcode, one.shape_index) != ("copy-start", "{0}"):
+        if one.made.opcode != "copy" and (one.made.opcode, one.shape_index) != (
+            "copy-start",
+            "{0}",
+        ):
             continue
         copied = [
             item
@@ -305,14 +320,16 @@ def _copies(dump: PlainDump) -> Rows:
 
 
 @answers("reuse/slot", "value offsetBytes sizeBytes liveFrom liveUntil", largest=None)
-def _slot(dump: PlainDump, allocation: int, offsetBytes: int) -> Rows:
+def _slot(dump: PlainDump, allocation: int, offset_bytes: int) -> Rows:
     here = [
         item
         for item in dump.values
         if item.allocation.number == allocation
-        and item.offset <= offsetBytes < item.offset + item.size
+        and item.offset <= offset_bytes < item.offset + item.size
     ]
-    for item in sorted(here, key=lambda item: item.place if item.steps else (1 << 40, 0, item.value_id)):
+    for item in sorted(
+        here, key=lambda item: item.place if item.steps else (1 << 40, 0, item.value_id)
+    ):
         yield item.label, item.offset, item.size, item.first, item.last
 
 
@@ -348,7 +365,7 @@ def _fragmentation(dump: PlainDump) -> Rows:
             edges |= {item.offset, item.offset + item.size}
         hole = longest = 0
         places = sorted(edges)
-        for first, past in zip(places, places[1:], strict=False):
+        for first, past in pairwise(places):
             covered = any(item.offset <= first < item.offset + item.size for item in taken)
             hole = 0 if covered else hole + past - first
             longest = max(longest, hole)
@@ -356,13 +373,13 @@ def _fragmentation(dump: PlainDump) -> Rows:
 
 
 @answers("reuse/same-shape", "shape values liveAtPeak sizeBytes totalBytes", largest="totalBytes")
-def _same_shape(dump: PlainDump, memorySpace: int) -> Rows:
-    shares = dump.shares(memorySpace)
+def _same_shape(dump: PlainDump, memory_space: int) -> Rows:
+    shares = dump.shares(memory_space)
     groups: dict[str, list[PlainValue]] = defaultdict(list)
     for item in dump.values:
-        if item.allocation.color == memorySpace and role(item.allocation) != "threadLocal":
-            if item.is_array:
-                groups[item.shape].append(item)
+        is_here = item.allocation.color == memory_space and item.is_array
+        if is_here and role(item.allocation) != "threadLocal":
+            groups[item.shape].append(item)
     for shape, members in groups.items():
         if len(members) > 1:
             live = [item for item in members if item in shares]
@@ -374,7 +391,9 @@ def _same_shape(dump: PlainDump, memorySpace: int) -> Rows:
             )
 
 
-@answers("lifetime/longest", "value sizeBytes liveFrom liveUntil steps byteSteps", largest="byteSteps")
+@answers(
+    "lifetime/longest", "value sizeBytes liveFrom liveUntil steps byteSteps", largest="byteSteps"
+)
 def _longest(dump: PlainDump) -> Rows:
     for item in dump.values:
         if item.steps:
@@ -444,19 +463,22 @@ def _scratch(dump: PlainDump) -> Rows:
     reading = {user for item in dump.values for user in item.users}
     for item in dump.values:
         is_result = item.made.opcode == "custom-call" and item.shape_index and item.is_array
-        if is_result and not item.uses and not item.allocation.maybe_live_out:
-            if item.name in reading:
-                yield item.label, item.size, item.name, item.made.target
+        is_unread = not item.uses and not item.allocation.maybe_live_out
+        if is_result and is_unread and item.name in reading:
+            yield item.label, item.size, item.name, item.made.target
 
 
 LIBRARY_OR_CONTROL = frozenset(
-    "custom-call while conditional call sort fft cholesky triangular-solve all-reduce all-gather"
-    " all-to-all reduce-scatter collective-permute collective-broadcast ragged-all-to-all".split()
+    (
+        *("custom-call", "while", "conditional", "call", "sort", "fft", "cholesky"),
+        *("triangular-solve", "all-reduce", "all-gather", "all-to-all", "reduce-scatter"),
+        *("collective-permute", "collective-broadcast", "ragged-all-to-all"),
+    )
 )
 NEVER_FUSED = LIBRARY_OR_CONTROL | frozenset(
-    "scatter rng-bit-generator infeed recv parameter constant".split()
+    ["scatter", "rng-bit-generator", "infeed", "recv", "parameter", "constant"]
 )
-NEVER_FUSING = LIBRARY_OR_CONTROL | frozenset("outfeed send".split())
+NEVER_FUSING = LIBRARY_OR_CONTROL | frozenset(["outfeed", "send"])
 
 
 def is_async(opcode: str) -> bool:
@@ -497,9 +519,9 @@ def _wide_types(dump: PlainDump) -> Rows:
 
 
 @answers("waste/duplicates", "opName shape copies sizeBytes totalBytes", largest="totalBytes")
-def _duplicates(dump: PlainDump, memorySpace: int) -> Rows:
+def _duplicates(dump: PlainDump, memory_space: int) -> Rows:
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for item, share in dump.shares(memorySpace).items():
+    for item, share in dump.shares(memory_space).items():
         if share > 0 and item.is_array and item.made.op_name is not None:
             groups[item.made.op_name, item.shape].append(item.size)
     for group, sizes in groups.items():
@@ -508,8 +530,8 @@ def _duplicates(dump: PlainDump, memorySpace: int) -> Rows:
 
 
 @answers("waste/gathered", "value sizeBytes physicalBytes", largest="physicalBytes")
-def _gathered(dump: PlainDump, memorySpace: int) -> Rows:
-    for item, share in dump.shares(memorySpace).items():
+def _gathered(dump: PlainDump, memory_space: int) -> Rows:
+    for item, share in dump.shares(memory_space).items():
         made = dump.root(item.name) if item.made.opcode == "fusion" else item.made.opcode
         if made in ("all-gather", "all-gather-start") and item.is_array:
             yield item.label, item.size, share

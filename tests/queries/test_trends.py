@@ -1,0 +1,57 @@
+"""Rows over runs come by name of the run, by time of ingest, or by a tag."""
+
+from pathlib import Path
+
+import pytest
+from tiny_dumps import dump, write_dump, write_runs
+
+from xlagraph.graph import Graph, tag_run
+from xlagraph.ingest import ingest
+from xlagraph.queries import NoSuchName, run
+
+TRENDS = {
+    "trend/modules": {"module": "jit_f"},
+    "trend/op": {"opName": "jit(f)/layer_0/dot"},
+}
+TAGS = {"after": {"build": "10", "commit": "a1"}, "before": {"build": "9"}}
+
+
+def runs_of(graph: Graph, query: str, sort_by: str) -> list[object]:
+    answer = run(graph, query, sortBy=sort_by, **TRENDS[query])
+    return list(dict.fromkeys(row["run"] for row in answer.result.mappings()))
+
+
+@pytest.fixture
+def runs(graph: Graph, tmp_path: Path) -> Graph:
+    """The runs `before` and `after` with their tags, and `late` with a tag of another kind."""
+    ingest(graph, write_runs(tmp_path / "runs"), jobs=1)
+    write_dump(tmp_path / "late", 1, "jit_f", dump(256))
+    ingest(graph, tmp_path / "late", jobs=1)
+    for name, tags in TAGS.items():
+        tag_run(graph, name, tags)
+    return graph
+
+
+@pytest.mark.parametrize("query", TRENDS)
+def test_runs_come_in_the_order_asked_for(runs: Graph, query: str):
+    assert runs_of(runs, query, "run") == ["after", "before", "late"]
+    assert sorted(map(str, runs_of(runs, query, "time"))) == ["after", "before", "late"]
+    # 9 before 10 as numbers; a run without the tag comes last
+    assert runs_of(runs, query, "build") == ["before", "after", "late"]
+    assert runs_of(runs, query, "commit") == ["after", "before", "late"]
+    answer = run(runs, query, sortBy="build", **TRENDS[query])
+    tags = {row["run"]: row["tag"] for row in answer.result.mappings()}
+    assert tags == {"before": "build=9", "after": "build=10", "late": None}
+
+
+@pytest.mark.parametrize("query", TRENDS)
+def test_times_rise_when_sorted_by_time(runs: Graph, query: str):
+    answer = run(runs, query, sortBy="time", **TRENDS[query])
+    times = [str(row["ingestedAt"]) for row in answer.result.mappings()]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("query", TRENDS)
+def test_tag_that_no_run_has_is_refused_with_what_is_near(runs: Graph, query: str):
+    with pytest.raises(NoSuchName, match="no run has a tag called 'buld'; did you mean 'build'"):
+        run(runs, query, sortBy="buld", **TRENDS[query])
