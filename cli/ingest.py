@@ -40,6 +40,12 @@ def ingest(
         int | None,
         typer.Option(min=1, help="Files parsed at once (default: one for each core)."),
     ] = None,
+    wait: Annotated[
+        bool,
+        typer.Option(
+            "--wait/--no-wait", help="Wait while somebody else writes the file, or say who does."
+        ),
+    ] = True,
 ) -> None:
     """Load every dump below each PATH; a folder that holds dumps is a run.
 
@@ -48,7 +54,7 @@ def ingest(
     from xlagraph.ingest import ingest as ingest_dumps
 
     tags = [f"{name}={value}" for name, value in parse_tags(tag or ())]
-    with opened(options, create=True) as graph, progress_bar() as progress:
+    with opened(options, create=True, wait=wait) as graph, progress_bar() as progress:
         summary = ingest_dumps(
             graph,
             paths,

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(options: GraphOptions, *, create: bool = False) -> Iterator["Graph"]:
+def opened(options: GraphOptions, *, create: bool = False, wait: bool = True) -> Iterator["Graph"]:
     """Open the graph of ``--graph``, of the environment, or of the current folder."""
     from xlagraph.graph import open_graph
 
-    with open_graph(options.graph, create=create, ask_password=_ask_password, notify=note) as graph:
+    with open_graph(
+        options.graph, create=create, wait=wait, ask_password=_ask_password, notify=note
+    ) as graph:
         note(f"graph: {graph.location}")
         detail(", ".join(f"{name} {version}" for name, version in graph.versions.items()))
         yield graph

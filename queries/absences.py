@@ -116,10 +116,13 @@ _LIVE_RANGES: Final = _Fact(
     frozenset(
         (
             "physicalPeakBytes",
+            "physicalPeakBytesA",
+            "physicalPeakBytesB",
             "logicalPeakBytes",
             "liveFrom",
             "liveUntil",
             "idleBytes",
+            "lastUse",
             "liveAtPeak",
             "inPlace",
         )
@@ -152,8 +155,10 @@ _FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
 
 _PRESENT: Final = """
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-RETURN count(v.liveFrom) AS liveRanges, count(v.lastUse) AS uses, count(v.opcode) AS opcodes,
-       count(v.opName) AS opNames, count(v.sourceFile) AS sourceFiles
+RETURN count(v.liveFrom) AS liveRanges,
+       count(CASE WHEN EXISTS { MATCH (v)-[:APPEARS_AT]->(:Instruction) } THEN 1 ELSE null END)
+       AS uses,
+       count(v.opcode) AS opcodes, count(v.opName) AS opNames, count(v.sourceFile) AS sourceFiles
 """
 _SPACES: Final = """
 MATCH (c:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace)
@@ -171,8 +176,11 @@ def absences(
     graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
 ) -> list[str]:
     """Say which facts the rows would need that the dump does not tell."""
-    # What is only returned may be null; what is matched before leaves no rows without it.
+    # What is only returned may be null; what must be matched before leaves no rows without it.
     matched = re.sub(r"//.*", "", query.text).rpartition("RETURN")[0]
+    matched = re.sub(
+        r"OPTIONAL MATCH.*?(?=\b(?:OPTIONAL|MATCH|WITH|UNWIND)\b|\Z)", "", matched, flags=re.DOTALL
+    )
     words = frozenset(re.findall(r"\w+", matched))
     if "compilation" not in parameters:
         return _absences_of_runs(graph, words, parameters, result)

@@ -1,9 +1,10 @@
 // Modules of two runs, the one that grew most first
 // @kind     table
 // @answers  Which modules grew between two runs?
-// @param    runA               STRING       name of the run before
-// @param    runB               STRING       name of the run after
-// @param    memorySpace        INTEGER = 0  number of the memory space
+// @param    runA               STRING             name of the run before
+// @param    runB               STRING             name of the run after
+// @param    memorySpace        INTEGER = 0        number of the memory space
+// @param    limit              INTEGER = 1000000  rows to return
 // @column   module             STRING       module name without trailing digits; null if the dump
 //           has none
 // @column   compilationsA      INTEGER      how many in the first run
@@ -35,3 +36,4 @@ RETURN module, compilationsA, compilationsB, reservedBytesA, reservedBytesB,
        physicalPeakBytesA, physicalPeakBytesB,
        coalesce(reservedBytesB, 0) - coalesce(reservedBytesA, 0) AS growthBytes
 ORDER BY growthBytes DESC, module
+LIMIT $limit

@@ -1,7 +1,8 @@
 // Compilations, the one that reserves most first
 // @kind     table
 // @answers  Which of my hundreds of modules matters?
-// @param    run               STRING = ''  name of a run; all of them if empty
+// @param    run               STRING = ''        name of a run; all of them if empty
+// @param    limit             INTEGER = 1000000  rows to return
 // @column   run               STRING       name of the run
 // @column   compilation       STRING       its key
 // @column   module            STRING       module name without trailing digits; null if the dump
@@ -27,3 +28,4 @@ RETURN r.name AS run, c.key AS compilation, m.name AS module, c.platform AS plat
        c.reservedBytes AS reservedBytes, c.logicalPeakBytes AS logicalPeakBytes,
        c.physicalPeakBytes AS physicalPeakBytes, c.printedPeakBytes AS printedPeakBytes
 ORDER BY reservedBytes DESC, compilation
+LIMIT $limit

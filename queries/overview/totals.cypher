@@ -1,7 +1,8 @@
 // XLA's own figures beside those of the graph
 // @kind     table
 // @answers  Can I trust these numbers?
-// @param    run               STRING = ''  name of a run; all of them if empty
+// @param    run               STRING = ''        name of a run; all of them if empty
+// @param    limit             INTEGER = 1000000  rows to return
 // @column   compilation       STRING       its key
 // @column   totalBytes        INTEGER      XLA's own sum of the allocations; null before
 //           TensorFlow 2.1
@@ -22,3 +23,4 @@ RETURN c.key AS compilation, c.totalBytes AS totalBytes, c.allocationBytes AS al
        c.totalBytes = c.allocationBytes AS agrees, c.printedPeakBytes AS printedPeakBytes,
        c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes
 ORDER BY agrees, compilation
+LIMIT $limit

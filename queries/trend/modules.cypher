@@ -1,10 +1,11 @@
 // One module over all runs
 // @kind     table
 // @answers  How did this module change from run to run?
-// @param    module            STRING = ''     name of a module; all of them if empty
-// @param    memorySpace       INTEGER = 0     number of the memory space
-// @param    sortBy            STRING = 'run'  run (its name), time (of ingest), or the name of a
+// @param    module            STRING = ''        name of a module; all of them if empty
+// @param    memorySpace       INTEGER = 0        number of the memory space
+// @param    sortBy            STRING = 'run'     run (its name), time (of ingest), or the name of a
 //           tag of the runs
+// @param    limit             INTEGER = 1000000  rows to return
 // @column   run               STRING       name of the run
 // @column   compilation       STRING       its key
 // @column   module            STRING       module name without trailing digits; null if the dump
@@ -36,3 +37,4 @@ RETURN r.name AS run, c.key AS compilation, m.name AS module,
 ORDER BY CASE WHEN $sortBy = 'time' THEN ingestedAt ELSE '' END,
          CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END, tag,
          run, compilation
+LIMIT $limit

@@ -1,10 +1,11 @@
 // One op over all runs
 // @kind     table
 // @answers  When did the memory of this op appear?
-// @param    opName      STRING          op name, whole
-// @param    memorySpace INTEGER = 0     number of the memory space
-// @param    sortBy      STRING = 'run'  run (its name), time (of ingest), or the name of a tag of
-//           the runs
+// @param    opName      STRING             op name, whole
+// @param    memorySpace INTEGER = 0        number of the memory space
+// @param    sortBy      STRING = 'run'     run (its name), time (of ingest), or the name of a tag
+//           of the runs
+// @param    limit       INTEGER = 1000000  rows to return
 // @column   run         STRING       name of the run
 // @column   compilation STRING       its key
 // @column   bytes       INTEGER      its physical share of the peak
@@ -28,3 +29,4 @@ RETURN r.name AS run, c.key AS compilation, bytes, c.ingestedAt AS ingestedAt, t
 ORDER BY CASE WHEN $sortBy = 'time' THEN ingestedAt ELSE '' END,
          CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END, tag,
          run, compilation
+LIMIT $limit

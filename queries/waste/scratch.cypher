@@ -16,13 +16,15 @@
 // @column   sourceLine    INTEGER       line in that file
 // @measure  assigned, physical
 // @note     Scratch is an array among the results of a custom call that no instruction uses and
-//           that does not leave the program. Calls without operands are left out: a dump
+//           that does not leave the program, wherever it lies: the buffer of an output serves as
+//           scratch before the output is written. Calls without operands are left out: a dump
 //           without use lines would make all of theirs look like scratch.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.opcode = 'custom-call' AND v.shapeIndex IS NOT NULL
-      AND NOT v.dtype IN ['tuple', 'token', 'opaque'] AND a.maybeLiveOut = false
+      AND NOT v.dtype IN ['tuple', 'token', 'opaque']
+      AND (v.liveUntil < c.scheduleLength OR (v.liveUntil IS NULL AND a.maybeLiveOut = false))
 OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
 OPTIONAL MATCH (v)<-[:DEFINES]-(i:Instruction)
 OPTIONAL MATCH (i)<-[:USED_BY]-(o:Value)

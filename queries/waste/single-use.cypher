@@ -16,6 +16,8 @@
 // @column   sourceFile     STRING        source file of that instruction
 // @column   sourceLine     INTEGER       line in that file
 // @measure  assigned, physical
+// @note     An intermediate is a value of a temp block, or one that is gone before the end from
+//           the buffer of an output. The next state of a loop is none: it has to be kept.
 // @note     Readers are the users that make a value of their own: tuple, get-tuple-element,
 //           bitcast and the like only hand it on.
 // @note     Left out where either side is a library call, control flow, a collective or another
@@ -23,9 +25,11 @@
 //           better.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:ALLOCATES]->(a:Allocation {role: 'temp'})
+      -[:ALLOCATES]->(a:Allocation)
 MATCH (a)-[:HOLDS]->(v:Value)-[:USED_BY]->(u:Instruction)
-WHERE v.sizeBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque'] AND v.isPhi = false
+WHERE (a.role = 'temp' OR v.liveUntil < c.scheduleLength) AND v.sizeBytes > 0 AND v.isPhi = false
+      AND NOT v.dtype IN ['tuple', 'token', 'opaque']
+      AND NOT EXISTS { MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value) WHERE n.isPhi = true }
       AND NOT v.opcode IN ['custom-call', 'while', 'conditional', 'call', 'sort', 'fft', 'scatter',
                            'cholesky', 'triangular-solve', 'rng-bit-generator', 'infeed', 'recv',
                            'all-reduce', 'all-gather', 'all-to-all', 'reduce-scatter',

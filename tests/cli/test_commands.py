@@ -32,6 +32,15 @@ def test_ingest_says_what_went_in_and_that_totals_agree(run, tmp_path):
     assert said[-1] == "4 of 4 agree with XLA's 'Total bytes used'"
 
 
+def test_ingest_that_does_not_wait_says_who_writes(run, tmp_path):
+    write_runs(tmp_path / "runs")
+    file = tmp_path / "busy.lbug"
+    with open_graph(file, create=True) as writer, writer.load():
+        ended = run("ingest", tmp_path / "runs", "--graph", file, "--no-wait")
+    assert ended.code == 3
+    assert "is being written by process" in ended.err
+
+
 def test_ingest_says_which_part_a_dump_lacks(run, tmp_path):
     text = dump(256)
     write_dump(tmp_path / "runs", 1, "jit_f", text[: text.index("HloLiveRange")])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from plain_plan import PlainDump, PlainValue, alias_sets, held_bytes, role, takeovers
+from plain_plan import PlainDump, PlainValue, alias_sets, held_bytes, peak_step, role, takeovers
 
 Row = tuple[object, ...]
 Rows = Iterable[Row]
@@ -358,7 +358,7 @@ def _fragmentation(dump: PlainDump) -> Rows:
         here = [item for item in dump.values if item.allocation is allocation]
         held = held_bytes(here)
         peak = max(held.values(), default=0)
-        step = min((step for step in held if held[step] == peak), default=0) if peak else 0
+        step = peak_step(held)
         edges = {0, size}
         taken = [item for item in here if step in item.steps and item.size]
         for item in taken:
@@ -417,14 +417,41 @@ def _across(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
             yield item.label, item.size, item.first, item.last
 
 
+def is_backward(op_name: str | None) -> bool:
+    """Tell whether JAX or TensorFlow made it to compute a gradient."""
+    return any(mark in (op_name or "") for mark in ("transpose(", "gradient_tape/", "gradients/"))
+
+
+@answers(
+    "lifetime/kept-for-backward",
+    "value sizeBytes physicalBytes liveFrom liveUntil neededAt",
+    largest="physicalBytes",
+)
+def _kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
+    here = [item for item in dump.values if item.allocation.color == memory_space]
+    peak = peak_step(held_bytes(here))
+    for item, share in dump.shares(memory_space).items():
+        leaves = dump.live_to_the_end(item) or item.allocation.parameter is not None
+        if leaves or share == 0 or item.made.opcode in (None, "constant"):
+            continue
+        if item.made.op_name is None or is_backward(item.made.op_name):
+            continue
+        readers = {name: dump.text(name).op_name or "" for name in item.users}
+        needed = [
+            dump.steps[name]
+            for name, op_name in readers.items()
+            if dump.steps.get(name, -1) > peak and is_backward(op_name)
+        ]
+        if needed and not any("rematted_computation" in op_name for op_name in readers.values()):
+            yield item.label, item.size, share, item.first, item.last, min(needed)
+
+
 @answers("lifetime/live-at", "value sizeBytes liveFrom liveUntil memorySpace")
 def _live_at(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
     if step < 0 and instruction:
         step = dump.steps[instruction]
     elif step < 0:
-        held = held_bytes([item for item in dump.values if item.allocation.color == 0])
-        peak = max(held.values(), default=0)
-        step = min((step for step in held if held[step] == peak), default=0) if peak else 0
+        step = peak_step(held_bytes([item for item in dump.values if item.allocation.color == 0]))
     for item in dump.values:
         if step in item.steps:
             yield item.label, item.size, item.first, item.last, item.allocation.color
@@ -463,7 +490,8 @@ def _scratch(dump: PlainDump) -> Rows:
     reading = {user for item in dump.values for user in item.users}
     for item in dump.values:
         is_result = item.made.opcode == "custom-call" and item.shape_index and item.is_array
-        is_unread = not item.uses and not item.allocation.maybe_live_out
+        leaves = dump.live_to_the_end(item) if item.steps else item.allocation.maybe_live_out
+        is_unread = not item.uses and not leaves
         if is_result and is_unread and item.name in reading:
             yield item.label, item.size, item.name, item.made.target
 
@@ -489,10 +517,14 @@ def is_async(opcode: str) -> bool:
 @answers("waste/single-use", "value sizeBytes producer consumer")
 def _single_use(dump: PlainDump) -> Rows:
     making = {item.name for item in dump.values}
+    carried = {one.earlier for one in takeovers(dump.values) if one.in_place and one.later.is_phi}
     for item in dump.values:
         opcode = item.made.opcode
-        is_temporary = role(item.allocation) == "temp" and item.size > 0 and item.is_array
-        if not is_temporary or item.is_phi or opcode in NEVER_FUSED or is_async(opcode or ""):
+        passes = bool(item.steps) and not dump.live_to_the_end(item)
+        is_temporary = (role(item.allocation) == "temp" or passes) and item.size > 0
+        if not is_temporary or not item.is_array or item.is_phi or item in carried:
+            continue
+        if opcode in NEVER_FUSED or is_async(opcode or ""):
             continue
         readers = [
             name for name in item.users if name in making and dump.text(name).opcode != "tuple"

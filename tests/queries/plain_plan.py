@@ -272,12 +272,16 @@ def held_bytes(values: list[PlainValue]) -> dict[int, int]:
     return held
 
 
+def peak_step(held: dict[int, int]) -> int:
+    """Give the first step with the most bytes: step 0 where there are none."""
+    return min(held, key=lambda step: (-held[step], step)) if any(held.values()) else 0
+
+
 def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
     """Give each value live at the physical peak of a memory space its own bytes."""
     here = [item for item in values if item.allocation.color == color and item.steps]
     held = held_bytes(here)
-    # Of equal steps the first: step 0 where nothing has bytes.
-    peak = min(held, key=lambda step: (-held[step], step)) if any(held.values()) else 0
+    peak = peak_step(held)
     live = sorted((item for item in here if peak in item.steps), key=lambda item: item.place)
     owner = {segment: item for item in live for segment in item.segments}
     shares = dict.fromkeys(live, 0)

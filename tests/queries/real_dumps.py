@@ -22,11 +22,11 @@ class Real:
     dumps: list[PlainDump]
 
     @property
-    def largest(self) -> list[PlainDump]:
-        """Of each run the dump with the most values."""
+    def telling(self) -> list[PlainDump]:
+        """Of each run the dump with the most values, and all that are odd."""
         by_run: dict[str, PlainDump] = {}
         for dump in sorted(self.dumps, key=lambda dump: len(dump.values)):
-            by_run[dump.files.run] = dump
+            by_run[dump.files.run if dump.files.run != "odd" else dump.key] = dump
         return list(by_run.values())
 
 

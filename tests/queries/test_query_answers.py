@@ -27,7 +27,7 @@ OF_A_VALUE: dict[str, Callable[[PlainValue], object]] = {
 
 
 def test_every_query_is_computed_a_second_time():
-    assert {*ANSWERS, *RUN_ANSWERS} == {*CATALOGUE} - {"lifetime/kept-for-backward"}
+    assert {*ANSWERS, *RUN_ANSWERS} == {*CATALOGUE}
 
 
 def ask(real: Real, query: str, **parameters: str | int) -> list[dict[str, Cell]]:
@@ -40,7 +40,7 @@ def ask(real: Real, query: str, **parameters: str | int) -> list[dict[str, Cell]
 @pytest.mark.parametrize("query", ANSWERS)
 def test_rows_are_those_of_the_plan(real: Real, query: str):
     answer = ANSWERS[query]
-    for dump in real.largest:
+    for dump in real.telling:
         for parameters in questions(query, dump):
             rows = ask(real, query, compilation=dump.key, **parameters)
             _agree(rows, query, answer.rows(dump, parameters))
@@ -114,7 +114,7 @@ def test_growth_adds_up_to_that_of_the_peaks(real: Real):
 
 
 def test_groups_add_up_to_the_peak(real: Real):
-    for dump in real.largest:
+    for dump in real.telling:
         for color in dump.colors:
             shares = dump.shares(color)
             for query in (query for query in ANSWERS if query.startswith("peak/by-")):
