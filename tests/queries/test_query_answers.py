@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 
+import plain_use_answers  # noqa: F401 - registers its answers
 import pytest
 from plain_answers import ANSWERS, questions
 from plain_plan import PlainDump, PlainValue
