@@ -1,13 +1,19 @@
 """A layered training step: donated parameters, forward, backward, optimizer, result tuple."""
 
+from typing import Final
+
 from hlo_text import ADAM, LOSS
 from layer import PARAMETERS, Layer, Sizes
 from program import Program
 from step_builder import Ref, StepBuilder
 from step_ending import finish
 
+_USUAL_SIZES: Final = Sizes()
 
-def training_step(layers: int, sizes: Sizes = Sizes(), name: str = "jit_train_step") -> Program:  # noqa: B008
+
+def training_step(
+    layers: int, sizes: Sizes = _USUAL_SIZES, name: str = "jit_train_step"
+) -> Program:
     """Plan a step of ``layers`` layers; the same arguments give the same program."""
     return _TrainingStep(layers, sizes, name).build()
 
