@@ -75,6 +75,9 @@ class _RecordingLoad:
         self._load = load
         self._sink = sink
 
+    def expect_rows(self) -> None:
+        self._load.expect_rows()
+
     def write(self, rows: CompilationRows) -> None:
         self._sink(rows)
         self._load.write(rows)

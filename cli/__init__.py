@@ -3,11 +3,15 @@
 import sys
 from collections.abc import Sequence
 
+from xlagraph.graph.pandas_import import forbid_pandas
+
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and give the exit code; the arguments of the process by default."""
+    if arguments is None:  # a process of our own
+        forbid_pandas()
     try:
         from xlagraph.cli.app import main as run
 

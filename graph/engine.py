@@ -50,6 +50,9 @@ class Result:
 class Load(Protocol):
     """Compilations on their way into a graph. Leaving the context makes them visible."""
 
+    def expect_rows(self) -> None:
+        """Get ready: rows are being made. Called when it is sure that something is to change."""
+
     def write(self, rows: "CompilationRows") -> None:
         """Take one compilation, at most once in a load.
 

@@ -6,8 +6,8 @@ and a load writes files. Nodes that compilations share are written once in an ex
 exports, made side by side, become one in `merge_exports`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, cast
@@ -15,7 +15,7 @@ from typing import Final, Self, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.engine import Cell, Graph, Load, Result
+from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.errors import GraphUnwritable, NameUnknown
 from xlagraph.graph.import_files import (
     FILE_COLUMNS,
@@ -28,7 +28,8 @@ from xlagraph.graph.import_files import (
     write_command,
 )
 from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
-from xlagraph.graph.rows import CompilationRows
+from xlagraph.graph.reading import KEYED_COLUMNS, KeyedRows, read_compilations
+from xlagraph.graph.rows import NODE_COLUMNS, CompilationRows, keys_of, row_numbers
 from xlagraph.graph.schema import SCHEMA, VERSION, RelationshipType
 
 SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
@@ -36,6 +37,9 @@ SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
 
 MERGED: Final = tuple(node.label for node in SCHEMA.nodes if node.shared and node.label != "Run")
 """Shared labels whose nodes are the same wherever they are made; runs differ in when."""
+
+_VALUES_AT_ONCE: Final = 2_000
+"""Compilations are read from a graph together until they hold so many: fewer statements."""
 
 
 def open_export(folder: str | Path) -> "Export":
@@ -55,14 +59,28 @@ def export(graph: Graph, folder: str | Path) -> Manifest:
 
     Raises what `open_export` raises; a graph without compilations leaves no export.
     """
-    keys = graph.query(
+    found = graph.query(
         "MATCH (c:Compilation) WHERE c.state = 'complete' "
-        "RETURN c.key AS compilation ORDER BY compilation"
+        "RETURN c.key AS compilation, c.valueCount AS values ORDER BY compilation"
     )
     with open_export(folder) as target, target.load() as load:
-        for (key,) in keys.rows:
-            load.write(graph.read(str(key)))
+        for compilations in _together(found.mappings()):
+            load.write_keyed(read_compilations(graph.query, compilations))
     return target.manifest
+
+
+def _together(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]:
+    """Give the keys of compilations that are read at once."""
+    keys: list[str] = []
+    values = 0
+    for compilation in compilations:
+        if values >= _VALUES_AT_ONCE:
+            yield keys
+            keys, values = [], 0
+        keys.append(str(compilation["compilation"]))
+        values += cast("int | None", compilation["values"]) or 0
+    if keys:
+        yield keys
 
 
 class Export:
@@ -97,12 +115,8 @@ class Export:
         del text, parameters, timeout_seconds
         return Result((), ())
 
-    def load(self) -> AbstractContextManager[Load]:
-        return self._loading()
-
-    @contextmanager
-    def _loading(self) -> Iterator[Load]:
-        yield self._load
+    def load(self) -> AbstractContextManager["ExportLoad"]:
+        return nullcontext(self._load)
 
     def read(self, compilation: str) -> CompilationRows:
         raise NameUnknown(f"{compilation} cannot be read back from an export")
@@ -161,28 +175,42 @@ class ExportLoad:
         """Whether anything was written."""
         return bool(self._written)
 
+    def expect_rows(self) -> None:
+        pass  # the folder is ready
+
     def write(self, rows: CompilationRows) -> None:
-        if rows.compilation in self._written:
-            raise ValueError(f"{rows.compilation} is written twice in one export")
-        self._written.add(rows.compilation)
-        self._runs[rows.run] = rows.nodes["Run"].to_pylist()[0]
-        fresh = {label: first_seen(rows.nodes[label], self._seen[label]) for label in MERGED}
+        (compilation,) = rows.nodes["Compilation"].to_pylist()
+        nodes = dict(rows.nodes)
+        nodes["Compilation"] = pa.Table.from_pylist(
+            [{**compilation, "state": "complete"}], NODE_COLUMNS["Compilation"]
+        )
+        keys = {label: table.column("key").combine_chunks() for label, table in nodes.items()}
+        relationships = {
+            item.name: _with_keys(item, rows.relationships[item.name], keys)
+            for item in SCHEMA.relationships
+        }
+        self.write_keyed(KeyedRows(nodes, relationships))
+
+    def write_keyed(self, rows: KeyedRows) -> None:
+        """Take complete compilations, each at most once in an export."""
+        for key in keys_of(rows.nodes["Compilation"]):
+            if key in self._written:
+                raise ValueError(f"{key} is written twice in one export")
+            self._written.add(key)
+        for run in rows.nodes["Run"].to_pylist():
+            self._runs[run["key"]] = run
+        fresh: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
         for label, table in rows.nodes.items():
-            if label == "Compilation":
-                state = pa.array(["complete"])
-                table = table.set_column(table.schema.get_field_index("state"), "state", state)
-            if label in fresh:
-                table = table.take(fresh[label])
+            if label in self._seen:
+                table = table.take(first_seen(table, self._seen[label]))
+                fresh[label] = table.column("key")
             if label != "Run":
                 self._files.add(label, table)
-        keys = {label: table.column("key").combine_chunks() for label, table in rows.nodes.items()}
         for item in SCHEMA.relationships:
             table = rows.relationships[item.name]
             if item in BETWEEN_SHARED:
-                is_fresh = pc.is_in(table.column("source"), value_set=fresh[item.source])
-                table = table.filter(is_fresh)
-            if table.num_rows:
-                self._files.add(item.name, _with_keys(item, table, keys))
+                table = table.filter(pc.is_in(table.column("source"), fresh[item.source]))
+            self._files.add(item.name, table)
 
     def remove(self, compilation: str) -> None:
         if compilation in self._written:
@@ -210,11 +238,11 @@ class ExportLoad:
 def first_seen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
     """Give the rows whose keys were not seen before, and see them."""
     rows = []
-    for row, key in enumerate(cast("list[str]", nodes.column("key").to_pylist())):
+    for row, key in enumerate(keys_of(nodes)):
         if key not in seen:
             seen.add(key)
             rows.append(row)
-    return pa.array(rows, pa.int32())
+    return row_numbers(rows)
 
 
 def _with_keys(
@@ -225,4 +253,4 @@ def _with_keys(
         keys[item.source].take(table.column("source")),
         keys[item.target].take(table.column("target")),
     ]
-    return pa.table([*ends, *table.columns[2:]], schema=FILE_COLUMNS[item.name])
+    return pa.table([*ends, *table.columns[2:]], schema=KEYED_COLUMNS[item.name])

@@ -1,7 +1,7 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
 """Loads compilations into a graph file, which changes in one rename.
 
-    1. rows go to Parquet files in `FILE.loading/` as they come
+    1. rows go to Parquet files in `FILE.loading/` as they come; beside that
     2. the graph file is copied there, or an empty one made
     3. what is removed or replaced is deleted from the copy
     4. each table takes its rows in one COPY
@@ -16,7 +16,9 @@ file is held by the caller.
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -27,11 +29,15 @@ import pyarrow.compute as pc
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.row_files import RowFiles
-from xlagraph.graph.rows import CompilationRows, keys_of
+from xlagraph.graph.rows import CompilationRows, keys_of, row_numbers
 from xlagraph.graph.schema import SCHEMA, VERSION, PropertyType, RelationshipType
 
 BUFFER_POOL_BYTES: Final = 1 << 30
 """What the engine may keep of a file in memory; its own default is 80 % of the machine."""
+
+# Compilations are gathered until they have so many rows: small ones one by one cost five
+# times as much.
+_GATHERED_ROWS: Final = 50_000
 
 # Rows that one transaction may take; three times the memory for six million of them.
 _SMALL_ROWS: Final = 200_000
@@ -100,8 +106,8 @@ def loading(
         with LadybugLoad(path, folder, query) as load:
             yield load
             load.close_files()
-        if load.is_needed:
-            load.store(let_go)
+            if load.is_needed:
+                load.store(let_go)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -121,6 +127,11 @@ class LadybugLoad:
         self._query = query
         self._path = path
         self._folder = folder
+        self._copied = folder / "graph.lbug"
+        self._beside = ThreadPoolExecutor(1)
+        self._copying: Future[None] | None = None
+        self._waiting: list[CompilationRows] = []
+        self._waiting_rows = 0
         self._files: RowFiles | None = None
         self._written: set[str] = set()
         self._removed: set[str] = set()
@@ -135,6 +146,11 @@ class LadybugLoad:
         """Whether anything is to change."""
         return bool(self._written or self._removed or self._tags)
 
+    def expect_rows(self) -> None:
+        if self._copying is None:
+            self._folder.mkdir(exist_ok=True)
+            self._copying = self._beside.submit(self._copy_file)
+
     def write(self, rows: CompilationRows) -> None:
         key = rows.compilation
         if key in self._written:
@@ -143,30 +159,12 @@ class LadybugLoad:
         if key not in self._removed and digest and self._stored().get(key) == digest:
             return
         self._written.add(key)
-        files = self._open_files()
         run: Mapping[str, Cell] = rows.nodes["Run"].to_pylist()[0]
         self._runs[rows.run] = run
-        fresh = {label: self._take_shared(label, rows.nodes[label]) for label in _MERGED}
-        for label, table in rows.nodes.items():
-            if label == "Compilation":
-                state = pa.array(["complete"])
-                table = table.set_column(table.schema.get_field_index("state"), "state", state)
-            if label not in _SHARED:
-                files.add(label, table)
-        keys = {label: table.column("key").combine_chunks() for label, table in rows.nodes.items()}
-        for relationship in SCHEMA.relationships:
-            table = rows.relationships[relationship.name]
-            if relationship.source in _MERGED:
-                # what leaves a shared node is known with it: taken once, with its first sight
-                table = table.filter(
-                    pc.is_in(table.column("source"), value_set=fresh[relationship.source])
-                )
-            if table.num_rows:
-                ends = _with_keys(table, keys[relationship.source], keys[relationship.target])
-                if relationship.source in _MERGED:
-                    self._between.setdefault(relationship.name, []).append(ends)
-                else:
-                    files.add(relationship.name, ends)
+        self._waiting.append(rows)
+        self._waiting_rows += rows.count()
+        if self._waiting_rows >= _GATHERED_ROWS:
+            self._write_waiting()
 
     def remove(self, compilation: str) -> None:
         if compilation in self._written:
@@ -179,6 +177,8 @@ class LadybugLoad:
 
     def close_files(self) -> None:
         """Finish the row files."""
+        if self._waiting:
+            self._write_waiting()
         if self._files is not None:
             self._files.close()
 
@@ -186,6 +186,7 @@ class LadybugLoad:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._beside.shutdown()
         if self._files is not None:
             self._files.abandon()
 
@@ -193,16 +194,14 @@ class LadybugLoad:
         """Make the new file from the old one and put it in its place."""
         stale = sorted(self._removed | (self._written & self._stored().keys()))
         let_go()
-        self._folder.mkdir(exist_ok=True)
-        copy = self._folder / "graph.lbug"
-        is_new = not self._path.exists()
-        if not is_new:
-            shutil.copy(self._path, copy)
+        self.expect_rows()
+        cast("Future[None]", self._copying).result()
+        copy = self._copied
         try:
             database = open_database(copy)
             try:
                 connection = ladybug.Connection(database)
-                if is_new:
+                if not self._path.exists():
                     create_tables(connection)
                 self._change(connection, stale)
                 connection.execute("CHECKPOINT")
@@ -266,9 +265,11 @@ class LadybugLoad:
                     f"UNWIND $keys AS wanted MATCH (n:`{label}` {{key: wanted}}) RETURN n.key",
                     {"keys": sorted(shared.keys)},
                 )
+                known = {row[0] for row in stored}
                 rows = pa.concat_tables(shared.tables)
-                known = pa.array([row[0] for row in stored], pa.string())
-                rows = rows.filter(pc.invert(pc.is_in(rows.column("key"), value_set=known)))
+                rows = rows.take(
+                    row_numbers(row for row, key in enumerate(keys_of(rows)) if key not in known)
+                )
                 new[label] = rows.column("key").combine_chunks()
                 files.add(label, rows)
             for name, tables in self._between.items():
@@ -280,22 +281,64 @@ class LadybugLoad:
             files.abandon()
         return files
 
+    def _copy_file(self) -> None:
+        if self._path.exists():
+            shutil.copy(self._path, self._copied)
+
+    def _write_waiting(self) -> None:
+        """Put the rows of the compilations that wait into files, those of a table together."""
+        waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
+        files = self._open_files()
+        keys: dict[str, pa.Array[Any]] = {}
+        fresh: dict[str, pa.Array[Any]] = {}
+        starts: dict[str, list[int]] = {}
+        """By label: the row at which each compilation begins, in the table of all of them."""
+        for node in SCHEMA.nodes:
+            label = node.label
+            tables = [rows.nodes[label] for rows in waiting]
+            starts[label] = list(accumulate((table.num_rows for table in tables), initial=0))
+            table = pa.concat_tables(tables)
+            keys[label] = table.column("key").combine_chunks()
+            if label in _MERGED:
+                fresh[label] = self._take_shared(label, table)
+            elif label not in _SHARED:
+                files.add(label, _complete(table) if label == "Compilation" else table)
+        for relationship in SCHEMA.relationships:
+            source, target = relationship.source, relationship.target
+            tables = [
+                _moved(
+                    rows.relationships[relationship.name], starts[source][at], starts[target][at]
+                )
+                for at, rows in enumerate(waiting)
+            ]
+            table = pa.concat_tables(tables)
+            if source in _MERGED:
+                # what leaves a shared node is known with it: taken once, with its first sight
+                table = table.filter(pc.is_in(table.column("source"), value_set=fresh[source]))
+            if table.num_rows:
+                ends = _with_keys(table, keys[source], keys[target])
+                if source in _MERGED:
+                    self._between.setdefault(relationship.name, []).append(ends)
+                else:
+                    files.add(relationship.name, ends)
+
     def _take_shared(self, label: str, table: pa.Table) -> "pa.Array[Any]":
         """Keep the rows seen for the first time in this load; say which they are."""
         shared = self._shared[label]
-        fresh: list[int] = []
-        for row, key in enumerate(keys_of(table)):
-            if key not in shared.keys:
-                shared.keys.add(key)
-                fresh.append(row)
-        rows = pa.array(fresh, pa.int32())
-        if fresh:
+        keys = table.column("key").combine_chunks()
+        distinct = pc.unique(keys)
+        unseen = row_numbers(
+            row for row, key in enumerate(distinct.to_pylist()) if key not in shared.keys
+        )
+        rows = pc.index_in(distinct.take(unseen), value_set=keys)  # the first of each
+        if len(rows):
             shared.tables.append(table.take(rows))
+            shared.keys.update(keys_of(shared.tables[-1]))
         return rows
 
     def _open_files(self) -> RowFiles:
         if self._files is None:
-            self._folder.mkdir()
+            self._folder.mkdir(exist_ok=True)
             self._files = RowFiles(self._folder)
         return self._files
 
@@ -320,6 +363,25 @@ def _rows(
     found = cast("ladybug.QueryResult", connection.execute(text, dict(parameters or {})))
     with found:
         return cast("list[list[Cell]]", found.get_all())
+
+
+def _complete(compilations: pa.Table) -> pa.Table:
+    """Say that what is written here is whole."""
+    states = pa.repeat("complete", compilations.num_rows)
+    return compilations.set_column(
+        compilations.schema.get_field_index("state"), compilations.schema.field("state"), states
+    )
+
+
+def _moved(table: pa.Table, first_source: int, first_target: int) -> pa.Table:
+    """Count row numbers from those of the first compilation."""
+    if not table.num_rows:
+        return table
+    for place, first in enumerate((first_source, first_target)):
+        if first:
+            rows = pc.add(table.column(place), pa.scalar(first, pa.int32()))
+            table = table.set_column(place, table.schema.field(place), rows)
+    return table
 
 
 def _with_keys(table: pa.Table, sources: "pa.Array[Any]", targets: "pa.Array[Any]") -> pa.Table:

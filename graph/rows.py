@@ -6,7 +6,8 @@ properties: neither engine needs a key look-up to know what a relationship joins
 key is built once, however many relationships end there.
 """
 
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -88,6 +89,15 @@ class CompilationRows:
 def keys_of(table: pa.Table) -> list[str]:
     """Give the keys of nodes, in order."""
     return cast("list[str]", table.column("key").to_pylist())
+
+
+def row_numbers(rows: Iterable[int]) -> "pa.Int32Array":
+    """Give numbers as a column; unlike `pyarrow.array` without importing pandas, for 0.2 s."""
+    numbers = array("i", rows)
+    return cast(
+        "pa.Int32Array",
+        pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)]),
+    )
 
 
 def rebased(rows: CompilationRows, old: str, new: str) -> CompilationRows:

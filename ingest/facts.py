@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.bounded_keys import bounded_key
@@ -73,12 +72,11 @@ class Facts:
 def instruction_names(plan: Plan) -> dict[str, int]:
     """Give every instruction that a dump names, the schedule first, each a number from 0."""
     schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
+    used_values = plan.used_values or ()
     names = dict.fromkeys(schedule)
-    names.update(dict.fromkeys(value.name for value in plan.values))
-    for used in plan.used_values or ():
-        names.update(
-            dict.fromkeys(chain((p[0] for p in used.positions), (u[0] for u in used.uses)))
-        )
+    names.update(dict.fromkeys([value.name for value in plan.values]))
+    names.update(dict.fromkeys([name for used in used_values for name, _ in used.positions]))
+    names.update(dict.fromkeys([name for used in used_values for name, _, _ in used.uses]))
     names.update(dict.fromkeys(plan.instructions))
     return {name: place for place, name in enumerate(names)}
 
@@ -129,12 +127,12 @@ def _steps(plan: Plan) -> dict[str, int]:
 
 
 def _last_uses(plan: Plan, steps: Mapping[str, int]) -> tuple[int | None, ...]:
-    last_uses = {
-        used.value_id: max((steps.get(use[0], -1) for use in used.uses), default=-1)
-        for used in plan.used_values or ()
-    }
-    found = (last_uses.get(value.value_id, -1) for value in plan.values)
-    return tuple(None if step < 0 else step for step in found)
+    last_uses: dict[int, int] = {}
+    for used in plan.used_values or ():
+        found = [steps[name] for name, _, _ in used.uses if name in steps]
+        if found:
+            last_uses[used.value_id] = max(found)
+    return tuple([last_uses.get(value.value_id) for value in plan.values])
 
 
 def _instructions(
@@ -148,13 +146,15 @@ def _instructions(
         text = plan.instructions.get(name)
         facts = instruction_facts(text) if text is not None else _NOTHING
         computation = root_opcode = None
-        if (found := in_module.get(name)) is not None:
-            facts = found.facts if text is None else filled(facts, found.facts)
-            computation = found.computation or None
-            root_opcode = found.root_opcode
-        if module_text is None:
-            source_file, source_line = facts.source_file, facts.source_line
-        else:
+        source_file, source_line = facts.source_file, facts.source_line
+        if module_text is not None:
+            if (found := in_module.get(name)) is not None:
+                computation = found.computation or None
+                if text is None:
+                    facts = instruction_facts(found.text)
+                elif text != found.text:  # alike in every producer but the oldest
+                    facts = filled(facts, instruction_facts(found.text))
+                root_opcode = module_text.root_opcode(facts)
             source_file, source_line = module_text.place(facts)
         frame_ids.append(facts.stack_frame_id)
         instructions.append(

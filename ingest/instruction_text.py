@@ -8,6 +8,7 @@ Strings are quoted and escaped as in C; what stands in them is never looked at.
 """
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 __all__ = ["InstructionFacts", "filled", "instruction_facts", "opcode_of", "unescaped"]
@@ -56,6 +57,11 @@ _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}
 
+# Compilations of one program say the same again: half of the texts of seven runs of a
+# training program were repetitions. Longer texts are not worth the memory.
+_REMEMBERED_TEXTS: Final = 1 << 15
+_REMEMBERED_CHARACTERS: Final = 1000
+
 _NO_HEAD: Final = (None, None, 0)
 _NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
 
@@ -65,6 +71,10 @@ def instruction_facts(text: str) -> InstructionFacts:
 
     Text that is cut short or odd gives what stands before the oddity.
     """
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _read(text)
+
+
+def _read(text: str) -> InstructionFacts:
     shape, opcode, at = _head(text)
     if opcode is None:
         return _NOTHING
@@ -96,6 +106,9 @@ def instruction_facts(text: str) -> InstructionFacts:
         target,
         calls,
     )
+
+
+_remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read)
 
 
 def opcode_of(text: str) -> str | None:

@@ -29,6 +29,8 @@ __all__ = ["ingest"]
 _OWN_LABELS: Final = tuple(node.label for node in SCHEMA.nodes if not node.shared)
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """To start one takes as long as to prepare a dump of this size."""
+_BYTES_WORTH_THEIR_MEMORY: Final = 32 * 2**20
+"""A single dump of this size is prepared in a process that gives its memory back."""
 
 
 def ingest(
@@ -343,6 +345,8 @@ def _load(
             meter.advance(dump)
         else:
             dumps.append(dump)
+    if dumps and load is not None:
+        load.expect_rows()
     # The largest first: last, it would keep one processor busy and the others idle.
     dumps.sort(key=lambda dump: (-dump.size_bytes, dump.key))
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -379,7 +383,8 @@ def _processes(dumps: Sequence[DumpFiles], wanted: int | None) -> int:
         has_affinity = hasattr(os, "sched_getaffinity")  # not on macOS
         wanted = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     size_bytes = sum(dump.size_bytes for dump in dumps)
-    return min(wanted, 1 + size_bytes // _BYTES_WORTH_A_PROCESS)
+    worth = _BYTES_WORTH_A_PROCESS if len(dumps) > 1 else _BYTES_WORTH_THEIR_MEMORY
+    return min(wanted, 1 + size_bytes // worth)
 
 
 def _tidy(load: Load | None, work: _Work, tally: _Tally, written_runs: Collection[str]) -> None:

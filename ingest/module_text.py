@@ -14,16 +14,11 @@ not fit are passed over.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.instruction_text import (
-    InstructionFacts,
-    instruction_facts,
-    opcode_of,
-    unescaped,
-)
+from xlagraph.ingest.instruction_text import InstructionFacts, opcode_of, unescaped
 
 __all__ = ["ModuleInstruction", "ModuleText", "StackFrame", "parse_module_text"]
 
@@ -31,10 +26,9 @@ __all__ = ["ModuleInstruction", "ModuleText", "StackFrame", "parse_module_text"]
 class ModuleInstruction(NamedTuple):
     """One instruction of the module text."""
 
-    facts: InstructionFacts
     computation: str
-    root_opcode: str | None
-    """Of a fusion: opcode of the root of the computation that it runs."""
+    text: str
+    """After ``%name = ``."""
 
 
 class StackFrame(NamedTuple):
@@ -54,8 +48,17 @@ class ModuleText:
 
     name: str | None
     instructions: Mapping[str, ModuleInstruction]
+    roots: Mapping[str, str]
+    """Text of the root of each computation, after ``%name = ``."""
     frames: Mapping[int, StackFrame]
     """By number; every caller is among them, and none calls itself by way of others."""
+
+    def root_opcode(self, facts: InstructionFacts) -> str | None:
+        """Give the opcode of the root of the computation that a fusion runs; else None."""
+        if facts.opcode != "fusion" or facts.calls is None:
+            return None
+        root = self.roots.get(facts.calls)
+        return opcode_of(root) if root is not None else None
 
     def place(self, facts: InstructionFacts) -> tuple[str | None, int | None]:
         """Give source file and line: what the instruction says itself, else its innermost frame."""
@@ -82,7 +85,7 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
     tables: dict[str, dict[int, str]] = {}
     table: dict[int, str] | None = None
     computation = ""
-    found: dict[str, tuple[str, str]] = {}
+    found: dict[str, ModuleInstruction] = {}
     roots: dict[str, str] = {}
     for line in lines:
         if line.startswith("  "):
@@ -91,9 +94,9 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
             start = 7 if is_root else 2
             name = line[start + line.startswith("%", start) : end]
             if is_root:
-                roots[computation] = line[end + 3 :]
-            if name in wanted and end > 0:
-                found.setdefault(name, (computation, line[end + 3 :].rstrip()))
+                roots[computation] = line[end + 3 :].rstrip()
+            if name in wanted and end > 0 and name not in found:
+                found[name] = ModuleInstruction(computation, line[end + 3 :].rstrip())
         elif table is not None and (row := _TABLE_ROW.match(line)):
             table.setdefault(int(row[1]), row[2])
         elif (line := line.rstrip()) in _TABLES:
@@ -102,16 +105,7 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
             computation = header[1]
         elif module is None and (header := _MODULE.match(line)):
             module = header[1]
-    return ModuleText(module, dict(_instructions(found, roots)), _frames(tables))
-
-
-def _instructions(
-    found: Mapping[str, tuple[str, str]], roots: Mapping[str, str]
-) -> Iterator[tuple[str, ModuleInstruction]]:
-    for name, (computation, text) in found.items():
-        facts = instruction_facts(text)
-        root = roots.get(facts.calls) if facts.opcode == "fusion" and facts.calls else None
-        yield name, ModuleInstruction(facts, computation, opcode_of(root) if root else None)
+    return ModuleText(module, found, roots, _frames(tables))
 
 
 def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:

@@ -1,22 +1,24 @@
 """The nodes of a compilation as columns: one function for each label.
 
-Labels and property names stand here, in `relationship_rows` and in the schema only.
+The parts of a compilation have the end of their key here, and no ``compilation`` yet: both
+are made where it is known which one it is. Labels and property names stand here, in
+`relationship_rows` and in the schema only.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.ingest.bounded_keys import bounded_key, bounded_keys
+from xlagraph.ingest.facts import Facts
 from xlagraph.ingest.peaks import SpacePeaks
 from xlagraph.ingest.plan import Allocation
-from xlagraph.ingest.row_source import NO_ROWS, Columns, RowSource, scopes_of
+from xlagraph.ingest.row_source import NO_ROWS, Columns, Identity, RowSource
 from xlagraph.ingest.shapes import ShapeFacts, shape_facts
 
-__all__ = ["NODE_ROWS"]
+__all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
 
 
-def _run(source: RowSource) -> Columns:
-    identity = source.identity
+def _run(identity: Identity, _: Facts) -> Columns:
     return _row(
         key=identity.files.run,
         name=identity.files.run,
@@ -26,21 +28,20 @@ def _run(source: RowSource) -> Columns:
     )
 
 
-def _module(source: RowSource) -> Columns:
-    module = source.identity.files.name.module
+def _module(identity: Identity, _: Facts) -> Columns:
+    module = identity.files.name.module
     if module is None:
         return NO_ROWS
     return _row(key=bounded_key(module), name=module)
 
 
-def _compilation(source: RowSource) -> Columns:
-    identity, facts = source.identity, source.facts
+def _compilation(identity: Identity, facts: Facts) -> Columns:
     plan, name = facts.plan, identity.files.name
     ranges = plan.live_ranges
     printed = ranges.peak if ranges is not None else None
     spaces = [space for space in facts.peaks.spaces if space.color == 0]
     return _row(
-        key=source.key,
+        key=identity.files.key,
         state="complete",
         moduleId=name.module_id,
         moduleName=name.module_name,
@@ -85,8 +86,7 @@ def _memory_spaces(source: RowSource) -> Columns:
     spaces = source.facts.peaks.spaces
     rows = [_peaks(space) for space in spaces]
     return dict(
-        key=[f"{source.key}#m/{space.color}" for space in spaces],
-        compilation=[source.key] * len(spaces),
+        key=[f"#m/{space.color}" for space in spaces],
         color=[space.color for space in spaces],
         allocationBytes=[space.allocation_bytes for space in spaces],
         **{name: [row[name] for row in rows] for name in _no_peaks(has_ranges=False)},
@@ -99,8 +99,7 @@ def _allocations(source: RowSource) -> Columns:
     peaks = source.facts.peaks.allocations
     tells_output = _tells_output(allocations)
     return {
-        "key": [f"{source.key}#a/{item.number}" for item in allocations],
-        "compilation": [source.key] * len(allocations),
+        "key": [f"#a/{item.number}" for item in allocations],
         "number": [item.number for item in allocations],
         "sizeBytes": [item.size_bytes for item in allocations],
         "role": [_role(item) for item in allocations],
@@ -167,8 +166,7 @@ def _values(source: RowSource) -> Columns:
         "sourceLine": [item.source_line for item in facts.instructions],
     }
     return dict(
-        key=[f"{source.key}#v/{value_id}" for value_id in ids],
-        compilation=[source.key] * len(ids),
+        key=[f"#v/{value_id}" for value_id in ids],
         valueId=ids,
         name=names,
         shapeIndex=indexes,
@@ -214,8 +212,7 @@ def _instructions(source: RowSource) -> Columns:
         texts,
     ) = zip(*instructions, strict=True)
     return {
-        "key": [f"{source.key}#i/{name}" for name in bounded_keys(names)],
-        "compilation": [source.key] * len(names),
+        "key": [f"#i/{name}" for name in bounded_keys(names)],
         "name": names,
         "opcode": opcodes,
         "shape": shapes,
@@ -242,7 +239,7 @@ def _ops(source: RowSource) -> Columns:
 
 
 def _scope_nodes(source: RowSource) -> Columns:
-    depths = {scope: depth for name in source.op_rows for depth, scope in scopes_of(name)}
+    depths = {scope: depth for _, depth, scope in source.scopes}
     names = list(source.scope_rows)
     return {
         "key": bounded_keys(names),
@@ -275,10 +272,14 @@ def _row(**properties: object) -> Columns:
     return {name: [cell] for name, cell in properties.items()}
 
 
-NODE_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
+IDENTITY_NODE_ROWS: Final[Mapping[str, Callable[[Identity, Facts], Columns]]] = {
     "Run": _run,
     "Module": _module,
     "Compilation": _compilation,
+}
+"""By label: what depends on more than the text."""
+
+NODE_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
     "MemorySpace": _memory_spaces,
     "Allocation": _allocations,
     "Value": _values,
@@ -288,4 +289,4 @@ NODE_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
     "SourceLine": _source_lines,
     "Frame": _frames,
 }
-"""By label, in the order of the schema."""
+"""By label: what the text alone says."""

@@ -112,10 +112,9 @@ def peaks(
             held = [(first, last, end - start) for first, last, _, start, end, _ in inside]
             _add(logical, held)
             hidden += twice
-            peak = _peak_of(held + twice, max_step)
-            slots = [(start, end) for _, _, _, start, end, _ in _live(inside, peak)]
-            hole = largest_hole(slots, allocation.size_bytes)
-            peak_of[allocation.number] = AllocationPeak(peak, hole)
+            peak_of[allocation.number] = _allocation_peak(
+                allocation, inside, held + twice, max_step
+            )
         physical = _add(logical.copy(), hidden)
         peak = _peak(physical, max_step)
         shares: list[tuple[int, int]] = []
@@ -188,10 +187,17 @@ def _sums(changes: _Changes, steps: Iterable[int]) -> list[int]:
     return list(accumulate(map(changes.get, steps, repeat(0))))
 
 
-def _peak_of(held: Sequence[_Held], max_step: int) -> Peak:
-    if len(held) == 1 and held[0][2]:  # most allocations hold one value
-        return Peak(held[0][2], held[0][0])
-    return _peak(_add(defaultdict(int), held), max_step)
+def _allocation_peak(
+    allocation: Allocation, inside: Sequence[_Resident], held: Sequence[_Held], max_step: int
+) -> AllocationPeak:
+    if len(inside) == 1:  # as in most allocations
+        first, _, _, start, end, _ = inside[0]
+        if end > start:
+            hole = max(start, allocation.size_bytes - end)
+            return AllocationPeak(Peak(end - start, first), hole)
+    peak = _peak(_add(defaultdict(int), held), max_step)
+    slots = [(start, end) for _, _, _, start, end, _ in _live(inside, peak)]
+    return AllocationPeak(peak, largest_hole(slots, allocation.size_bytes))
 
 
 def _peak(changes: _Changes, max_step: int) -> Peak:

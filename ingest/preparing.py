@@ -10,7 +10,7 @@ an interpreter without a caller ends by itself.
 import pickle
 import subprocess
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +21,7 @@ from typing import IO, Final, NamedTuple, cast
 
 import pyarrow as pa
 
+from xlagraph.graph.pandas_import import forbid_pandas
 from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.ingest.collector import collector_paused
 from xlagraph.ingest.dump_files import DumpFiles
@@ -39,6 +40,8 @@ _BATCH_BYTES: Final = 2**20
 """Of dumps whose rows are made together: larger batches are no faster."""
 _WAITING_BYTES: Final = 16 * 2**20
 """Of dumps whose rows are made or being made and not yet taken: bounds the memory."""
+_KNOWN_BYTES: Final = 8 * 2**20
+"""Of dumps whose facts are kept for others of the same content."""
 
 
 class Job(NamedTuple):
@@ -62,8 +65,36 @@ class Outcome:
 
 def prepare(job: Job) -> Outcome:
     """Read one compilation and make its rows; whatever is wrong with it is in the outcome."""
-    (outcome,) = _outcomes(_prepare([job]))
+    (outcome,) = _outcomes(_prepare([job], _KnownContents()))
     return outcome
+
+
+class _KnownContents:
+    """Facts of contents that were read lately, by digest.
+
+    Hosts of one job and runs of one program compile much the same: of 356 dumps of seven
+    runs, 211 had the content of another. The largest dumps come first, so that those of
+    the same content come close together.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[Outcome, Facts]] = OrderedDict()
+        self._bytes = 0
+
+    def find(self, sha256: str) -> tuple[Outcome, Facts] | None:
+        """Give what came of a content; None if it is not known."""
+        found = self._known.get(sha256)
+        if found is not None:
+            self._known.move_to_end(sha256)
+        return found
+
+    def keep(self, sha256: str, outcome: Outcome, facts: Facts) -> None:
+        """Keep what came of a content, and drop what was longest not asked for."""
+        self._known[sha256] = outcome, facts
+        self._bytes += outcome.bytes_read
+        while self._bytes > _KNOWN_BYTES:
+            _, (dropped, _) = self._known.popitem(last=False)
+            self._bytes -= dropped.bytes_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +107,12 @@ class _Prepared:
 
 
 @collector_paused()
-def _prepare(jobs: Sequence[Job]) -> _Prepared:
+def _prepare(jobs: Sequence[Job], known: _KnownContents) -> _Prepared:
     outcomes = []
     have_rows = []
     compilations = []
     for job in jobs:
-        outcome, compilation = _read_and_join(job)
+        outcome, compilation = _read_and_join(job, known)
         outcomes.append(outcome)
         have_rows.append(compilation is not None)
         if compilation is not None:
@@ -99,9 +130,17 @@ def _outcomes(prepared: _Prepared) -> Iterator[Outcome]:
         yield replace(outcome, rows=next(rows)) if has_rows else outcome
 
 
-def _read_and_join(job: Job) -> tuple[Outcome, tuple[Identity, Facts] | None]:
+def _read_and_join(
+    job: Job, known: _KnownContents
+) -> tuple[Outcome, tuple[Identity, Facts] | None]:
     try:
-        return _parse_and_join(job, read_dump(job.files))
+        contents = read_dump(job.files)
+        sha256 = contents.sha256
+        found = known.find(sha256)
+        outcome, facts = found or _parse_and_join(job.files, contents)
+        if found is None and not outcome.problems:  # these name files
+            known.keep(sha256, outcome, facts)
+        return outcome, (Identity(job.files, sha256, job.ingested_at, job.tags), facts)
     except UnreadableDump as error:
         return Outcome(problems=(error.problem,)), None
     except ParseError as error:
@@ -119,7 +158,7 @@ def _left_out(job: Job, message: str) -> Outcome:
     return Outcome(problems=(Problem(readable(job.files.allocations), None, message),))
 
 
-def _parse_and_join(job: Job, contents: DumpContents) -> tuple[Outcome, tuple[Identity, Facts]]:
+def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, Facts]:
     parts, problems = contents.take_parts()
     plan = parse_plan(parts)
     del parts
@@ -132,11 +171,10 @@ def _parse_and_join(job: Job, contents: DumpContents) -> tuple[Outcome, tuple[Id
     except UnreadableDump as error:  # the dump is whole without it
         problems.append(error.problem._replace(left_out=False))
     facts = join_facts(plan, module_text, names)
-    identity = Identity(job.files, contents.sha256, job.ingested_at, job.tags)
     missing = _missing(plan, has_module_text=module_text is not None)
-    problems.extend(_missing_companions(job.files, plan, problems))
+    problems.extend(_missing_companions(files, plan, problems))
     outcome = Outcome(problems=tuple(problems), missing=missing, bytes_read=contents.bytes_read)
-    return outcome, (identity, facts)
+    return outcome, facts
 
 
 def _missing(plan: Plan, *, has_module_text: bool) -> tuple[str, ...]:
@@ -178,8 +216,9 @@ def prepare_all(jobs: Sequence[Job], processes: int) -> Generator[Outcome, None,
     """
     batches = deque(_batches(jobs))
     if processes <= 1:
-        for batch in batches:
-            yield from _outcomes(_prepare(batch))
+        known = _KnownContents()
+        while batches:
+            yield from _outcomes(_prepare(batches.popleft(), known))
         return
     idle: SimpleQueue[_Worker] = SimpleQueue()
     workers = [_Worker() for _ in range(min(processes, len(batches)))]
@@ -288,6 +327,7 @@ def _start_process() -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-c", _SERVE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # an error of our own shows where this process prepares
         start_new_session=True,  # Ctrl-C is for the caller, who then ends this one
     )
     pickle.dump(sys.path, _pipe(process.stdin))
@@ -308,11 +348,13 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 
 def serve() -> None:
     """Prepare the batches that come on standard input until it ends."""
+    forbid_pandas()
     source, target = sys.stdin.buffer, sys.stdout.buffer
+    known = _KnownContents()
     with suppress(EOFError, BrokenPipeError):
         while True:
             batch = cast("list[Job]", pickle.load(source))  # noqa: S301 - our caller wrote it
-            pickle.dump(_packed(_prepare(batch)), target, protocol=pickle.HIGHEST_PROTOCOL)
+            pickle.dump(_packed(_prepare(batch, known)), target, protocol=pickle.HIGHEST_PROTOCOL)
             target.flush()
 
 

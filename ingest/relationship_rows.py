@@ -4,20 +4,20 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Final, TypeVar
 
-from xlagraph.ingest.row_source import Columns, RowSource, scopes_of, source_line_of
+from xlagraph.ingest.facts import Facts
+from xlagraph.ingest.row_source import Columns, Identity, RowSource, source_line_of
 
-__all__ = ["RELATIONSHIP_ROWS"]
+__all__ = ["IDENTITY_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
 
 _Name = TypeVar("_Name", bound=Hashable)
 
 
-def _compiled(source: RowSource) -> Columns:
-    del source  # one run, one compilation
-    return _edges([0], [0])
+def _compiled(*_: object) -> Columns:
+    return _edges([0], [0])  # one run, one compilation
 
 
-def _of_module(source: RowSource) -> Columns:
-    ends = [] if source.identity.files.name.module is None else [0]
+def _of_module(identity: Identity, _: Facts) -> Columns:
+    ends = [] if identity.files.name.module is None else [0]
     return _edges(ends, ends)
 
 
@@ -170,12 +170,10 @@ def _to_shared(targets: Iterable[_Name | None], rows: Mapping[_Name, int]) -> Co
 
 
 def _within(source: RowSource) -> Columns:
-    joined = [
-        (row, source.scope_rows[scope])
-        for name, row in source.op_rows.items()
-        for _, scope in scopes_of(name)
-    ]
-    return _edges([row for row, _ in joined], [scope for _, scope in joined])
+    return _edges(
+        [row for row, _, _ in source.scopes],
+        [source.scope_rows[scope] for _, _, scope in source.scopes],
+    )
 
 
 def _called_from(source: RowSource) -> Columns:
@@ -189,9 +187,13 @@ def _edges(
     return {"source": sources, "target": targets, **properties}
 
 
-RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
+IDENTITY_RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[Identity, Facts], Columns]]] = {
     "COMPILED": _compiled,
     "OF_MODULE": _of_module,
+}
+"""By relationship type: what depends on more than the text."""
+
+RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
     "USES_SPACE": _uses_space,
     "ALLOCATES": _allocates,
     "HOLDS": _holds,
@@ -212,4 +214,4 @@ RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
     "WITHIN": _within,
     "CALLED_FROM": _called_from,
 }
-"""By relationship type, in the order of the schema."""
+"""By relationship type: what the text alone says."""

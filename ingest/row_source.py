@@ -1,10 +1,11 @@
 """What the rows of a compilation are made from, with the row numbers that tables share.
 
-Rows of nodes keep the order of the plan: a place in the plan is a row number, and
-relationships are made without looking keys up.
+Its identity is what is said from outside, its facts are what its text says: compilations
+of the same text share them. Rows of nodes keep the order of the plan: a place in the plan
+is a row number, and relationships are made without looking keys up.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeVar
@@ -13,7 +14,7 @@ from xlagraph.ingest.dump_files import DumpFiles
 from xlagraph.ingest.facts import Facts, Instruction
 from xlagraph.ingest.op_names import scopes
 
-__all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "scopes_of", "source_line_of"]
+__all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "source_line_of"]
 
 Columns = Mapping[str, Sequence[object]]
 """Columns of equal length by the names of the schema; without any, there are no rows."""
@@ -36,15 +37,9 @@ class Identity:
 
 @dataclass(frozen=True)
 class RowSource:
-    """What the rows are made from, with the row numbers that several tables need."""
+    """The facts of a text, with the row numbers that several tables need."""
 
-    identity: Identity
     facts: Facts
-
-    @property
-    def key(self) -> str:
-        """Key of the compilation."""
-        return self.identity.files.key
 
     @cached_property
     def instruction_rows(self) -> dict[str, int]:
@@ -76,9 +71,22 @@ class RowSource:
         return _numbered(item.op_name for item in self.facts.instructions)
 
     @cached_property
+    def scopes(self) -> list[tuple[int, int, str]]:
+        """Of each op name its row and depth and name of each scope that it lies in.
+
+        A leading ``/`` has nothing before it to name.
+        """
+        return [
+            (row, depth, scope)
+            for name, row in self.op_rows.items()
+            for depth, scope in enumerate(scopes(name), 1)
+            if scope
+        ]
+
+    @cached_property
     def scope_rows(self) -> dict[str, int]:
         """By name of the scope."""
-        return _numbered(scope for name in self.op_rows for _, scope in scopes_of(name))
+        return _numbered(scope for _, _, scope in self.scopes)
 
     @cached_property
     def source_line_rows(self) -> dict[tuple[str, int], int]:
@@ -89,11 +97,6 @@ class RowSource:
     def frame_rows(self) -> dict[str, int]:
         """By key of the call path."""
         return _numbered(path.key for path in self.facts.call_paths)
-
-
-def scopes_of(op_name: str) -> Iterator[tuple[int, str]]:
-    """Give depth and name of each scope; a leading ``/`` has nothing before it to name."""
-    return ((depth, scope) for depth, scope in enumerate(scopes(op_name), 1) if scope)
 
 
 def source_line_of(instruction: Instruction) -> tuple[str, int] | None:

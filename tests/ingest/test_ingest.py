@@ -409,6 +409,21 @@ def test_several_processes_give_the_same_graph(shared_dumps, tmp_path):
     assert read[0] == read[1]
 
 
+def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(shared_dumps):
+    from xlagraph.ingest.dump_files import find_dumps
+    from xlagraph.ingest.preparing import Job, prepare, prepare_all
+
+    jobs = [
+        Job(dump, "", ())
+        for dump in find_dumps(shared_dumps / "runs").dumps
+        if dump.stem.startswith("module_0")
+    ][::5]
+    together = [outcome.rows for outcome in prepare_all(jobs, 1)]
+    assert len({rows.nodes["Compilation"]["sha256"][0].as_py() for rows in together}) < len(jobs)
+    for job, rows in zip(jobs, together, strict=True):
+        assert rows == prepare(job).rows
+
+
 def test_interrupted_what_was_finished_stays(graph, runs, write, monkeypatch):
     write("baseline", 1, dump_text() + BLANK_LINES)
     second = write("baseline", 2)

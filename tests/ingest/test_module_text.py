@@ -1,5 +1,5 @@
-from xlagraph.ingest.instruction_text import InstructionFacts
-from xlagraph.ingest.module_text import StackFrame, parse_module_text
+from xlagraph.ingest.instruction_text import InstructionFacts, instruction_facts
+from xlagraph.ingest.module_text import ModuleText, StackFrame, parse_module_text
 
 NEW = """\
 HloModule jit_step, is_scheduled=true, entry_computation_layout={(f32[8]{0})->f32[8]{0}}
@@ -50,6 +50,14 @@ metadata={source_file="a.py" source_line=3}
 """
 
 
+def facts(module: ModuleText, name: str) -> InstructionFacts:
+    return instruction_facts(module.instructions[name].text)
+
+
+def root_opcode(module: ModuleText, name: str) -> str | None:
+    return module.root_opcode(facts(module, name))
+
+
 def test_only_the_instructions_asked_for_are_kept():
     module = parse_module_text(NEW, {"x", "fusion", "get-tuple-element.9"})
     assert module.name == "jit_step"
@@ -59,8 +67,8 @@ def test_only_the_instructions_asked_for_are_kept():
 def test_an_instruction_knows_its_computation_and_a_fusion_its_root():
     module = parse_module_text(NEW, ["x", "fusion", "tanh.1"])
     assert module.instructions["x"].computation == "main.3"
-    assert module.instructions["x"].root_opcode is None
-    assert module.instructions["fusion"].root_opcode == "tanh"
+    assert root_opcode(module, "x") is None
+    assert root_opcode(module, "fusion") == "tanh"
     assert module.instructions["tanh.1"].computation == "fused_computation.1"
 
 
@@ -68,8 +76,8 @@ def test_the_short_form_of_names_and_headers_says_the_same():
     module = parse_module_text(SHORT, {"x.1", "fusion.2"})
     assert module.name == "cluster.7"
     assert module.instructions["x.1"].computation == "main"
-    assert module.instructions["fusion.2"].root_opcode == "add"
-    assert module.instructions["fusion.2"].facts.calls == "fused_computation"
+    assert root_opcode(module, "fusion.2") == "add"
+    assert facts(module, "fusion.2").calls == "fused_computation"
     assert module.frames == {}
 
 
@@ -89,8 +97,8 @@ def test_frames_tell_the_place_and_the_printed_parent_counts_from_one():
 
 def test_the_place_is_the_instructions_own_or_that_of_its_innermost_frame():
     module = parse_module_text(NEW, {"x", "fusion"})
-    assert module.place(module.instructions["fusion"].facts) == ("/src/café.py", 9)
-    assert module.place(module.instructions["x"].facts) == (None, None)
+    assert module.place(facts(module, "fusion")) == ("/src/café.py", 9)
+    assert module.place(facts(module, "x")) == (None, None)
     own = InstructionFacts(None, None, None, "own.py", 4, 2, None, None)
     assert module.place(own) == ("own.py", 4)
     assert module.place(own._replace(source_file=None, stack_frame_id=99)) == (None, None)
@@ -99,7 +107,7 @@ def test_the_place_is_the_instructions_own_or_that_of_its_innermost_frame():
 def test_a_fusion_of_an_unknown_computation_has_no_root():
     text = "ENTRY main {\n  a = f32[] fusion(), calls=gone\n  b = f32[] fusion()\n}\n"
     module = parse_module_text(text, {"a", "b"})
-    assert [found.root_opcode for found in module.instructions.values()] == [None, None]
+    assert [root_opcode(module, name) for name in ("a", "b")] == [None, None]
 
 
 def callers(*printed_parents):
@@ -132,4 +140,4 @@ def test_lines_that_do_not_fit_are_passed_over():
     text = "garbage\n  more = garbage\n  ROOT\n  ROOT x\n{\n}\n  \n%%% {\n"
     module = parse_module_text(text, {"more", ""})
     assert module.name is None
-    assert module.instructions["more"].facts == (None,) * 8
+    assert facts(module, "more") == (None,) * 8

@@ -3,6 +3,7 @@
 import pytest
 
 from xlagraph.ingest.dump_files import find_dumps
+from xlagraph.ingest.instruction_text import instruction_facts
 from xlagraph.ingest.live_ranges import value_spans
 from xlagraph.ingest.module_text import parse_module_text
 from xlagraph.ingest.parser import parse_plan
@@ -103,13 +104,15 @@ def test_an_alias_set_is_the_same_for_all_its_values(live_dumps):
 
 
 def test_module_texts_tell_computation_root_and_place_of_every_instruction(dumps):
-    for key, plan, _, text in dumps:
-        if text is None:
+    for key, plan, _, module_text in dumps:
+        if module_text is None:
             continue
         names = {value.name for value in plan.values}
-        module = parse_module_text(text, names)
+        module = parse_module_text(module_text, names)
         assert module.name, key
-        for name, (facts, computation, root_opcode) in module.instructions.items():
+        for name, (computation, text) in module.instructions.items():
+            facts = instruction_facts(text)
+            root_opcode = module.root_opcode(facts)
             assert facts.opcode, f"{key}: {name}"
             assert computation, f"{key}: {name}"
             assert (root_opcode is not None) == (facts.opcode == "fusion"), f"{key}: {name}"
