@@ -11,10 +11,14 @@ import pyarrow.parquet as pq
 
 from xlagraph.graph import CompilationRows, Graph, Load, Result
 from xlagraph.graph.engine import Cell
+from xlagraph.graph.rows import RowBatch
 from xlagraph.graph.schema import SCHEMA
 
 GROUP_ROWS = 100_000
 SHARED = frozenset(node.label for node in SCHEMA.nodes if node.shared)
+LINKS = tuple(
+    item for item in SCHEMA.relationships if item.source in SHARED and item.target in SHARED
+)
 
 
 class RecordingGraph:
@@ -82,6 +86,11 @@ class _RecordingLoad:
         self._sink(rows)
         self._load.write(rows)
 
+    def write_batch(self, batch: RowBatch) -> None:
+        for rows in batch.split():
+            self._sink(rows)
+        self._load.write_batch(batch)
+
     def remove(self, compilation: str) -> None:
         self._load.remove(compilation)
 
@@ -90,13 +99,30 @@ class _RecordingLoad:
 
 
 class KeyedRows:
-    """A sink that writes one Parquet file for each table: ends by key, shared rows once."""
+    """A sink that writes one Parquet file for each table: ends by key, shared rows once.
 
-    def __init__(self, folder: Path) -> None:
+    Shared rows that are in a graph already are left out.
+    """
+
+    def __init__(self, folder: Path, graph: Graph) -> None:
         self._folder = folder
         self._waiting: dict[str, list[pa.Table]] = {}
         self._writers: dict[str, pq.ParquetWriter] = {}
-        self._seen: dict[str, set[tuple[str, ...]]] = {}
+        self._seen = {
+            **{
+                label: set(graph.query(f"MATCH (n:{label}) RETURN n.key AS key").rows)
+                for label in SHARED
+            },
+            **{
+                item.name: set(
+                    graph.query(
+                        f"MATCH (a:{item.source})-[:{item.name}]->(b:{item.target}) "
+                        "RETURN a.key AS source, b.key AS target"
+                    ).rows
+                )
+                for item in LINKS
+            },
+        }
 
     def __call__(self, rows: CompilationRows) -> None:
         """Take the rows of one compilation."""
@@ -111,7 +137,7 @@ class KeyedRows:
             }
             rest = {name: table.column(name) for name in table.column_names[2:]}
             keyed = pa.table(ends | rest)
-            if relationship.source in SHARED and relationship.target in SHARED:
+            if relationship in LINKS:
                 keyed = self._unseen(relationship.name, keyed, ["from", "to"])
             self._add(relationship.name, keyed)
 
@@ -123,7 +149,7 @@ class KeyedRows:
             writer.close()
 
     def _unseen(self, name: str, table: pa.Table, columns: list[str]) -> pa.Table:
-        seen = self._seen.setdefault(name, set())
+        seen = self._seen[name]
         fresh = []
         for row, key in enumerate(
             zip(*[table.column(c).to_pylist() for c in columns], strict=True)

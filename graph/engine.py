@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
     import polars
 
-    from xlagraph.graph.rows import CompilationRows
+    from xlagraph.graph.rows import CompilationRows, RowBatch
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]
@@ -58,6 +58,9 @@ class Load(Protocol):
 
         One of the same key is replaced, unless it has the same digest: then it stays.
         """
+
+    def write_batch(self, batch: "RowBatch") -> None:
+        """Take some compilations, as `write` takes one."""
 
     def remove(self, compilation: str) -> None:
         """Take a compilation out, with all its parts and what nothing else uses.

@@ -29,7 +29,7 @@ from xlagraph.graph.import_files import (
 )
 from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
 from xlagraph.graph.reading import KEYED_COLUMNS, KeyedRows, read_compilations
-from xlagraph.graph.rows import NODE_COLUMNS, CompilationRows, keys_of, row_numbers
+from xlagraph.graph.rows import NODE_COLUMNS, CompilationRows, RowBatch, keys_of, row_numbers
 from xlagraph.graph.schema import SCHEMA, VERSION, RelationshipType
 
 SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
@@ -190,6 +190,10 @@ class ExportLoad:
             for item in SCHEMA.relationships
         }
         self.write_keyed(KeyedRows(nodes, relationships))
+
+    def write_batch(self, batch: RowBatch) -> None:
+        for rows in batch.split():
+            self.write(rows)
 
     def write_keyed(self, rows: KeyedRows) -> None:
         """Take complete compilations, each at most once in an export."""

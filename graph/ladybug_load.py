@@ -18,7 +18,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import accumulate
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -29,15 +29,11 @@ import pyarrow.compute as pc
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.row_files import RowFiles
-from xlagraph.graph.rows import CompilationRows, keys_of, row_numbers
+from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
 from xlagraph.graph.schema import SCHEMA, VERSION, PropertyType, RelationshipType
 
 BUFFER_POOL_BYTES: Final = 1 << 30
 """What the engine may keep of a file in memory; its own default is 80 % of the machine."""
-
-# Compilations are gathered until they have so many rows: small ones one by one cost five
-# times as much.
-_GATHERED_ROWS: Final = 50_000
 
 # Rows that one transaction may take; three times the memory for six million of them.
 _SMALL_ROWS: Final = 200_000
@@ -130,8 +126,6 @@ class LadybugLoad:
         self._copied = folder / "graph.lbug"
         self._beside = ThreadPoolExecutor(1)
         self._copying: Future[None] | None = None
-        self._waiting: list[CompilationRows] = []
-        self._waiting_rows = 0
         self._files: RowFiles | None = None
         self._written: set[str] = set()
         self._removed: set[str] = set()
@@ -152,19 +146,26 @@ class LadybugLoad:
             self._copying = self._beside.submit(self._copy_file)
 
     def write(self, rows: CompilationRows) -> None:
-        key = rows.compilation
-        if key in self._written:
-            raise ValueError(f"{key} is written twice in one load")
-        digest = rows.nodes["Compilation"].column("sha256")[0].as_py()
-        if key not in self._removed and digest and self._stored().get(key) == digest:
-            return
-        self._written.add(key)
-        run: Mapping[str, Cell] = rows.nodes["Run"].to_pylist()[0]
-        self._runs[rows.run] = run
-        self._waiting.append(rows)
-        self._waiting_rows += rows.count()
-        if self._waiting_rows >= _GATHERED_ROWS:
-            self._write_waiting()
+        self.write_batch(RowBatch.joined([rows]))
+
+    def write_batch(self, batch: RowBatch) -> None:
+        digests = _digests_of(batch)
+        for key in digests:
+            if key in self._written:
+                raise ValueError(f"{key} is written twice in one load")
+        new = [
+            key in self._removed or not digest or self._stored().get(key) != digest
+            for key, digest in digests.items()
+        ]
+        if not all(new):
+            kept = list(compress(batch.split(), new))
+            if not kept:
+                return
+            batch = RowBatch.joined(kept)
+        self._written.update(keys_of(batch.nodes["Compilation"]))
+        for run in batch.nodes["Run"].to_pylist():
+            self._runs[run["key"]] = run
+        self._write_files(batch)
 
     def remove(self, compilation: str) -> None:
         if compilation in self._written:
@@ -177,8 +178,6 @@ class LadybugLoad:
 
     def close_files(self) -> None:
         """Finish the row files."""
-        if self._waiting:
-            self._write_waiting()
         if self._files is not None:
             self._files.close()
 
@@ -285,42 +284,34 @@ class LadybugLoad:
         if self._path.exists():
             shutil.copy(self._path, self._copied)
 
-    def _write_waiting(self) -> None:
-        """Put the rows of the compilations that wait into files, those of a table together."""
-        waiting, self._waiting, self._waiting_rows = self._waiting, [], 0
+    def _write_files(self, batch: RowBatch) -> None:
         files = self._open_files()
         keys: dict[str, pa.Array[Any]] = {}
         fresh: dict[str, pa.Array[Any]] = {}
-        starts: dict[str, list[int]] = {}
-        """By label: the row at which each compilation begins, in the table of all of them."""
-        for node in SCHEMA.nodes:
-            label = node.label
-            tables = [rows.nodes[label] for rows in waiting]
-            starts[label] = list(accumulate((table.num_rows for table in tables), initial=0))
-            table = pa.concat_tables(tables)
+        for label, table in batch.nodes.items():
             keys[label] = table.column("key").combine_chunks()
             if label in _MERGED:
                 fresh[label] = self._take_shared(label, table)
             elif label not in _SHARED:
                 files.add(label, _complete(table) if label == "Compilation" else table)
         for relationship in SCHEMA.relationships:
-            source, target = relationship.source, relationship.target
-            tables = [
-                _moved(
-                    rows.relationships[relationship.name], starts[source][at], starts[target][at]
-                )
-                for at, rows in enumerate(waiting)
-            ]
-            table = pa.concat_tables(tables)
+            name, source = relationship.name, relationship.source
+            if not batch.relationships[name].num_rows:
+                continue
+            sources, targets = batch.ends(name)
+            columns: dict[str, pa.Array[Any] | pa.ChunkedArray[Any]] = {
+                "from": keys[source].take(sources),
+                "to": keys[relationship.target].take(targets),
+            }
+            for item in relationship.properties:
+                columns[item.name] = batch.relationships[name].column(item.name)
+            table = pa.table(columns)
             if source in _MERGED:
                 # what leaves a shared node is known with it: taken once, with its first sight
-                table = table.filter(pc.is_in(table.column("source"), value_set=fresh[source]))
-            if table.num_rows:
-                ends = _with_keys(table, keys[source], keys[target])
-                if source in _MERGED:
-                    self._between.setdefault(relationship.name, []).append(ends)
-                else:
-                    files.add(relationship.name, ends)
+                is_fresh = pc.is_in(sources, value_set=fresh[source])
+                self._between.setdefault(name, []).append(table.filter(is_fresh))
+            else:
+                files.add(name, table)
 
     def _take_shared(self, label: str, table: pa.Table) -> "pa.Array[Any]":
         """Keep the rows seen for the first time in this load; say which they are."""
@@ -365,34 +356,19 @@ def _rows(
         return cast("list[list[Cell]]", found.get_all())
 
 
+def _digests_of(batch: RowBatch) -> dict[str, str | None]:
+    """Give key and digest of each compilation."""
+    table = batch.nodes["Compilation"]
+    digests = cast("list[str | None]", table.column("sha256").to_pylist())
+    return dict(zip(keys_of(table), digests, strict=True))
+
+
 def _complete(compilations: pa.Table) -> pa.Table:
     """Say that what is written here is whole."""
     states = pa.repeat("complete", compilations.num_rows)
     return compilations.set_column(
         compilations.schema.get_field_index("state"), compilations.schema.field("state"), states
     )
-
-
-def _moved(table: pa.Table, first_source: int, first_target: int) -> pa.Table:
-    """Count row numbers from those of the first compilation."""
-    if not table.num_rows:
-        return table
-    for place, first in enumerate((first_source, first_target)):
-        if first:
-            rows = pc.add(table.column(place), pa.scalar(first, pa.int32()))
-            table = table.set_column(place, table.schema.field(place), rows)
-    return table
-
-
-def _with_keys(table: pa.Table, sources: "pa.Array[Any]", targets: "pa.Array[Any]") -> pa.Table:
-    """Put keys in the place of row numbers."""
-    columns: dict[str, pa.Array[Any] | pa.ChunkedArray[Any]] = {
-        "from": sources.take(table.column("source")),
-        "to": targets.take(table.column("target")),
-    }
-    for name in table.column_names[2:]:
-        columns[name] = table.column(name)
-    return pa.table(columns)
 
 
 def _copy(connection: ladybug.Connection, table: str, rows: Path) -> None:

@@ -34,7 +34,7 @@ from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
 from xlagraph.graph.neo4j_chunks import Batch
 from xlagraph.graph.neo4j_transactions import LoadState, TooLarge
 from xlagraph.graph.neo4j_worker import Worker
-from xlagraph.graph.rows import CompilationRows
+from xlagraph.graph.rows import CompilationRows, RowBatch
 from xlagraph.graph.schema import VERSION
 
 BATCH_ROWS: Final = 20_000
@@ -100,6 +100,10 @@ class Neo4jLoad:
         self._waiting_rows += rows.count()
         if self._waiting_rows >= BATCH_ROWS:
             self._send()
+
+    def write_batch(self, batch: RowBatch) -> None:
+        for rows in batch.split():
+            self.write(rows)
 
     def remove(self, compilation: str) -> None:
         self._raise_failure()

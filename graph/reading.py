@@ -1,152 +1,131 @@
-"""Reads a compilation back from a graph, in statements that both engines understand.
+"""Reads compilations back from a graph, in statements that both engines understand.
 
-Every statement is made from the schema: parts are found by the key of their compilation,
-the ends of relationships by key, shared nodes by walking from the parts.
+Every statement is made from the schema and begins at keys: parts are found by walking from
+their compilation, shared nodes by walking from the parts, and never back, for that would lead
+to other compilations. So reading costs by what is read, however large the graph is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import NameUnknown
-from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows, keys_of
+from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA, NodeType, RelationshipType
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
+Row = tuple[Cell, ...]
 
-_SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
+KEYED_COLUMNS: Final[Mapping[str, pa.Schema]] = {
+    name: pa.schema([pa.field("source", pa.string()), pa.field("target", pa.string()), *rest])
+    for name, (_, _, *rest) in RELATIONSHIP_COLUMNS.items()
+}
+"""Columns of relationships whose ends are named by their keys."""
+
+# Parts before shared nodes; a walk leads on in this order, or stays at its label.
+_LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.shared))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRows:
+    """The rows of some compilations, what they share once.
+
+    ``nodes`` has one table for each label, in the order of the keys, ``relationships`` one
+    for each type, with `KEYED_COLUMNS`; both in the order of the schema.
+    """
+
+    nodes: Mapping[str, pa.Table]
+    relationships: Mapping[str, pa.Table]
 
 
 def read_compilation(query: Query, compilation: str) -> CompilationRows:
-    """Give the rows of a complete compilation, nodes in the order of their keys."""
-    found = query(
-        "MATCH (c:Compilation {key: $compilation}) RETURN c.state AS state",
-        {"compilation": compilation},
-    )
-    if found.rows != (("complete",),):
-        raise NameUnknown(f"no compilation {compilation} in the graph")
-    nodes = {
-        node.label: _columns(
-            NODE_COLUMNS[node.label], query(_node_text(node), {"compilation": compilation})
-        )
-        for node in SCHEMA.nodes
-        if not node.shared
-    }
-    ends = {
-        relationship.name: query(_relationship_text(relationship), {"compilation": compilation})
-        for relationship in SCHEMA.relationships
-        if not _joins_shared(relationship)
-    }
-    shared = _shared_keys(query, ends)
-    for node in SCHEMA.nodes:
-        if node.shared:
-            rows = query(_lookup_text(node), {"keys": sorted(shared[node.label])})
-            nodes[node.label] = _columns(NODE_COLUMNS[node.label], rows)
-    row_by_key = {
-        label: {key: row for row, key in enumerate(keys_of(table))}
-        for label, table in nodes.items()
-    }
+    """Give the rows of a complete compilation; NameUnknown if there is none."""
+    rows = read_compilations(query, [compilation])
     relationships = {
-        relationship.name: _relationship_columns(relationship, ends[relationship.name], row_by_key)
-        for relationship in SCHEMA.relationships
+        item.name: _with_row_numbers(item, rows.relationships[item.name], rows.nodes)
+        for item in SCHEMA.relationships
     }
-    return CompilationRows({node.label: nodes[node.label] for node in SCHEMA.nodes}, relationships)
+    return CompilationRows(rows.nodes, relationships)
 
 
-def _joins_shared(relationship: RelationshipType) -> bool:
-    return relationship.source in _SHARED and relationship.target in _SHARED
-
-
-def _shared_keys(query: Query, ends: dict[str, Result]) -> dict[str, set[str]]:
-    """Collect the keys of shared nodes, walking on until nothing new comes."""
-    found: dict[str, set[str]] = {label: set() for label in sorted(_SHARED)}
-    for relationship in SCHEMA.relationships:
-        if not _joins_shared(relationship):
-            for place, label in enumerate((relationship.source, relationship.target)):
-                if label in _SHARED:
-                    found[label] |= {str(row[place]) for row in ends[relationship.name].rows}
-    between = [item for item in SCHEMA.relationships if _joins_shared(item)]
-    for relationship in between:
-        ends[relationship.name] = Result(("source", "target"), ())
-    fresh = {label: set(keys) for label, keys in found.items()}
-    while any(fresh.values()):
-        reached: dict[str, set[str]] = {label: set() for label in found}
-        for relationship in between:
-            if keys := sorted(fresh[relationship.source]):
-                result = query(_between_text(relationship), {"keys": keys})
-                ends[relationship.name] = Result(
-                    result.columns, ends[relationship.name].rows + result.rows
-                )
-                reached[relationship.target] |= {str(row[1]) for row in result.rows}
-        fresh = {label: keys - found[label] for label, keys in reached.items()}
-        for label, new_keys in fresh.items():
-            found[label] |= new_keys
-    return found
-
-
-def _returned(variable: str, names: Sequence[str]) -> str:
-    return ", ".join(f"{variable}.{name} AS {name}" for name in names)
-
-
-def _node_text(node: NodeType) -> str:
-    owner = "key" if node.label == "Compilation" else "compilation"
-    return (
-        f"MATCH (n:{node.label}) WHERE n.{owner} = $compilation "
-        f"RETURN {_returned('n', NODE_COLUMNS[node.label].names)} ORDER BY key"
+def read_compilations(query: Query, compilations: Collection[str]) -> KeyedRows:
+    """Give the rows of complete compilations together; NameUnknown names one that is none."""
+    keys, relationships = _walk(query, compilations)
+    nodes = {
+        node.label: _table(NODE_COLUMNS[node.label], _look_up(query, node, keys[node.label]))
+        for node in SCHEMA.nodes
+    }
+    states = {row["key"]: row["state"] for row in nodes["Compilation"].to_pylist()}
+    for compilation in compilations:
+        if states.get(compilation) != "complete":
+            raise NameUnknown(f"no compilation {compilation} in the graph")
+    return KeyedRows(
+        nodes,
+        {name: _table(columns, relationships[name]) for name, columns in KEYED_COLUMNS.items()},
     )
 
 
-def _lookup_text(node: NodeType) -> str:
+def _walk(
+    query: Query, compilations: Collection[str]
+) -> tuple[dict[str, set[str]], dict[str, list[Row]]]:
+    """Find the keys of all nodes by label, and all relationships by type."""
+    keys: dict[str, set[str]] = {label: set() for label in _LABELS}
+    keys["Compilation"].update(compilations)
+    relationships: dict[str, list[Row]] = {item.name: [] for item in SCHEMA.relationships}
+    for label in _LABELS:
+        walked: set[str] = set()
+        while fresh := keys[label] - walked:
+            for item in SCHEMA.relationships:
+                if _nearer_label(item) == label:
+                    found = query(_walk_text(item), {"keys": sorted(fresh)}).rows
+                    relationships[item.name] += found
+                    keys[item.source].update(str(row[0]) for row in found)
+                    keys[item.target].update(str(row[1]) for row in found)
+            walked |= fresh
+    return keys, relationships
+
+
+def _nearer_label(relationship: RelationshipType) -> str:
+    """Give the label of the end that a walk comes to first."""
+    return min(relationship.source, relationship.target, key=_LABELS.index)
+
+
+def _walk_text(relationship: RelationshipType) -> str:
+    label = _nearer_label(relationship)
+    nearer, further = ("a", "b") if label == relationship.source else ("b", "a")
+    # a plain MATCH of what is optional here would read the whole table in the embedded engine
     return (
-        f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) "
-        f"RETURN {_returned('n', NODE_COLUMNS[node.label].names)} ORDER BY key"
+        f"UNWIND $keys AS wanted MATCH ({nearer}:{label} {{key: wanted}}) OPTIONAL MATCH "
+        f"(a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "
+        f"WITH a, r, b WHERE {further}.key IS NOT NULL "
+        f"RETURN a.key AS source, b.key AS target"
+        + "".join(f", r.{item.name} AS {item.name}" for item in relationship.properties)
     )
 
 
-def _relationship_text(relationship: RelationshipType) -> str:
-    if relationship.target == "Compilation":
-        owner = "b.key"
-    elif relationship.source == "Compilation":
-        owner = "a.key"
-    else:
-        owner = "a.compilation"
-    return (
-        f"MATCH (a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "
-        f"WHERE {owner} = $compilation {_ends_returned(relationship)}"
-    )
+def _look_up(query: Query, node: NodeType, keys: Collection[str]) -> Sequence[Row]:
+    columns = ", ".join(f"n.{item.name} AS {item.name}" for item in node.properties)
+    text = f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) RETURN {columns}"
+    return query(f"{text} ORDER BY key", {"keys": sorted(keys)}).rows
 
 
-def _between_text(relationship: RelationshipType) -> str:
-    return (
-        f"UNWIND $keys AS wanted MATCH (a:{relationship.source} {{key: wanted}})"
-        f"-[r:{relationship.name}]->(b:{relationship.target}) {_ends_returned(relationship)}"
-    )
-
-
-def _ends_returned(relationship: RelationshipType) -> str:
-    names = [item.name for item in relationship.properties]
-    text = "RETURN a.key AS source, b.key AS target"
-    return f"{text}, {_returned('r', names)}" if names else text
-
-
-def _columns(schema: pa.Schema, result: Result) -> pa.Table:
-    columns = zip(*result.rows, strict=True) if result.rows else [()] * len(schema)
+def _table(columns: pa.Schema, rows: Sequence[Row]) -> pa.Table:
+    cells = zip(*rows, strict=True) if rows else [()] * len(columns)
     return pa.table(
-        [pa.array(list(cells), field.type) for cells, field in zip(columns, schema, strict=True)],
-        schema=schema,
+        [pa.array(list(column), field.type) for column, field in zip(cells, columns, strict=True)],
+        schema=columns,
     )
 
 
-def _relationship_columns(
-    relationship: RelationshipType,
-    result: Result,
-    row_by_key: Mapping[str, Mapping[str, int]],
+def _with_row_numbers(
+    relationship: RelationshipType, table: pa.Table, nodes: Mapping[str, pa.Table]
 ) -> pa.Table:
-    sources, targets = row_by_key[relationship.source], row_by_key[relationship.target]
-    rows = tuple(
-        (sources[str(source)], targets[str(target)], *properties)
-        for source, target, *properties in result.rows
-    )
-    return _columns(RELATIONSHIP_COLUMNS[relationship.name], Result(result.columns, rows))
+    ends = [
+        pc.index_in(table.column(name), value_set=nodes[label].column("key"))
+        for name, label in (("source", relationship.source), ("target", relationship.target))
+    ]
+    return pa.table([*ends, *table.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name])

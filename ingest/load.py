@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Final, cast
 
 from xlagraph.graph.engine import Graph, Load
-from xlagraph.graph.rows import CompilationRows
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.ingest.dump_files import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.interruption import Interruption
-from xlagraph.ingest.preparing import Job, Outcome, prepare_all
+from xlagraph.ingest.preparing import Job, Outcome, Prepared, prepare_all
 from xlagraph.ingest.reading import UnreadableDump, read_dump
 from xlagraph.ingest.shards import Shard
 from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress, readable
@@ -27,6 +26,7 @@ from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progre
 __all__ = ["ingest"]
 
 _OWN_LABELS: Final = tuple(node.label for node in SCHEMA.nodes if not node.shared)
+_RELATIONSHIP_TYPES: Final = tuple(item.name for item in SCHEMA.relationships)
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """To start one takes as long as to prepare a dump of this size."""
 _BYTES_WORTH_THEIR_MEMORY: Final = 32 * 2**20
@@ -173,28 +173,23 @@ class _Tally:
         """Take note of what came of one dump."""
         self.problems.extend(outcome.problems)
         self.bytes_read += outcome.bytes_read
-        if outcome.rows is not None:
+        if outcome.has_rows:
             (self.added if stored is None else self.updated).append(dump.key)
             if outcome.missing:
                 self.missing[dump.key] = outcome.missing
-            self._count_rows(outcome.rows)
+            self._compare_totals(dump.key, outcome.total_bytes, outcome.allocation_bytes)
+
+    def count_rows(self, counts: Mapping[str, int]) -> None:
+        """Take note of the rows of a compilation, by label or type."""
+        self.values += counts.get("Value", 0)
+        self.nodes += sum(counts.get(label, 0) for label in _OWN_LABELS)
+        self.relationships += sum(counts.get(name, 0) for name in _RELATIONSHIP_TYPES)
 
     def count_unchanged(self, dump: DumpFiles, stored: _StoredCompilation) -> None:
         """Take note of a dump that the graph holds as it is."""
         self.unchanged.append(dump.key)
         self.bytes_read += dump.size_bytes
         self._compare_totals(dump.key, stored.total_bytes, stored.allocation_bytes)
-
-    def _count_rows(self, rows: CompilationRows) -> None:
-        self.values += rows.nodes["Value"].num_rows
-        self.nodes += sum(rows.nodes[label].num_rows for label in _OWN_LABELS)
-        self.relationships += sum(table.num_rows for table in rows.relationships.values())
-        compilation = rows.nodes["Compilation"]
-        total_bytes, allocation_bytes = (
-            cast("int | None", compilation.column(name)[0].as_py())
-            for name in ("totalBytes", "allocationBytes")
-        )
-        self._compare_totals(rows.compilation, total_bytes, allocation_bytes or 0)
 
     def _compare_totals(self, key: str, total_bytes: int | None, allocation_bytes: int) -> None:
         if total_bytes == allocation_bytes:
@@ -352,23 +347,29 @@ def _load(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     jobs = [Job(dump, now, work.tags(dump.run)) for dump in dumps]
     written_runs: set[str] = set()
-    with closing(prepare_all(jobs, _processes(dumps, processes))) as outcomes:
-        for dump in dumps:
+    of_outcomes = iter(dumps)
+    with closing(prepare_all(jobs, _processes(dumps, processes), one_by_one=fail_fast)) as batches:
+        while True:
+            prepared: Prepared | None = None
             try:
                 interruption.release()
-                outcome = next(outcomes)
+                prepared = next(batches, None)
                 interruption.hold()
             except KeyboardInterrupt:
                 interruption.hold()
                 interruption.came = True
-            if interruption.came:
+            if interruption.came or prepared is None:
                 break
-            tally.count(dump, work.stored_compilation(dump), outcome)
-            if outcome.rows is not None:
-                written_runs.add(outcome.rows.run)
-                if load is not None:
-                    load.write(outcome.rows)
-            meter.advance(dump)
+            if load is not None and prepared.rows.counts:
+                load.write_batch(prepared.rows)
+            counts = iter(prepared.rows.counts)
+            for outcome in prepared.outcomes:
+                dump = next(of_outcomes)
+                tally.count(dump, work.stored_compilation(dump), outcome)
+                if outcome.has_rows:
+                    tally.count_rows(next(counts))
+                    written_runs.add(dump.run)
+                meter.advance(dump)
             if fail_fast and tally.has_left_out:
                 tally.has_stopped = True
                 break

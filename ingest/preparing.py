@@ -7,6 +7,7 @@ their output: unlike `multiprocessing` they need nothing of the caller's main mo
 an interpreter without a caller ends by itself.
 """
 
+import os
 import pickle
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from typing import IO, Final, NamedTuple, cast
 import pyarrow as pa
 
 from xlagraph.graph.pandas_import import forbid_pandas
-from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, RowBatch
 from xlagraph.ingest.collector import collector_paused
 from xlagraph.ingest.dump_files import DumpFiles
 from xlagraph.ingest.errors import ParseError
@@ -31,10 +32,20 @@ from xlagraph.ingest.module_text import parse_module_text
 from xlagraph.ingest.parser import parse_plan
 from xlagraph.ingest.plan import Plan
 from xlagraph.ingest.reading import DumpContents, UnreadableDump, read_dump
-from xlagraph.ingest.rows import Identity, RowBatch, row_batch
+from xlagraph.ingest.rows import Identity, row_batch
 from xlagraph.ingest.summary import Problem, readable
 
-__all__ = ["Job", "Outcome", "prepare", "prepare_all", "serve"]
+__all__ = ["ENVIRONMENT", "Job", "Outcome", "Prepared", "prepare_all", "serve"]
+
+ENVIRONMENT: Final[Mapping[str, str]] = {
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""Of processes that prepare, unless it is set already.
+
+Large pages: of 100 MB, to read and decode took 35 ms in place of 100. No threads for
+numpy, which pyarrow imports where there is one: they spin for as long as it takes to start.
+"""
 
 _BATCH_BYTES: Final = 2**20
 """Of dumps whose rows are made together: larger batches are no faster."""
@@ -54,19 +65,24 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: rows, or problems alone."""
+    """What came of a job: rows, among those of others, or problems alone."""
 
-    rows: CompilationRows | None = None
+    has_rows: bool = False
     problems: tuple[Problem, ...] = ()
     missing: tuple[str, ...] = ()
     """Parts that the dump does not have."""
     bytes_read: int = 0
+    total_bytes: int | None = None
+    """As printed."""
+    allocation_bytes: int = 0
 
 
-def prepare(job: Job) -> Outcome:
-    """Read one compilation and make its rows; whatever is wrong with it is in the outcome."""
-    (outcome,) = _outcomes(_prepare([job], _KnownContents()))
-    return outcome
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What came of some jobs, in their order, and the rows of those that have some."""
+
+    outcomes: tuple[Outcome, ...]
+    rows: RowBatch
 
 
 class _KnownContents:
@@ -97,37 +113,15 @@ class _KnownContents:
             self._bytes -= dropped.bytes_read
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What came of some jobs: outcomes without their rows, and the rows of all together."""
-
-    outcomes: tuple[Outcome, ...]
-    have_rows: tuple[bool, ...]
-    rows: RowBatch
-
-
 @collector_paused()
-def _prepare(jobs: Sequence[Job], known: _KnownContents) -> _Prepared:
-    outcomes = []
-    have_rows = []
-    compilations = []
-    for job in jobs:
-        outcome, compilation = _read_and_join(job, known)
-        outcomes.append(outcome)
-        have_rows.append(compilation is not None)
-        if compilation is not None:
-            compilations.append(compilation)
-    return _Prepared(tuple(outcomes), tuple(have_rows), row_batch(compilations))
+def _prepare(jobs: Sequence[Job], known: _KnownContents) -> Prepared:
+    found = [_read_and_join(job, known) for job in jobs]
+    compilations = [compilation for _, compilation in found if compilation is not None]
+    return Prepared(tuple([outcome for outcome, _ in found]), row_batch(compilations))
 
 
-def _without_rows(*outcomes: Outcome) -> _Prepared:
-    return _Prepared(outcomes, (False,) * len(outcomes), row_batch([]))
-
-
-def _outcomes(prepared: _Prepared) -> Iterator[Outcome]:
-    rows = prepared.rows.split()
-    for outcome, has_rows in zip(prepared.outcomes, prepared.have_rows, strict=True):
-        yield replace(outcome, rows=next(rows)) if has_rows else outcome
+def _without_rows(*outcomes: Outcome) -> Prepared:
+    return Prepared(outcomes, row_batch([]))
 
 
 def _read_and_join(
@@ -173,7 +167,14 @@ def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, 
     facts = join_facts(plan, module_text, names)
     missing = _missing(plan, has_module_text=module_text is not None)
     problems.extend(_missing_companions(files, plan, problems))
-    outcome = Outcome(problems=tuple(problems), missing=missing, bytes_read=contents.bytes_read)
+    outcome = Outcome(
+        has_rows=True,
+        problems=tuple(problems),
+        missing=missing,
+        bytes_read=contents.bytes_read,
+        total_bytes=plan.total.bytes if plan.total is not None else None,
+        allocation_bytes=sum(allocation.size_bytes for allocation in plan.allocations),
+    )
     return outcome, facts
 
 
@@ -209,23 +210,25 @@ def _missing_companions(
             yield Problem(readable(files.allocations), None, message, left_out=False)
 
 
-def prepare_all(jobs: Sequence[Job], processes: int) -> Generator[Outcome, None, None]:
-    """Give the outcome of each job, in their order; with several processes, side by side.
+def prepare_all(
+    jobs: Sequence[Job], processes: int, *, one_by_one: bool = False
+) -> Generator[Prepared, None, None]:
+    """Prepare jobs in their order, small ones together; with several processes, side by side.
 
     Closing the iterator ends the processes.
     """
-    batches = deque(_batches(jobs))
+    batches = deque([job] for job in jobs) if one_by_one else deque(_batches(jobs))
     if processes <= 1:
         known = _KnownContents()
         while batches:
-            yield from _outcomes(_prepare(batches.popleft(), known))
+            yield _prepare(batches.popleft(), known)
         return
     idle: SimpleQueue[_Worker] = SimpleQueue()
     workers = [_Worker() for _ in range(min(processes, len(batches)))]
     for worker in workers:
         idle.put(worker)
 
-    def run(batch: Sequence[Job]) -> list[_Prepared]:
+    def run(batch: Sequence[Job]) -> list[Prepared]:
         worker = idle.get()
         try:
             return worker.prepare(batch)
@@ -233,7 +236,7 @@ def prepare_all(jobs: Sequence[Job], processes: int) -> Generator[Outcome, None,
             idle.put(worker)
 
     threads = ThreadPoolExecutor(len(workers) or 1)
-    waiting: deque[tuple[Future[list[_Prepared]], int]] = deque()
+    waiting: deque[tuple[Future[list[Prepared]], int]] = deque()
     waiting_bytes = 0
     try:
         while batches or waiting:
@@ -246,8 +249,7 @@ def prepare_all(jobs: Sequence[Job], processes: int) -> Generator[Outcome, None,
             parts = future.result()
             waiting_bytes -= size_bytes
             del future
-            for prepared in parts:
-                yield from _outcomes(prepared)
+            yield from parts
     finally:
         for worker in workers:
             worker.end()
@@ -284,7 +286,7 @@ class _Worker:
         self._has_ended = False
         self._starting = Lock()
 
-    def prepare(self, batch: Sequence[Job]) -> list[_Prepared]:
+    def prepare(self, batch: Sequence[Job]) -> list[Prepared]:
         """Prepare a batch; of a dump that the process dies of, the outcome says so."""
         prepared = self._ask(batch)
         if prepared is not None:
@@ -293,7 +295,7 @@ class _Worker:
             return [alone for job in batch for alone in self.prepare([job])]
         return [_without_rows(_left_out(batch[0], "the process that read it has ended"))]
 
-    def _ask(self, batch: Sequence[Job]) -> _Prepared | None:
+    def _ask(self, batch: Sequence[Job]) -> Prepared | None:
         with self._starting:
             if self._has_ended:
                 return _without_rows(*[Outcome()] * len(batch))
@@ -327,6 +329,7 @@ def _start_process() -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-c", _SERVE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env={**ENVIRONMENT, **os.environ},
         stderr=subprocess.DEVNULL,  # an error of our own shows where this process prepares
         start_new_session=True,  # Ctrl-C is for the caller, who then ends this one
     )
@@ -361,12 +364,12 @@ def serve() -> None:
 class _Packed(NamedTuple):
     """What came of some jobs, its tables as record batches; None where a table is empty."""
 
-    prepared: _Prepared
+    prepared: Prepared
     nodes: tuple[pa.Buffer | None, ...]
     relationships: tuple[pa.Buffer | None, ...]
 
 
-def _packed(prepared: _Prepared) -> _Packed:
+def _packed(prepared: Prepared) -> _Packed:
     rows = prepared.rows
     return _Packed(
         replace(prepared, rows=RowBatch({}, {}, rows.counts)),
@@ -375,7 +378,7 @@ def _packed(prepared: _Prepared) -> _Packed:
     )
 
 
-def _unpacked(packed: _Packed) -> _Prepared:
+def _unpacked(packed: _Packed) -> Prepared:
     rows = RowBatch(
         _deserialized(packed.nodes, NODE_COLUMNS),
         _deserialized(packed.relationships, RELATIONSHIP_COLUMNS),

@@ -1,56 +1,24 @@
 """What compilations put into the graph, as typed columns that fit its schema."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import accumulate, chain
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows, RowBatch
 from xlagraph.ingest.facts import Facts
 from xlagraph.ingest.node_rows import IDENTITY_NODE_ROWS, NODE_ROWS
 from xlagraph.ingest.relationship_rows import IDENTITY_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
 from xlagraph.ingest.row_source import Columns, Identity, RowSource
 
-__all__ = ["Identity", "RowBatch", "compilation_rows", "row_batch"]
+__all__ = ["Identity", "compilation_rows", "row_batch"]
 
 _ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
 _ROWS_OF_IDENTITY: Final = {**IDENTITY_NODE_ROWS, **IDENTITY_RELATIONSHIP_ROWS}
 _OWNER: Final = "compilation"
 """Property of every part of a compilation."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowBatch:
-    """The rows of some compilations: of each table one, and how many rows each has there.
-
-    Small compilations have some hundred short columns each. To make, send and check them
-    one by one took three times as long as in batches.
-    """
-
-    nodes: Mapping[str, pa.Table]
-    relationships: Mapping[str, pa.Table]
-    counts: Sequence[Mapping[str, int]]
-    """By compilation, then by label or relationship type; nothing where there are none."""
-
-    def split(self) -> Iterator[CompilationRows]:
-        """Give the rows of each compilation, without copying them."""
-        ends = dict.fromkeys((*self.nodes, *self.relationships), 0)
-        for counts in self.counts:
-            starts = ends.copy()
-            for name, count in counts.items():
-                ends[name] += count
-            yield CompilationRows(
-                *(
-                    {
-                        name: table.slice(starts[name], ends[name] - starts[name])
-                        for name, table in tables.items()
-                    }
-                    for tables in (self.nodes, self.relationships)
-                )
-            )
 
 
 def row_batch(compilations: Sequence[tuple[Identity, Facts]]) -> RowBatch:

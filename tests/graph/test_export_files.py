@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,35 @@ def test_a_graph_exports_what_its_dumps_would(tmp_path, embedded_graph):
     assert tables_of(tmp_path / "graph") == tables_of(tmp_path / "dumps")
     for table in tables_of(tmp_path / "dumps") - {"Run", "Compilation"}:  # they say when
         assert rows_of(tmp_path / "graph", table) == rows_of(tmp_path / "dumps", table)
+
+
+def test_what_is_read_from_a_graph_in_turns_is_written_as_one(tmp_path, embedded_graph):
+    compilations = [made_rows(stem=stem, values=1500) for stem in "abcd"]
+    with embedded_graph.load() as load:
+        for rows in compilations:
+            load.write(rows)
+    export(embedded_graph, tmp_path / "graph")
+    exported(tmp_path / "rows", *compilations)
+    assert tables_of(tmp_path / "graph") == tables_of(tmp_path / "rows")
+    for table in tables_of(tmp_path / "rows"):
+        assert rows_of(tmp_path / "graph", table) == rows_of(tmp_path / "rows", table)
+
+
+def test_small_compilations_are_read_from_a_graph_together(tmp_path, embedded_graph, monkeypatch):
+    asked = Counter[str]()
+    query = embedded_graph.query
+
+    def counted(text, *parameters):
+        asked[text] += 1
+        return query(text, *parameters)
+
+    monkeypatch.setattr(embedded_graph, "query", counted)
+    with embedded_graph.load() as load:
+        for number in range(20):
+            load.write(made_rows(stem=f"module_{number:04}"))
+    asked.clear()
+    assert export(embedded_graph, tmp_path / "out").counts["Compilation"] == 20
+    assert max(asked.values()) < 20
 
 
 def test_shards_hold_every_dump_once_and_merge_into_the_whole(tmp_path):

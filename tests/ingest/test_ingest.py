@@ -411,17 +411,24 @@ def test_several_processes_give_the_same_graph(shared_dumps, tmp_path):
 
 def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(shared_dumps):
     from xlagraph.ingest.dump_files import find_dumps
-    from xlagraph.ingest.preparing import Job, prepare, prepare_all
+    from xlagraph.ingest.preparing import Job, prepare_all
 
     jobs = [
         Job(dump, "", ())
         for dump in find_dumps(shared_dumps / "runs").dumps
         if dump.stem.startswith("module_0")
     ][::5]
-    together = [outcome.rows for outcome in prepare_all(jobs, 1)]
+    together, alone = (
+        [
+            rows
+            for prepared in prepare_all(jobs, 1, one_by_one=one_by_one)
+            for rows in prepared.rows.split()
+        ]
+        for one_by_one in (False, True)
+    )
     assert len({rows.nodes["Compilation"]["sha256"][0].as_py() for rows in together}) < len(jobs)
-    for job, rows in zip(jobs, together, strict=True):
-        assert rows == prepare(job).rows
+    assert [rows.compilation for rows in together] == [job.files.key for job in jobs]
+    assert together == alone
 
 
 def test_interrupted_what_was_finished_stays(graph, runs, write, monkeypatch):
@@ -449,8 +456,10 @@ def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
         write("baseline", number)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
     poisoned = jobs[1]._replace(files=_Deadly())
-    outcomes = list(prepare_all([jobs[0], poisoned, *jobs[2:]], 2))
-    assert [outcome.rows is not None for outcome in outcomes] == [True, False, True, True]
+    batches = list(prepare_all([jobs[0], poisoned, *jobs[2:]], 2))
+    outcomes = [outcome for prepared in batches for outcome in prepared.outcomes]
+    assert [outcome.has_rows for outcome in outcomes] == [True, False, True, True]
+    assert sum(len(prepared.rows.counts) for prepared in batches) == 3
     assert "has ended" in outcomes[1].problems[0].message
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpPart, Plan, find_dumps, parse_plan
-from xlagraph.ingest.preparing import Job, prepare
+from xlagraph.ingest.preparing import Job, prepare_all
 
 # One dump in so many is enough of the runs, which one producer made.
 EVERY = 12
@@ -21,11 +21,11 @@ def compilations(shared_dumps: Path) -> list[tuple[str, Plan, CompilationRows]]:
     chosen += [dump for dump in found if dump.run.startswith("runs/")][::EVERY]
     compilations = []
     for dump in chosen:
-        outcome = prepare(Job(dump, "2026-11-21T07:00:00+00:00", ()))
-        assert outcome.rows is not None, outcome.problems
+        (prepared,) = prepare_all([Job(dump, "2026-11-21T07:00:00+00:00", ())], 1)
+        (rows,) = prepared.rows.split()
         paths = [dump.allocations, dump.values, dump.live_range]
         parts = [DumpPart(path.name, path.read_bytes().decode()) for path in paths if path]
-        compilations.append((dump.key, parse_plan(parts), outcome.rows))
+        compilations.append((dump.key, parse_plan(parts), rows))
     return compilations
 
 
