@@ -12,7 +12,7 @@ from math import isqrt
 from pathlib import Path
 
 from dump_text import write_single, write_split
-from layer import Sizes
+from layer import USUAL_SIZES, Sizes
 from training_step import training_step
 from wide_loop import wide_loop
 
@@ -24,11 +24,11 @@ LOOP_BYTES = (68, 2540)
 
 
 def write_training_step(
-    folder: Path, layers: int, module_id: int = 1, sizes: Sizes | None = None
+    folder: Path, layers: int, module_id: int = 1, sizes: Sizes = USUAL_SIZES
 ) -> Path:
     """Write one step in the newest layout; give its allocation file."""
     folder.mkdir(parents=True, exist_ok=True)
-    return write_split(training_step(layers, sizes or Sizes()), folder, module_id)
+    return write_split(training_step(layers, sizes), folder, module_id)
 
 
 def write_training_folder(folder: Path, values: int, values_each: int = 5000) -> int:

@@ -17,6 +17,9 @@ class Sizes(NamedTuple):
     heads: int = 4
 
 
+USUAL_SIZES = Sizes()
+
+
 class Saved(NamedTuple):
     """What the backward pass of a layer reads again."""
 
@@ -134,10 +137,9 @@ class Layer:
     ) -> tuple[Ref, dict[str, Ref]]:
         """Emit a backward pass: the gradient for the layer before, and those of the weights."""
         build = self.builder
-        scopes = (
+        attention, mlp = (
             f"jit(train_step)/transpose(jvp(h_{layer}))/{part}" for part in ("attention", "mlp")
         )
-        attention, mlp = scopes
         gradients: dict[str, Ref] = {}
 
         def matrix(name: str, left: Ref, right: Ref, scope: str, frame: int) -> None:

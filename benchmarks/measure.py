@@ -16,16 +16,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+from xlagraph.ingest.preparing import ENVIRONMENT
+
+PREPARING = frozenset({"parse", "parse_and_derive"})
+"""Tasks of the processes that an ingest starts, measured in their environment."""
 TASKS = Path(__file__).with_name("tasks.py")
 SAMPLE_SECONDS = 0.05
 PACKAGES = ("xlagraph", "ladybug", "neo4j", "neo4j-rust-ext", "pyarrow", "typer")
 
 
 class TaskFailed(Exception):
-    """A child ended with an error; the message is the last line that it wrote."""
+    """A child ended with an error; the message is the last line that it wrote, a note all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,11 @@ class Measured:
 
 def in_child(task: str, *arguments: object) -> Measured:
     """Run one task in a fresh Python; TaskFailed if it fails."""
+    environment = {**ENVIRONMENT, **os.environ} if task in PREPARING else None
     command = [sys.executable, str(TASKS), task, *map(str, arguments)]
     # files, not pipes: nobody reads while the child runs, and it may have much to say
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        with subprocess.Popen(command, stdout=out, stderr=err) as child:
+        with subprocess.Popen(command, env=environment, stdout=out, stderr=err) as child:
             peak = 0
             while child.poll() is None:
                 peak = max(peak, sum(map(_resident_bytes, _family(child.pid))))
@@ -52,26 +56,31 @@ def in_child(task: str, *arguments: object) -> Measured:
         out.seek(0)
         err.seek(0)
         if child.returncode:
-            raise TaskFailed(f"{task}: {err.read().strip().rpartition(chr(10))[2]}")
-        answer = json.loads(out.read().strip().rpartition("\n")[2])
+            said = err.read().strip()
+            *_, last = said.split("\n")
+            failure = TaskFailed(f"{task}, exit code {child.returncode}: {last}")
+            failure.add_note(said)
+            raise failure
+        *_, last = out.read().strip().split("\n")
+        answer = json.loads(last)
     return Measured(answer["seconds"], max(peak, answer["peak_bytes"]), answer)
 
 
 def median_in_child(repeats: int, task: str, *arguments: object) -> Measured:
-    """Run a task several times; the run of median time, with the largest memory of all."""
-    runs = sorted((in_child(task, *arguments) for _ in range(repeats)), key=lambda run: run.seconds)
-    middle = runs[len(runs) // 2]
-    return Measured(middle.seconds, max(run.peak_bytes for run in runs), middle.answer)
+    """Run a task several times; the run of median time."""
+    return median_run([in_child(task, *arguments) for _ in range(repeats)])
 
 
-def median_seconds(repeats: int, action: Callable[[], object]) -> float:
-    """Time an action here, several times."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return median(times)
+def median_run(runs: Sequence[Measured]) -> Measured:
+    """Pick the run of median time; of an even number, the slower one in the middle."""
+    return sorted(runs, key=lambda run: run.seconds)[len(runs) // 2]
+
+
+def seconds_of(action: Callable[[], object]) -> float:
+    """Time an action in this process."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
 
 
 def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:

@@ -16,17 +16,14 @@ from typing import Any
 
 import neo4j
 import pyarrow as pa
+from recording import LINKS, SHARED
 
 from xlagraph.graph import CompilationRows
 from xlagraph.graph.schema import SCHEMA, RelationshipType
 
-SHARED = frozenset(node.label for node in SCHEMA.nodes if node.shared)
 OWN = tuple(node.label for node in SCHEMA.nodes if not node.shared)
 CHUNK_ROWS = 10_000
 SESSIONS = 2
-LINKS = tuple(
-    item for item in SCHEMA.relationships if item.source in SHARED and item.target in SHARED
-)
 INNER = tuple(item for item in SCHEMA.relationships if item not in LINKS)
 
 
@@ -179,6 +176,4 @@ def connected(uri: str) -> Iterator[tuple[neo4j.Driver, str | None]]:
 def empty(driver: neo4j.Driver, database: str | None) -> None:
     """Delete all nodes."""
     with driver.session(database=database) as session:
-        session.run(
-            "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 20000 ROWS"
-        ).consume()
+        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()

@@ -94,7 +94,6 @@ class Program:
     def live_at_peak(self) -> list[Value]:
         """List what XLA prints at its peak: largest first."""
         live = [value for value in self.values if value.first <= self.peak_step <= value.last]
-        live = [value for value in live if value.first >= 0]
         return sorted(live, key=lambda value: (-value.size_bytes, value.name, value.index))
 
 
@@ -140,8 +139,6 @@ class _FreeBytes:
         self._top = 0
 
     def take(self, size: int) -> int:
-        if not size:
-            return 0
         for place, (offset, room) in enumerate(self._holes):
             if room >= size:
                 self._holes[place : place + 1] = (
@@ -155,8 +152,6 @@ class _FreeBytes:
         return offset
 
     def give(self, offset: int, size: int) -> None:
-        if not size:
-            return
         insort(self._holes, (offset, size))
         place = self._holes.index((offset, size))
         first = place - 1 if place and sum(self._holes[place - 1]) == offset else place

@@ -29,19 +29,16 @@ def query_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for query in load_catalogue().values():
         names = {parameter.name for parameter in query.parameters}
-        wanted = {parameter.name for parameter in query.parameters if parameter.required}
-        if "value" in names:
-            wanted.add("value")
-        if "compilation" in names:
-            wanted.add("compilation")
+        required = {parameter.name for parameter in query.parameters if parameter.required}
+        wanted = required | names & {"compilation", "value"}
         arguments: dict[str, Scalar] = {name: given[name] for name in wanted if name in given}
         if missing := sorted(wanted - arguments.keys()):
-            found.append({"id": query.id, "skipped": f"no value for {', '.join(missing)}"})
+            found.append({"id": query.id, "broken": f"no value for {', '.join(missing)}"})
             continue
         seconds = []
         for _ in range(repeats + 1):
             start = time.perf_counter()
-            answer = run(graph, query.id, catalogue=None, **arguments)
+            answer = run(graph, query.id, **arguments)
             seconds.append(time.perf_counter() - start)
         found.append(
             {

@@ -1,15 +1,13 @@
 """Rows about the embedded engine: whole ingest, small dumps, one more into a large graph."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
-from measure import Measured, in_child, median_seconds
+from measure import Measured, in_child, median_run, seconds_of
 from references import copy_file
 from settings import Settings
-from table import Row, growth_row, ratio_row, shown_row, skipped_row
-
-COPY = "COPY of the same rows"
+from table import Row, growth_row, ratio_row, shown_row, skipped_row, spell_seconds
 
 
 def rows(settings: Settings) -> Iterator[Row]:
@@ -18,13 +16,13 @@ def rows(settings: Settings) -> Iterator[Row]:
     for values in settings.folder_values:
         folder = settings.training_folder(values)
         found = [_ingest(settings, folder) for _ in range(settings.repeats)]
-        seconds.append(_median(found))
-    yield _against_copy(settings, f"ingest, {values:,} values", folder, seconds[-1], 2)
+        seconds.append(median_run(found).seconds)
+    yield _against_copy(settings, f"ingest, {values:,} values", folder, seconds[-1])
     yield growth_row("ingest", settings.folder_values, seconds)
-    per_second = found[-1].answer["rows"] / seconds[-1]
-    yield shown_row("ingest", f"{per_second:,.0f} rows/s", f"{found[-1].answer['rows']:,} rows")
+    count = found[-1].answer["rows"]
+    yield shown_row("ingest", f"{count / seconds[-1]:,.0f} rows/s", f"{count:,} rows")
     yield from _small(settings)
-    yield _one_more(settings)
+    yield from _one_more(settings)
 
 
 def graph_of(settings: Settings, values: int) -> Path:
@@ -41,49 +39,49 @@ def _small(settings: Settings) -> Iterator[Row]:
     if folder is None:
         yield skipped_row(what, "no real dumps here")
         return
-    found = [_ingest(settings, folder) for _ in range(settings.repeats)]
-    count = found[0].answer["compilations"]
-    yield _against_copy(settings, f"{what} ({count})", folder, _median(found), 2)
+    found = median_run([_ingest(settings, folder) for _ in range(settings.repeats)])
+    count = found.answer["compilations"]
+    yield _against_copy(settings, f"{what} ({count})", folder, found.seconds)
 
 
-def _one_more(settings: Settings) -> Row:
-    large = graph_of(settings, settings.folder_values[-1])
+def _one_more(settings: Settings) -> Iterator[Row]:
+    values = settings.folder_values[-1]
+    large = graph_of(settings, values)
     more = settings.training_step(39, module_id=9000)  # 5,000 values
-    found = []
-    graph = settings.work / "one-more.lbug"
-    for _ in range(settings.repeats):
-        shutil.copyfile(large, graph)
-        found.append(in_child("ingest", graph, more))
-    target = settings.work / "copied.lbug"
-    copied = median_seconds(settings.repeats, lambda: copy_file(large, target))
+    rows = settings.fresh("rows")
+    copied: list[float] = []
+
+    def on_a_copy(task: str, *arguments: object) -> Measured:
+        graph = settings.fresh("one-more.lbug")
+        copied.append(seconds_of(lambda: copy_file(large, graph)))
+        return in_child(task, graph, *arguments)
+
+    on_a_copy("record", more, rows)
+    whole = median_run([on_a_copy("ingest", more) for _ in range(settings.repeats)])
+    alone = median_run([on_a_copy("add_rows", rows) for _ in range(settings.repeats)])
     size = large.stat().st_size / 2**20
-    graph.unlink()
-    target.unlink()
-    return ratio_row(
-        f"{found[0].answer['values']:,} values into a graph of {settings.folder_values[-1]:,}",
-        _median(found), "copying the file", copied, 3, f"file of {size:,.0f} MiB",
+    what = f"{whole.answer['values']:,} values into a graph of {values:,}"
+    yield ratio_row(
+        what, whole.seconds, "copying the file", median(copied), 3, f"file of {size:,.0f} MiB"
+    )
+    checkpoint = spell_seconds(alone.answer["checkpoint_seconds"])
+    yield ratio_row(
+        f"{what}: what the engine takes", alone.seconds, "copying the file", median(copied), None,
+        f"the same rows into a copy that is there, CHECKPOINT {checkpoint} of it",
     )  # fmt: skip
 
 
-def _against_copy(settings: Settings, what: str, folder: Path, seconds: float, goal: float) -> Row:
-    recorded = settings.work / "rows"
-    graph = settings.work / "recorded.lbug"
-    in_child("record", graph, folder, recorded)
-    graph.unlink()
-    copied = []
-    for _ in range(settings.repeats):
-        copied.append(in_child("copy_rows", recorded, graph))
-        graph.unlink()
-    shutil.rmtree(recorded)
-    return ratio_row(what, seconds, COPY, _median(copied), goal)
+def _against_copy(settings: Settings, what: str, folder: Path, seconds: float) -> Row:
+    rows = settings.fresh("rows")
+    in_child("record", settings.fresh("recorded.lbug"), folder, rows)
+    copied = median_run(
+        [
+            in_child("copy_rows", settings.fresh("copied.lbug"), rows)
+            for _ in range(settings.repeats)
+        ]
+    )
+    return ratio_row(what, seconds, "COPY of the same rows", copied.seconds, 2)
 
 
 def _ingest(settings: Settings, folder: Path) -> Measured:
-    graph = settings.work / "timed.lbug"
-    found = in_child("ingest", graph, folder)
-    graph.unlink()
-    return found
-
-
-def _median(found: list[Measured]) -> float:
-    return sorted(item.seconds for item in found)[len(found) // 2]
+    return in_child("ingest", settings.fresh("timed.lbug"), folder)

@@ -1,32 +1,40 @@
-"""Rows about Neo4j: whole ingest against the fastest driver load known."""
+"""Rows about Neo4j: whole ingest and export, against the fastest ways known to load it."""
 
 import os
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
+from types import ModuleType
 
-from measure import Measured, in_child
+from measure import Measured, in_child, median_run
 from settings import Settings
 from table import Row, ratio_row, shown_row, skipped_row
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-PAGE_CACHE = "server.memory.pagecache.size"
 
 
 class NoServer(Exception):
     """No Neo4j can be had here; the message says why."""
 
 
+class ImportFailed(Exception):
+    """The offline importer ended with an error; the message is the last line that it wrote."""
+
+
 def rows(settings: Settings) -> Iterator[Row]:
-    """Measure on a warm server, the reference and the ingest in turn."""
-    what = f"ingest into Neo4j, {settings.server_values:,} values"
-    try:
-        with neo4j_server(settings) as uri:
-            yield from _ingest(settings, uri, what)
-    except NoServer as reason:
-        yield skipped_row(what, str(reason))
-    yield skipped_row("export for neo4j-admin + offline importer", "xlagraph has no export yet")
+    """Measure the ingest into a warm server, and the export with an import after it."""
+    for measured, what in (
+        (_ingest, f"ingest into Neo4j, {settings.server_values:,} values"),
+        (_export, f"export + offline importer, {settings.import_values:,} values"),
+    ):
+        try:
+            yield from measured(settings, what)
+        except NoServer as reason:
+            yield skipped_row(what, str(reason))
 
 
 @contextmanager
@@ -35,38 +43,83 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
     if uri := os.environ.get("NEO4J_URI"):
         if in_child("neo4j_nodes", uri).answer["nodes"]:
             raise NoServer(f"the database at {uri} is not empty: name another one")
-        yield uri
+        try:
+            yield uri
+        finally:
+            in_child("neo4j_empty", uri)
         return
+    with _recipe() as recipe, recipe.own_server(settings.fresh("neo4j")) as (server, _):
+        yield server.uri
+
+
+@contextmanager
+def _recipe() -> Iterator[ModuleType]:
+    """Give the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
     sys.path.insert(0, str(TESTS))
     try:
-        from graph_fixtures import NoNeo4j, own_server
+        import graph_fixtures
     except ImportError as error:
         raise NoServer(f"the recipe of the tests is not here: {error}") from error
     try:
-        with own_server(settings.work / "neo4j") as (server, _):
-            yield server.uri
-    except NoNeo4j as reason:
+        yield graph_fixtures
+    except graph_fixtures.NoNeo4j as reason:
         raise NoServer(str(reason)) from reason
 
 
-def _ingest(settings: Settings, uri: str, what: str) -> Iterator[Row]:
+def _ingest(settings: Settings, what: str) -> Iterator[Row]:
     folder = settings.training_folder(settings.server_values, values_each=1000)
     warm = settings.training_folder(20_000, values_each=1000)
-    for task in ("neo4j_reference", "ingest"):
-        in_child(task, uri, warm)
-        in_child("neo4j_empty", uri)
-    references: list[Measured] = []
-    ingests: list[Measured] = []
-    for _ in range(settings.repeats):
-        for task, found in (("neo4j_reference", references), ("ingest", ingests)):
-            found.append(in_child(task, uri, folder))
+    runs: dict[str, list[Measured]] = {"neo4j_reference": [], "ingest": []}
+    with neo4j_server(settings) as uri:
+        for task in runs:
+            in_child(task, uri, warm)
             in_child("neo4j_empty", uri)
-    reference, seconds = (
-        sorted(item.seconds for item in found)[len(found) // 2] for found in (references, ingests)
-    )
-    yield ratio_row(what, seconds, "parameter tree, two sessions, ready in memory", reference, 1.3)
-    count = ingests[0].answer["rows"]
-    yield shown_row(
-        "ingest into Neo4j", f"{count / seconds:,.0f} rows/s",
-        f"{count:,} rows; reference {count / reference:,.0f} rows/s",
+        for _ in range(settings.repeats):
+            for task, found in runs.items():
+                found.append(in_child(task, uri, folder))
+                in_child("neo4j_empty", uri)
+    reference, ingest = map(median_run, runs.values())
+    count = ingest.answer["rows"]
+    yield ratio_row(
+        what, ingest.seconds,
+        "parameter tree, two sessions, ready in memory", reference.seconds, 1.3,
     )  # fmt: skip
+    yield shown_row(
+        what, f"{count / ingest.seconds:,.0f} rows/s",
+        f"{count:,} rows; reference {count / reference.seconds:,.0f} rows/s",
+    )  # fmt: skip
+
+
+def _export(settings: Settings, what: str) -> Iterator[Row]:
+    folder = settings.training_folder(settings.import_values)
+    with _recipe() as recipe:
+        program = recipe.neo4j_admin(settings.fresh("importing"))
+    exports, imports = [], []
+    for _ in range(settings.repeats):
+        files = settings.fresh("exported")
+        exports.append(in_child("export", folder, files))
+        imports.append(_import_seconds(files, program))
+    export, alone = median_run(exports), median(imports)
+    yield ratio_row(
+        what, export.seconds + alone, "the importer alone", alone, 1.5,
+        f"{export.answer['rows']:,} rows",
+    )  # fmt: skip
+
+
+def _import_seconds(files: Path, program: Path) -> float:
+    """Time the command that an export leaves, with the start of the importer."""
+    start = time.perf_counter()
+    ended = subprocess.run(
+        ["sh", files / "import.sh", "--overwrite-destination"],
+        env={**os.environ, "NEO4J_ADMIN": str(program), "NEO4J_DATABASE": "neo4j"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    seconds = time.perf_counter() - start
+    if ended.returncode:
+        *_, last = ended.stdout.strip().split("\n")
+        failure = ImportFailed(f"exit code {ended.returncode}: {last}")
+        failure.add_note(ended.stdout)
+        raise failure
+    return seconds

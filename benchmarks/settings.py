@@ -1,5 +1,7 @@
 """How large and how often: what the sections of the table share."""
 
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,25 +40,45 @@ class Settings:
         """Values of the folder that is ingested into Neo4j and timed."""
         return 200_000 if self.full else 50_000
 
+    @property
+    def import_values(self) -> int:
+        """Values of the folder that is exported and imported into Neo4j."""
+        return 500_000 if self.full else 100_000
+
     def training_folder(self, values: int, values_each: int = 5000) -> Path:
         """Give a folder of training steps, written on first use."""
-        folder = self.work / f"steps-{values}-{values_each}"
-        if not folder.exists():
-            generate.write_training_folder(folder, values, values_each)
-        return folder
+        return self._written(
+            f"steps-{values}-{values_each}",
+            lambda folder: generate.write_training_folder(folder, values, values_each),
+        )
 
     def training_step(self, layers: int, module_id: int = 1) -> Path:
         """Give a folder with one training step, written on first use."""
-        folder = self.work / f"step-{layers}-{module_id}"
-        if not folder.exists():
-            generate.write_training_step(folder, layers, module_id, Sizes(batch=24))
-        return folder
+        return self._written(
+            f"step-{layers}-{module_id}",
+            lambda folder: generate.write_training_step(folder, layers, module_id, Sizes(batch=24)),
+        )
 
     def wide_loop(self, megabytes: float) -> Path:
         """Give a folder with one wide loop, written on first use."""
-        folder = self.work / f"loop-{megabytes:g}"
+        return self._written(
+            f"loop-{megabytes:g}", lambda folder: generate.write_wide_loop(folder, megabytes)
+        )
+
+    def fresh(self, name: str) -> Path:
+        """Give a path in our folder at which there is nothing, whatever an earlier run left."""
+        path = self.work / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+        return path
+
+    def _written(self, name: str, write: Callable[[Path], object]) -> Path:
+        folder = self.work / name
         if not folder.exists():
-            generate.write_wide_loop(folder, megabytes)
+            unfinished = self.fresh(f"{name}.new")
+            write(unfinished)
+            unfinished.rename(folder)
         return folder
 
     def dumps(self, name: str) -> Path | None:

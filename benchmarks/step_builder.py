@@ -63,10 +63,8 @@ class StepBuilder:
     ) -> Ref:
         """Emit one instruction with an array for its result."""
         name = self.name(base or opcode)
-        tail = f'){attributes}, metadata={{op_name="{op}" stack_frame_id={frame}}}'
-        text = f"{shape} {opcode}({separated(['%' + ref.name for ref in operands])}{tail}"
-        compact = separated(["%" + ref.compact_name for ref in operands])
-        ref = self._emit(name, shape, text, f"{shape} {opcode}({compact}{tail}", operands)
+        texts = _texts(shape, opcode, operands, f"{attributes}, {_metadata(op, frame)}")
+        ref = self._emit(name, shape, *texts, operands)
         self.program.temporaries.append(ref.value)
         ref.value.overwrites = overwrites.value if overwrites else None
         return ref
@@ -95,14 +93,9 @@ class StepBuilder:
         """Emit a custom call that gives a result and scratch in a tuple; give the result."""
         name = self.name("custom-call")
         whole = f"({shape}, s8[{scratch_bytes}]{{0}})"
-        tail = (
-            f'), custom_call_target="__matmul", metadata={{op_name="{op}" stack_frame_id={frame}}}'
-        )
-        text = f"{whole} custom-call({separated(['%' + ref.name for ref in operands])}{tail}"
-        compact = separated(["%" + ref.compact_name for ref in operands])
-        table = self._emit(
-            name, whole, text, f"{whole} custom-call({compact}{tail}", operands, "{}"
-        )
+        attributes = f', custom_call_target="__matmul", {_metadata(op, frame)}'
+        text, module_text = _texts(whole, "custom-call", operands, attributes)
+        table = self._emit(name, whole, text, module_text, operands, "{}")
         step = table.value.first
         result = self._value(name, "{0}", shape, text, step)
         scratch = self._value(name, "{1}", f"s8[{scratch_bytes}]{{0}}", text, step)
@@ -131,10 +124,9 @@ class StepBuilder:
 
     def result(self, results: Sequence[Ref]) -> Value:
         """Emit the tuple that the program gives; its table."""
-        shapes = separated([ref.value.shape for ref in results])
-        text = f"({shapes}) tuple({separated(['%' + ref.name for ref in results])})"
-        compact = f"({shapes}) tuple({separated(['%' + ref.compact_name for ref in results])})"
-        table = self._emit(self.name("tuple"), f"({shapes})", text, compact, results, "{}").value
+        shape = f"({separated([ref.value.shape for ref in results])})"
+        texts = _texts(shape, "tuple", results, "")
+        table = self._emit(self.name("tuple"), shape, *texts, results, "{}").value
         self.entry[-1] = self.entry[-1].replace("  %", "  ROOT %", 1)
         table.last = len(self.program.schedule)
         for place, ref in enumerate(results):
@@ -170,11 +162,10 @@ class StepBuilder:
     def _reduction(self, opcode: str, op: str, frame: int) -> str:
         region = f"region_{len(self.reducers)}.{len(self.reducers) + 1}"
         left, right, root = (self.name(f"reduce_{opcode}") for _ in range(3))
-        metadata = f'metadata={{op_name="{op}" stack_frame_id={frame}}}'
         texts = (
             'f32[] parameter(0), metadata={op_name="reduce"}',
             'f32[] parameter(1), metadata={op_name="reduce"}',
-            f"f32[] {opcode}(%{left}, %{right}), {metadata}",
+            f"f32[] {opcode}(%{left}, %{right}), {_metadata(op, frame)}",
         )
         values = [
             self._value(name, "", "f32[]", text, -1)
@@ -188,3 +179,17 @@ class StepBuilder:
             f"  %{left} = {texts[0]}\n  %{right} = {texts[1]}\n  ROOT %{root} = {texts[2]}\n}}\n\n"
         )
         return region
+
+
+def _texts(shape: str, opcode: str, operands: Sequence[Ref], attributes: str) -> tuple[str, str]:
+    """Spell an instruction as the dump does, and as the module text does."""
+    names = separated([f"%{ref.name}" for ref in operands])
+    compact_names = separated([f"%{ref.compact_name}" for ref in operands])
+    return (
+        f"{shape} {opcode}({names}){attributes}",
+        f"{shape} {opcode}({compact_names}){attributes}",
+    )
+
+
+def _metadata(op: str, frame: int) -> str:
+    return f'metadata={{op_name="{op}" stack_frame_id={frame}}}'

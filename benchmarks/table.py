@@ -17,6 +17,8 @@ class Verdict(StrEnum):
 
     MET = "met"
     MISSED = "MISSED"
+    BROKEN = "BROKEN"
+    """Could not be measured, and nothing that was missing here explains it."""
     SKIPPED = "skipped"
     SHOWN = "-"
     """No goal: a number for the reader."""
@@ -27,26 +29,31 @@ class Row:
     """One line of the table; texts carry their units."""
 
     what: str
-    measured: str
-    reference: str
-    ratio: float | None
-    goal: str
     verdict: Verdict
+    measured: str = ""
+    reference: str = ""
+    ratio: float | None = None
+    goal: str = ""
     note: str = ""
 
 
 def ratio_row(
-    what: str, seconds: float, reference: str, reference_seconds: float, goal: float, note: str = ""
+    what: str,
+    seconds: float,
+    reference: str,
+    reference_seconds: float,
+    goal: float | None,
+    note: str = "",
 ) -> Row:
-    """Judge a time by a reference of the same run: at most ``goal`` times as much."""
+    """Judge a time by a reference of the same run: at most ``goal`` times as much, or shown."""
     ratio = seconds / reference_seconds
     return Row(
         what,
+        Verdict.SHOWN if goal is None else _verdict(ratio <= goal),
         spell_seconds(seconds),
         f"{reference}: {spell_seconds(reference_seconds)}",
         ratio,
-        f"<= {goal:g} x",
-        Verdict.MET if ratio <= goal else Verdict.MISSED,
+        "" if goal is None else f"<= {goal:g} x",
         note,
     )
 
@@ -55,12 +62,10 @@ def limit_row(what: str, seconds: float, goal_seconds: float, note: str = "") ->
     """Judge a time by a fixed limit."""
     return Row(
         what,
+        _verdict(seconds <= goal_seconds),
         spell_seconds(seconds),
-        "",
-        None,
-        f"<= {spell_seconds(goal_seconds)}",
-        Verdict.MET if seconds <= goal_seconds else Verdict.MISSED,
-        note,
+        goal=f"<= {spell_seconds(goal_seconds)}",
+        note=note,
     )
 
 
@@ -71,11 +76,11 @@ def memory_row(
     ratio = peak / reference_bytes
     return Row(
         what,
+        _verdict(ratio <= goal),
         spell_bytes(peak),
         f"{reference}: {spell_bytes(reference_bytes)}",
         ratio,
         f"<= {goal:g} x",
-        Verdict.MET if ratio <= goal else Verdict.MISSED,
         note,
     )
 
@@ -87,27 +92,35 @@ def growth_row(
     exponent = growth_exponent(sizes, costs)
     return Row(
         f"{what}: growth",
+        _verdict(exponent <= limit),
         f"size ** {exponent:.2f}",
         " ".join(f"{size:,.0f}:{cost:.3g}" for size, cost in zip(sizes, costs, strict=True)),
-        None,
-        f"<= {limit:g}",
-        Verdict.MET if exponent <= limit else Verdict.MISSED,
+        goal=f"<= {limit:g}",
     )
-
-
-def skipped_row(what: str, reason: str) -> Row:
-    """Say why something was not measured."""
-    return Row(what, "", "", None, "", Verdict.SKIPPED, reason)
 
 
 def shown_row(what: str, measured: str, note: str = "") -> Row:
     """Show a number that has no goal."""
-    return Row(what, measured, "", None, "", Verdict.SHOWN, note)
+    return Row(what, Verdict.SHOWN, measured, note=note)
+
+
+def skipped_row(what: str, reason: str) -> Row:
+    """Say what is missing here to measure something."""
+    return Row(what, Verdict.SKIPPED, note=reason)
+
+
+def broken_row(what: str, reason: str) -> Row:
+    """Say what went wrong where something should have been measured."""
+    return Row(what, Verdict.BROKEN, note=reason)
 
 
 def failed(rows: Sequence[Row]) -> list[Row]:
-    """Pick the rows that missed their goal."""
-    return [row for row in rows if row.verdict is Verdict.MISSED]
+    """Pick the rows that missed their goal or broke."""
+    return [row for row in rows if row.verdict in (Verdict.MISSED, Verdict.BROKEN)]
+
+
+def _verdict(is_met: bool) -> Verdict:
+    return Verdict.MET if is_met else Verdict.MISSED
 
 
 def spell_seconds(seconds: float) -> str:

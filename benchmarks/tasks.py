@@ -41,25 +41,44 @@ def ingest(graph: str, folder: str, jobs: str = "") -> None:
 
 
 def record(graph: str, folder: str, rows: str) -> None:
-    """Ingest, and keep the very rows as Parquet files for the reference."""
+    """Ingest, and keep the very rows that are new as Parquet files for the reference."""
     from recording import KeyedRows, RecordingGraph
 
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
 
-    Path(rows).mkdir(parents=True)
-    sink = KeyedRows(Path(rows))
-    with timed(), RecordingGraph(open_graph(graph, create=True), sink) as opened:
+    Path(rows).mkdir()
+    beneath = open_graph(graph, create=True)
+    sink = KeyedRows(Path(rows), beneath)
+    with timed(), RecordingGraph(beneath, sink) as opened:
         load(opened, Path(folder))
         sink.close()
 
 
-def copy_rows(rows: str, database: str) -> None:
+def copy_rows(database: str, rows: str) -> None:
     """Copy recorded rows into a new database."""
     from references import copy_into_new_database
 
     with timed():
-        copy_into_new_database(Path(rows), Path(database))
+        copy_into_new_database(Path(database), Path(rows))
+
+
+def add_rows(database: str, rows: str) -> None:
+    """Add recorded rows to a database."""
+    from references import add_to_database
+
+    with timed():
+        ANSWER["checkpoint_seconds"] = add_to_database(Path(database), Path(rows))
+
+
+def export(folder: str, target: str) -> None:
+    """Export a folder for Neo4j's offline importer."""
+    from xlagraph.graph import open_export
+    from xlagraph.ingest import ingest as load
+
+    with timed(), open_export(target) as opened:
+        load(opened, Path(folder))
+    ANSWER["rows"] = opened.manifest.nodes + opened.manifest.relationships
 
 
 def count_lines(*paths: str) -> None:
@@ -147,7 +166,7 @@ def queries(graph: str, repeats: str) -> None:
 TASKS: dict[str, Callable[..., None]] = {
     task.__name__: task
     for task in (
-        *(ingest, record, copy_rows, count_lines, parse, parse_and_derive),
+        *(ingest, record, copy_rows, add_rows, export, count_lines, parse, parse_and_derive),
         *(neo4j_reference, neo4j_empty, neo4j_nodes, queries),
     )
 }

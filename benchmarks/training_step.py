@@ -1,27 +1,21 @@
 """A layered training step: donated parameters, forward, backward, optimizer, result tuple."""
 
-from typing import Final
-
 from hlo_text import ADAM, LOSS
 from layer import PARAMETERS, Layer, Sizes
 from program import Program
 from step_builder import Ref, StepBuilder
 from step_ending import finish
 
-_USUAL_SIZES: Final = Sizes()
 
-
-def training_step(
-    layers: int, sizes: Sizes = _USUAL_SIZES, name: str = "jit_train_step"
-) -> Program:
+def training_step(layers: int, sizes: Sizes) -> Program:
     """Plan a step of ``layers`` layers; the same arguments give the same program."""
-    return _TrainingStep(layers, sizes, name).build()
+    return _TrainingStep(layers, sizes).build()
 
 
 class _TrainingStep:
-    def __init__(self, layers: int, sizes: Sizes, name: str) -> None:
+    def __init__(self, layers: int, sizes: Sizes) -> None:
         self.layers = layers
-        self.builder = StepBuilder(name)
+        self.builder = StepBuilder("jit_train_step")
         self.layer = Layer(self.builder, sizes)
 
     def build(self) -> Program:

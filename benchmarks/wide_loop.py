@@ -10,16 +10,16 @@ WIDTHS = (256, 320, 384, 448, 512, 576, 640)
 OP = "jit(scan)/while"
 
 
-def wide_loop(leaves: int, name: str = "jit_scan") -> Program:
+def wide_loop(leaves: int) -> Program:
     """Plan a ``while`` over ``leaves`` arrays; about 75 bytes of text for each pair of leaves."""
-    return _WideLoop(leaves, name).build()
+    return _WideLoop(leaves).build()
 
 
 class _WideLoop:
     """Schedule: entry up to the loop, condition, body, the loop itself, its results."""
 
-    def __init__(self, leaves: int, name: str) -> None:
-        self.program = Program(name)
+    def __init__(self, leaves: int) -> None:
+        self.program = Program("jit_scan")
         self.step: dict[str, int] = {}
         self.shapes = [array("f32", 1024, WIDTHS[leaf % len(WIDTHS)]) for leaf in range(leaves)]
         self.state = f"({separated(['s32[]', *self.shapes])})"
@@ -88,7 +88,7 @@ class _WideLoop:
 
     def _loop_state(self, name: str, text: str) -> list[Value]:
         """Add the table of a loop state and its leaves."""
-        self.program.schedule.append(name)
+        self._schedule(name)
         shapes = (self.state, "s32[]", *self.shapes)
         return [
             self._value(name, index, shape, text, is_phi=True)
@@ -154,12 +154,13 @@ class _WideLoop:
 
     def _computations(self, states: Sequence[Sequence[Value]], result: Value) -> Iterator[str]:
         values = {value.name: value for value in self.program.values}
-        place = {name: step for step, name in enumerate(self.program.schedule)}
-        first = [place[name] for name in ("kernel__.0", "arg_tuple.3", "arg_tuple.1", "while.1")]
+        condition, body, loop = (
+            self.step[name] for name in ("arg_tuple.3", "arg_tuple.1", "while.1")
+        )
         sources = {
-            position: (state[0].name, place, value.shape)
+            position: (state[0].name, index, value.shape)
             for state in states
-            for place, value in enumerate(state[1:])
+            for index, value in enumerate(state[1:])
             for position in value.positions
             if position.startswith("get-tuple-element")
         }
@@ -178,13 +179,13 @@ class _WideLoop:
         for number, shape in enumerate(("s32[]", *self.shapes)):
             yield fused_computation(Fusion(number, (shape,), shape, None))
         yield f"%region_0.2 {argument} -> {bare(self.state)} {{\n"
-        yield from lines(first[2], first[3])
+        yield from lines(body, loop)
         yield f"}}\n\n%region_1.3 {argument} -> pred[] {{\n"
-        yield from lines(first[1], first[2])
+        yield from lines(condition, body)
         names = [f"kernel__.{leaf}: {bare(shape)}" for leaf, shape in enumerate(self.shapes)]
         yield f"}}\n\nENTRY %main.1 ({', '.join(names)}) -> {bare(result.shape)} {{\n"
-        yield from lines(first[0], first[1])
-        yield from lines(first[3], len(self.program.schedule))
+        yield from lines(0, condition)
+        yield from lines(loop, len(self.program.schedule))
         yield "}\n\n"
 
 

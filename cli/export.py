@@ -70,9 +70,10 @@ def export(
     del format  # there is one
     if paths and options.graph is not None:
         raise UsageError("name a PATH or a --graph to export from, not both")
-    if not paths and (merge or run is not None or tag or shard is not None or jobs is not None):
+    concerns_dumps = bool(tag) or any(option is not None for option in (run, shard, jobs))
+    if not paths and (merge or concerns_dumps):
         raise UsageError("--merge, --run, --tag, --shard and --jobs are about a PATH: name one")
-    if merge and (run is not None or tag or shard is not None or jobs is not None):
+    if merge and concerns_dumps:
         raise UsageError("--merge takes finished exports as they are: name no other option")
     if not paths:
         _export_graph(options, folder)

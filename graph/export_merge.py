@@ -14,16 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.exporting import MERGED, SHARED, first_seen, schema_row
+from xlagraph.graph.exporting import MERGED, first_seen
 from xlagraph.graph.import_files import (
     FILE_COLUMNS,
     SCHEMA_NODE,
     ImportFiles,
     Manifest,
-    clear_folder,
-    make_folder,
     read_manifest,
-    write_command,
 )
 from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
 
@@ -38,18 +35,14 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
     target = Path(folder)
     parts = [_Part(Path(path), target) for path in exports]
     _refuse_doubled_compilations(parts)
-    make_folder(target)
     files = ImportFiles(target)
     try:
         _write_runs(parts, files)
         _write_shared(parts, files)
-        files.add(SCHEMA_NODE, schema_row())
-        files.close()
         _point_to_the_rest(parts, files.manifest)
-        write_command(target, files.manifest)
+        files.finish()
     except BaseException:
-        files.abandon()
-        clear_folder(target)
+        files.take_away()
         raise
     return files.manifest
 
@@ -135,7 +128,7 @@ def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
 
 
 def _point_to_the_rest(parts: Sequence[_Part], manifest: Manifest) -> None:
-    own = {SCHEMA_NODE, *SHARED, *(item.name for item in BETWEEN_SHARED)}
+    own = {SCHEMA_NODE, "Run", *MERGED, *(item.name for item in BETWEEN_SHARED)}
     for part in parts:
         manifest.widen(part.manifest)
         for table in part.manifest.files:

@@ -17,23 +17,11 @@ import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.errors import GraphUnwritable, NameUnknown
-from xlagraph.graph.import_files import (
-    FILE_COLUMNS,
-    SCHEMA_NODE,
-    TAG_DELIMITER,
-    ImportFiles,
-    Manifest,
-    clear_folder,
-    make_folder,
-    write_command,
-)
+from xlagraph.graph.import_files import FILE_COLUMNS, TAG_DELIMITER, ImportFiles, Manifest
 from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
 from xlagraph.graph.reading import KEYED_COLUMNS, KeyedRows, read_compilations
-from xlagraph.graph.rows import NODE_COLUMNS, CompilationRows, RowBatch, keys_of, row_numbers
+from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
 from xlagraph.graph.schema import SCHEMA, VERSION, RelationshipType
-
-SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
-"""Labels whose nodes several compilations, and so several exports, have in common."""
 
 MERGED: Final = tuple(node.label for node in SCHEMA.nodes if node.shared and node.label != "Run")
 """Shared labels whose nodes are the same wherever they are made; runs differ in when."""
@@ -48,10 +36,7 @@ def open_export(folder: str | Path) -> "Export":
     Leaving its context finishes it; an exception inside takes everything away again.
     Raises `GraphUnwritable` if the folder holds anything but a crashed export.
     """
-    path = Path(folder)
-    is_new = not path.exists()
-    make_folder(path)
-    return Export(path, is_new=is_new)
+    return Export(Path(folder))
 
 
 def export(graph: Graph, folder: str | Path) -> Manifest:
@@ -86,9 +71,8 @@ def _together(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]
 class Export:
     """A graph that is written to files, and empty until they are imported."""
 
-    def __init__(self, folder: Path, *, is_new: bool) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._is_new = is_new
         self._files = ImportFiles(folder)
         self._load = ExportLoad(self._files)
 
@@ -123,19 +107,11 @@ class Export:
 
     def close(self) -> None:
         """Finish the files and write the command; an export of nothing leaves no file."""
-        if not self._load.has_rows:
-            self._take_away()
-            return
-        self._load.write_runs()
-        self._files.add(SCHEMA_NODE, schema_row())
-        self._files.close()
-        write_command(self._folder, self._files.manifest)
-
-    def _take_away(self) -> None:
-        self._files.abandon()
-        clear_folder(self._folder)
-        if self._is_new:
-            self._folder.rmdir()
+        if self._load.has_rows:
+            self._load.write_runs()
+            self._files.finish()
+        else:
+            self._files.take_away()
 
     def __enter__(self) -> Self:
         return self
@@ -147,18 +123,13 @@ class Export:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self._take_away()
+            self._files.take_away()
             return
         try:
             self.close()
         except BaseException:
-            self._take_away()
+            self._files.take_away()
             raise
-
-
-def schema_row() -> pa.Table:
-    """Give the bookkeeping node that says which schema wrote the graph."""
-    return pa.table({"key": ["xlagraph"], "version": [VERSION]}, FILE_COLUMNS[SCHEMA_NODE])
 
 
 class ExportLoad:
@@ -179,21 +150,16 @@ class ExportLoad:
         pass  # the folder is ready
 
     def write(self, rows: CompilationRows) -> None:
-        (compilation,) = rows.nodes["Compilation"].to_pylist()
-        nodes = dict(rows.nodes)
-        nodes["Compilation"] = pa.Table.from_pylist(
-            [{**compilation, "state": "complete"}], NODE_COLUMNS["Compilation"]
-        )
-        keys = {label: table.column("key").combine_chunks() for label, table in nodes.items()}
-        relationships = {
-            item.name: _with_keys(item, rows.relationships[item.name], keys)
-            for item in SCHEMA.relationships
-        }
-        self.write_keyed(KeyedRows(nodes, relationships))
+        self.write_batch(RowBatch.joined([rows]))
 
     def write_batch(self, batch: RowBatch) -> None:
-        for rows in batch.split():
-            self.write(rows)
+        compilations = batch.nodes["Compilation"]
+        states = pa.repeat("complete", compilations.num_rows)
+        place = compilations.schema.get_field_index("state")
+        nodes = {**batch.nodes, "Compilation": compilations.set_column(place, "state", states)}
+        keys = {label: table.column("key").combine_chunks() for label, table in nodes.items()}
+        relationships = {item.name: _with_keys(item, batch, keys) for item in SCHEMA.relationships}
+        self.write_keyed(KeyedRows(nodes, relationships))
 
     def write_keyed(self, rows: KeyedRows) -> None:
         """Take complete compilations, each at most once in an export."""
@@ -214,6 +180,8 @@ class ExportLoad:
             table = rows.relationships[item.name]
             if item in BETWEEN_SHARED:
                 table = table.filter(pc.is_in(table.column("source"), fresh[item.source]))
+                # several compilations of a batch may give the same one
+                table = table.group_by(["source", "target"], use_threads=False).aggregate([])
             self._files.add(item.name, table)
 
     def remove(self, compilation: str) -> None:
@@ -250,11 +218,10 @@ def first_seen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
 
 
 def _with_keys(
-    item: RelationshipType, table: pa.Table, keys: "Mapping[str, pa.Array[pa.StringScalar]]"
+    item: RelationshipType, batch: RowBatch, keys: "Mapping[str, pa.Array[pa.StringScalar]]"
 ) -> pa.Table:
     """Put keys in the place of row numbers."""
-    ends = [
-        keys[item.source].take(table.column("source")),
-        keys[item.target].take(table.column("target")),
-    ]
-    return pa.table([*ends, *table.columns[2:]], schema=KEYED_COLUMNS[item.name])
+    sources, targets = batch.ends(item.name)
+    ends = [keys[item.source].take(sources), keys[item.target].take(targets)]
+    rest = batch.relationships[item.name].columns[2:]
+    return pa.table([*ends, *rest], schema=KEYED_COLUMNS[item.name])

@@ -13,6 +13,7 @@ artifacts cannot open one. Null is an empty field, an empty text two quotes.
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
@@ -23,6 +24,7 @@ import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphMissing, GraphUnwritable
 from xlagraph.graph.neo4j_texts import constraints
+from xlagraph.graph.reading import KEYED_COLUMNS
 from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA, VERSION, NodeType, Property, PropertyType
 
@@ -69,14 +71,19 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 """The header of each table, nodes before relationships."""
 
+_OWN_FILES: Final = frozenset(
+    [f"{table}{end}" for table in HEADERS for end in (".csv", "-header.csv")]
+    + [SCRIPT, CONSTRAINTS, MANIFEST, f"{MANIFEST}.new"]
+)
+"""Names of all files that an export may write."""
+
 
 def _in_file(columns: pa.Schema) -> pa.Schema:
-    """Give the columns as they stand in a file: ends as keys, lists as one text."""
-    fields: list[pa.Field[pa.DataType]] = []
-    for column in columns:
-        is_text = column.name in ("source", "target") or pa.types.is_list(column.type)
-        fields.append(pa.field(column.name, pa.string()) if is_text else column)
-    return pa.schema(fields)
+    """Give the columns of nodes as they stand in a file: lists as one text."""
+    for place, column in enumerate(columns):
+        if pa.types.is_list(column.type):
+            columns = columns.set(place, pa.field(column.name, pa.string()))
+    return columns
 
 
 _SCHEMA_NODE_COLUMNS: Final[Mapping[str, pa.DataType]] = {
@@ -85,10 +92,8 @@ _SCHEMA_NODE_COLUMNS: Final[Mapping[str, pa.DataType]] = {
 }
 FILE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
     SCHEMA_NODE: pa.schema(_SCHEMA_NODE_COLUMNS),
-    **{
-        name: _in_file(columns)
-        for name, columns in {**NODE_COLUMNS, **RELATIONSHIP_COLUMNS}.items()
-    },
+    **{label: _in_file(columns) for label, columns in NODE_COLUMNS.items()},
+    **KEYED_COLUMNS,
 }
 
 
@@ -127,15 +132,31 @@ class Manifest:
 
 
 class ImportFiles:
-    """Row files below a folder, one for each table that has rows; bounded in memory."""
+    """Row files, one for each table that has rows, and the command; bounded in memory.
+
+    The folder is new or empty, or holds what a crashed export left; `GraphUnwritable` if it
+    holds anything else: nothing is ever overwritten.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
         self.manifest = Manifest()
+        self._folder = folder
+        self._is_new = not folder.exists()
         self._waiting: dict[str, list[pa.Table]] = {}
         self._waiting_rows: dict[str, int] = {}
         self._waiting_bytes: dict[str, int] = {}
         self._open: dict[str, IO[bytes]] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in folder.iterdir()}
+        if MANIFEST in names:
+            raise GraphUnwritable(
+                f"{folder} holds an export already; remove it, or name another folder"
+            )
+        if foreign := sorted(names - _OWN_FILES):
+            raise GraphUnwritable(
+                f"{folder} is not empty, it holds {foreign[0]}; name a folder that is new or empty"
+            )
+        self._clear_folder()
 
     def add(self, name: str, rows: pa.Table) -> None:
         """Append rows to a table's file; their columns are those of `FILE_COLUMNS`."""
@@ -147,27 +168,36 @@ class ImportFiles:
         if self._waiting_rows[name] >= _WAITING_ROWS or self._waiting_bytes[name] >= _WAITING_BYTES:
             self._flush(name)
 
-    def close(self) -> None:
-        """Write what waits and finish the row files."""
+    def finish(self) -> None:
+        """Write what waits, the command, and then that the export is whole."""
+        bookkeeping = [{"key": "xlagraph", "version": VERSION}]
+        self.add(SCHEMA_NODE, pa.Table.from_pylist(bookkeeping, FILE_COLUMNS[SCHEMA_NODE]))
         for name in list(self._waiting):
             self._flush(name)
-        self.abandon()
+        for file in self._open.values():
+            file.close()
+        _write_command(self._folder, self.manifest)
 
-    def abandon(self) -> None:
-        """Let go of the files, finished or not."""
-        self._waiting.clear()
-        while self._open:
-            self._open.popitem()[1].close()
+    def take_away(self) -> None:
+        """Remove all files, finished or not, and the folder if it was new."""
+        for file in self._open.values():
+            with suppress(OSError):  # of what could not be written, and is not wanted any more
+                file.close()
+        self._clear_folder()
+        if self._is_new:
+            self._folder.rmdir()
+
+    def _clear_folder(self) -> None:
+        """Remove what an export wrote, the mark that it is whole first."""
+        for name in (MANIFEST, *sorted(_OWN_FILES)):
+            (self._folder / name).unlink(missing_ok=True)
 
     def _flush(self, name: str) -> None:
-        tables = self._waiting.pop(name, [])
-        if not tables:
-            return
+        rows = pa.concat_tables(self._waiting.pop(name))
         self._waiting_rows[name] = self._waiting_bytes[name] = 0
-        rows = pa.concat_tables(tables)
         if name not in self._open:
             self.manifest.files[name] = [f"{name}.csv"]
-            self._open[name] = (self.folder / f"{name}.csv").open("wb")
+            self._open[name] = (self._folder / f"{name}.csv").open("wb")
         self.manifest.counts[name] = self.manifest.counts.get(name, 0) + rows.num_rows
         for piece in _pieces(rows):
             text = _csv(piece)
@@ -200,7 +230,7 @@ def _longest_row_bytes(rows: pa.Table) -> int:
     return longest
 
 
-def write_command(folder: Path, manifest: Manifest) -> None:
+def _write_command(folder: Path, manifest: Manifest) -> None:
     """Write headers, command and constraints, then say that the export is whole."""
     for name in manifest.files:
         (folder / f"{name}-header.csv").write_text(HEADERS[name] + "\n", encoding="utf-8")
@@ -267,33 +297,3 @@ def read_manifest(folder: Path) -> Manifest:
             f"here {VERSION}): export it again"
         )
     return Manifest(said["files"], said["counts"], said["hasNewlines"], said["longestRowBytes"])
-
-
-def own_files() -> frozenset[str]:
-    """Give the names of all files that an export may write."""
-    rows = [name for table in HEADERS for name in (f"{table}.csv", f"{table}-header.csv")]
-    return frozenset([*rows, SCRIPT, CONSTRAINTS, MANIFEST, f"{MANIFEST}.new"])
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder to export into, and take away what a crashed export left there.
-
-    Raises `GraphUnwritable` if it holds anything else: nothing is ever overwritten.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    names = {path.name for path in folder.iterdir()}
-    if MANIFEST in names:
-        raise GraphUnwritable(
-            f"{folder} holds an export already; remove it, or name another folder"
-        )
-    if foreign := sorted(names - own_files()):
-        raise GraphUnwritable(
-            f"{folder} is not empty, it holds {foreign[0]}; name a folder that is new or empty"
-        )
-    clear_folder(folder)
-
-
-def clear_folder(folder: Path) -> None:
-    """Remove what an export wrote, the mark that it is whole first."""
-    for name in (MANIFEST, *sorted(own_files())):
-        (folder / name).unlink(missing_ok=True)

@@ -293,7 +293,7 @@ class LadybugLoad:
             if label in _MERGED:
                 fresh[label] = self._take_shared(label, table)
             elif label not in _SHARED:
-                files.add(label, _complete(table) if label == "Compilation" else table)
+                files.add(label, table)
         for relationship in SCHEMA.relationships:
             name, source = relationship.name, relationship.source
             if not batch.relationships[name].num_rows:
@@ -361,14 +361,6 @@ def _digests_of(batch: RowBatch) -> dict[str, str | None]:
     table = batch.nodes["Compilation"]
     digests = cast("list[str | None]", table.column("sha256").to_pylist())
     return dict(zip(keys_of(table), digests, strict=True))
-
-
-def _complete(compilations: pa.Table) -> pa.Table:
-    """Say that what is written here is whole."""
-    states = pa.repeat("complete", compilations.num_rows)
-    return compilations.set_column(
-        compilations.schema.get_field_index("state"), compilations.schema.field("state"), states
-    )
 
 
 def _copy(connection: ladybug.Connection, table: str, rows: Path) -> None:

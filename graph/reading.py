@@ -30,12 +30,15 @@ KEYED_COLUMNS: Final[Mapping[str, pa.Schema]] = {
 _LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.shared))
 
 
+# Keys of one statement: a server holds them all, and the rows that they lead to.
+_KEYS_AT_ONCE: Final = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class KeyedRows:
-    """The rows of some compilations, what they share once.
+    """The rows of some compilations together: a table for each label, and for each type.
 
-    ``nodes`` has one table for each label, in the order of the keys, ``relationships`` one
-    for each type, with `KEYED_COLUMNS`; both in the order of the schema.
+    Relationships have `KEYED_COLUMNS`.
     """
 
     nodes: Mapping[str, pa.Table]
@@ -53,10 +56,15 @@ def read_compilation(query: Query, compilation: str) -> CompilationRows:
 
 
 def read_compilations(query: Query, compilations: Collection[str]) -> KeyedRows:
-    """Give the rows of complete compilations together; NameUnknown names one that is none."""
+    """Give the rows of complete compilations, each node once, in the order of the keys.
+
+    Raises NameUnknown if one is not there.
+    """
     keys, relationships = _walk(query, compilations)
     nodes = {
-        node.label: _table(NODE_COLUMNS[node.label], _look_up(query, node, keys[node.label]))
+        node.label: _table(
+            NODE_COLUMNS[node.label], _found(query, _look_up_text(node), keys[node.label])
+        )
         for node in SCHEMA.nodes
     }
     states = {row["key"]: row["state"] for row in nodes["Compilation"].to_pylist()}
@@ -81,7 +89,7 @@ def _walk(
         while fresh := keys[label] - walked:
             for item in SCHEMA.relationships:
                 if _nearer_label(item) == label:
-                    found = query(_walk_text(item), {"keys": sorted(fresh)}).rows
+                    found = _found(query, _walk_text(item), fresh)
                     relationships[item.name] += found
                     keys[item.source].update(str(row[0]) for row in found)
                     keys[item.target].update(str(row[1]) for row in found)
@@ -107,10 +115,22 @@ def _walk_text(relationship: RelationshipType) -> str:
     )
 
 
-def _look_up(query: Query, node: NodeType, keys: Collection[str]) -> Sequence[Row]:
+def _look_up_text(node: NodeType) -> str:
     columns = ", ".join(f"n.{item.name} AS {item.name}" for item in node.properties)
-    text = f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) RETURN {columns}"
-    return query(f"{text} ORDER BY key", {"keys": sorted(keys)}).rows
+    return (
+        f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) "
+        f"RETURN {columns} ORDER BY key"
+    )
+
+
+def _found(query: Query, text: str, keys: Collection[str]) -> list[Row]:
+    """Give the rows that a statement finds for all keys."""
+    wanted = sorted(keys)
+    return [
+        row
+        for start in range(0, len(wanted), _KEYS_AT_ONCE)
+        for row in query(text, {"keys": wanted[start : start + _KEYS_AT_ONCE]}).rows
+    ]
 
 
 def _table(columns: pa.Schema, rows: Sequence[Row]) -> pa.Table:

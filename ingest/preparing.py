@@ -49,6 +49,8 @@ numpy, which pyarrow imports where there is one: they spin for as long as it tak
 
 _BATCH_BYTES: Final = 2**20
 """Of dumps whose rows are made together: larger batches are no faster."""
+_BATCH_DUMPS: Final = 50
+"""A megabyte of the smallest takes seconds, for which other processes would be idle."""
 _WAITING_BYTES: Final = 16 * 2**20
 """Of dumps whose rows are made or being made and not yet taken: bounds the memory."""
 _KNOWN_BYTES: Final = 8 * 2**20
@@ -264,7 +266,7 @@ def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
     for job in jobs:
         batch.append(job)
         size_bytes += job.files.size_bytes
-        if size_bytes >= _BATCH_BYTES:
+        if size_bytes >= _BATCH_BYTES or len(batch) >= _BATCH_DUMPS:
             yield batch
             batch = []
             size_bytes = 0

@@ -13,6 +13,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import generate
 import measure
+import run
+import settings
 import table
 
 
@@ -207,5 +209,81 @@ def test_a_ratio_above_its_goal_is_missed():
     assert (met.verdict, missed.verdict) == (table.Verdict.MET, table.Verdict.MISSED)
 
 
-def test_what_was_not_measured_is_no_failure():
-    assert table.failed([table.skipped_row("Neo4j", "no Java")]) == []
+def test_a_ratio_without_a_goal_is_shown():
+    row = table.ratio_row("the engine alone", 4, "copying the file", 1, None)
+    assert (row.verdict, row.ratio, row.goal) == (table.Verdict.SHOWN, 4, "")
+
+
+def test_what_is_missing_here_is_no_failure_and_what_breaks_is_one():
+    skipped, broken = table.skipped_row("Neo4j", "no Java"), table.broken_row("Neo4j", "no disk")
+    assert table.failed([skipped, broken]) == [broken]
+
+
+def test_the_run_of_median_time_stands_for_the_others():
+    runs = [measure.Measured(seconds, 0, {}) for seconds in (3, 1, 2)]
+    assert measure.median_run(runs).seconds == 2
+
+
+def test_a_child_that_fails_tells_its_exit_code_and_its_last_line():
+    with pytest.raises(measure.TaskFailed, match=r"count_lines, exit code 1: .*nowhere\.txt"):
+        measure.in_child("count_lines", "nowhere.txt")
+
+
+@pytest.fixture
+def benchmark(monkeypatch, tmp_path):
+    """Give the exit code of a run of made-up sections."""
+
+    def exit_code(**sections):
+        monkeypatch.setattr(run, "SECTIONS", sections)
+        monkeypatch.setattr(sys, "argv", ["run.py", "--work", str(tmp_path)])
+        return run.main()
+
+    return exit_code
+
+
+def good(settings):
+    yield table.shown_row("good", "1 s")
+
+
+def breaking(settings):
+    yield table.shown_row("begun", "1 s")
+    raise measure.TaskFailed("ingest, exit code 1: disk full")
+
+
+def lacking(settings):
+    yield table.skipped_row("lacking", "no Java")
+
+
+def test_a_section_that_breaks_costs_the_exit_code_and_no_other_row(benchmark, capsys):
+    assert benchmark(first=breaking, second=good) == 1
+    printed = capsys.readouterr()
+    assert "| section first |  |  |  |  | BROKEN | TaskFailed: ingest, exit code 1" in printed.out
+    assert "| begun |" in printed.out
+    assert "| good |" in printed.out
+    assert "3 rows" in printed.out
+    assert "0 missed, 1 broken" in printed.out
+    assert "Traceback" in printed.err
+
+
+def test_a_section_that_lacks_something_costs_nothing(benchmark):
+    assert benchmark(first=lacking, second=good) == 0
+
+
+def test_where_something_fresh_is_written_nothing_is(tmp_path):
+    sizes = settings.Settings(full=False, work=tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").touch()
+    for name in ("folder", "folder/file", "new"):
+        assert not sizes.fresh(name).exists()
+
+
+def test_an_input_is_written_once_and_only_a_whole_one_counts(tmp_path):
+    sizes = settings.Settings(full=False, work=tmp_path)
+    (tmp_path / "loop-0.1.new").mkdir()
+    (tmp_path / "loop-0.1.new" / "of an interrupted run").touch()
+    folder = sizes.wide_loop(0.1)
+    (dump,) = settings.dump_parts(folder)
+    assert {path.name for path in folder.iterdir()} > {dump.name}
+    dump.write_text("kept")
+    assert settings.dump_parts(sizes.wide_loop(0.1)) == [dump]
+    assert dump.read_text() == "kept"

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,14 @@ from xlagraph.graph import (
     import_command,
     merge_exports,
     open_export,
+    reading,
 )
+from xlagraph.graph.rows import RowBatch
 from xlagraph.ingest import Shard, ingest
 
 csv.field_size_limit(1 << 24)
 
 STEP = "jit(step)/layer_0/dot"
-JOINED = {"Run", "Module", "Op", "Scope", "SourceLine", "Frame", "WITHIN", "CALLED_FROM"}
 
 
 def exported(folder: Path, *compilations: CompilationRows) -> Path:
@@ -71,10 +73,13 @@ def test_text_is_quoted_and_null_is_nothing(tmp_path):
     )
 
 
-def test_what_compilations_share_is_written_once(tmp_path):
-    folder = exported(
-        tmp_path / "out", made_rows(stem="a"), made_rows(stem="b"), made_rows("other")
-    )
+@pytest.mark.parametrize("batches", [(1, 1, 1), (2, 1), (3,)])
+def test_what_compilations_share_is_written_once(tmp_path, batches):
+    compilations = iter([made_rows(stem="a"), made_rows(stem="b"), made_rows("other")])
+    folder = tmp_path / "out"
+    with open_export(folder) as target, target.load() as load:
+        for size in batches:
+            load.write_batch(RowBatch.joined(list(islice(compilations, size))))
     assert rows_of(folder, "Op") == [(STEP, STEP)]
     assert rows_of(folder, "WITHIN") == [(STEP, "jit(step)"), (STEP, "jit(step)/layer_0")]
     assert [row[0] for row in rows_of(folder, "Run")] == ["baseline", "other"]
@@ -126,7 +131,11 @@ def test_a_graph_exports_what_its_dumps_would(tmp_path, embedded_graph):
         assert rows_of(tmp_path / "graph", table) == rows_of(tmp_path / "dumps", table)
 
 
-def test_what_is_read_from_a_graph_in_turns_is_written_as_one(tmp_path, embedded_graph):
+@pytest.mark.parametrize("keys_at_once", [400, 20_000])
+def test_what_is_read_from_a_graph_in_turns_is_written_as_one(
+    tmp_path, embedded_graph, monkeypatch, keys_at_once
+):
+    monkeypatch.setattr(reading, "_KEYS_AT_ONCE", keys_at_once)
     compilations = [made_rows(stem=stem, values=1500) for stem in "abcd"]
     with embedded_graph.load() as load:
         for rows in compilations:
