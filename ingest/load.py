@@ -328,7 +328,7 @@ def _load(
 ) -> None:
     """Prepare what is new or has changed and hand its rows to the load, if there is one.
 
-    Ctrl-C ends it between two compilations, and is held back from then on: leaving the load
+    Ctrl-C ends it between two batches, and is held back from then on: leaving the load
     in peace keeps the finished ones.
     """
     meter = _Meter(work.dumps, progress)

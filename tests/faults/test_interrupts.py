@@ -1,4 +1,4 @@
-"""Ctrl-C ends an ingest between two compilations: what was finished stays."""
+"""Ctrl-C ends an ingest between two batches of compilations: what was finished stays."""
 
 import random
 import signal
@@ -23,6 +23,11 @@ def dumps(tmp_path: Path) -> ChangingDumps:
     return ChangingDumps(tmp_path / "runs", random.Random(3), wide=300)
 
 
+@pytest.fixture
+def batches_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xlagraph.ingest.preparing._BATCH_DUMPS", 1)
+
+
 def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], None]:
     """Press Ctrl-C when so many compilations are done, and again with each one after that."""
 
@@ -33,7 +38,9 @@ def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], N
     return press
 
 
-def test_finished_compilations_are_complete_when_ctrl_c_comes(graph: Graph, dumps: ChangingDumps):
+def test_finished_compilations_are_complete_when_ctrl_c_comes(
+    graph: Graph, dumps: ChangingDumps, batches_of_one: None
+):
     with pytest.raises(KeyboardInterrupt):
         ingest(graph, dumps.folder, jobs=1, progress=interrupt_after(2))
     assert len(complete(graph)) == 2
@@ -48,7 +55,9 @@ def test_ctrl_c_with_the_last_compilation_still_ends_as_interrupted(
     assert complete(graph).keys() == set(KEYS)
 
 
-def test_the_next_ingest_brings_the_rest(graph: Graph, dumps: ChangingDumps, tmp_path: Path):
+def test_the_next_ingest_brings_the_rest(
+    graph: Graph, dumps: ChangingDumps, tmp_path: Path, batches_of_one: None
+):
     with pytest.raises(KeyboardInterrupt):
         ingest(graph, dumps.folder, jobs=1, progress=interrupt_after(1))
     assert ingest(graph, dumps.folder, jobs=1).ok
