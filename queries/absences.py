@@ -8,6 +8,7 @@ from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.queries.catalogue import Query
 from xlagraph.queries.compilations import near
 from xlagraph.queries.errors import NoSuchName
+from xlagraph.queries.statement import Clause, Token, clauses, tokens
 
 
 class _Named(NamedTuple):
@@ -153,11 +154,11 @@ _SOURCE_LINES: Final = _Fact(
 _FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
 """In the order of the columns of `_PRESENT`."""
 
+# A value counts once for each of its positions: it matters only what is 0.
 _PRESENT: Final = """
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-RETURN count(v.liveFrom) AS liveRanges,
-       count(CASE WHEN EXISTS { MATCH (v)-[:APPEARS_AT]->(:Instruction) } THEN 1 ELSE null END)
-       AS uses,
+OPTIONAL MATCH (v)-[p:APPEARS_AT]->(:Instruction)
+RETURN count(v.liveFrom) AS liveRanges, count(p) AS positions,
        count(v.opcode) AS opcodes, count(v.opName) AS opNames, count(v.sourceFile) AS sourceFiles
 """
 _SPACES: Final = """
@@ -176,12 +177,7 @@ def absences(
     graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
 ) -> list[str]:
     """Say which facts the rows would need that the dump does not tell."""
-    # What is only returned may be null; what must be matched before leaves no rows without it.
-    matched = re.sub(r"//.*", "", query.text).rpartition("RETURN")[0]
-    matched = re.sub(
-        r"OPTIONAL MATCH.*?(?=\b(?:OPTIONAL|MATCH|WITH|UNWIND)\b|\Z)", "", matched, flags=re.DOTALL
-    )
-    words = frozenset(re.findall(r"\w+", matched))
+    words = _needed_words(query.text)
     if "compilation" not in parameters:
         return _absences_of_runs(graph, words, parameters, result)
     compilation = {"compilation": parameters["compilation"]}
@@ -203,6 +199,32 @@ def absences(
             shown = ", ".join(str(space) for space in spaces) or "none"
             notes.append(f"memory spaces of this compilation: {shown}")
     return notes
+
+
+def _needed_words(text: str) -> frozenset[str]:
+    """Give the words of a statement without which it finds no rows.
+
+    What is only returned may be null, and so may an option, unless the WITH right after it
+    asks for what IS NOT NULL.
+    """
+    needed: list[Token] = []
+    found = clauses(tokens(text))
+    while found:
+        clause, *found = found
+        if clause.word.endswith("MATCH"):
+            own = [clause, *found[: found[0].word == "WHERE"]]
+            found = found[len(own) - 1 :]
+            if clause.word == "MATCH" or _asks_for_more_than_null(found[:2]):
+                needed += [token for part in own for token in part.tokens]
+        elif clause.word == "WHERE":
+            needed += clause.tokens
+    return frozenset(token.text for token in needed)
+
+
+def _asks_for_more_than_null(following: Sequence[Clause]) -> bool:
+    words = [clause.word for clause in following]
+    tested = " ".join(token.text for token in following[-1].tokens)
+    return words == ["WITH", "WHERE"] and "IS NOT NULL" in tested
 
 
 def _absences_of_runs(

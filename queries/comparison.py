@@ -20,10 +20,12 @@ RETURN c.key AS compilation, m.name AS module, c.moduleId AS moduleNumber,
 ORDER BY compilation
 """
 
+# OPTIONAL MATCH keeps the embedded engine to the compilations given
 _SHAPES: Final = """
 UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})-[:ALLOCATES]->(a:Allocation)
-WHERE a.parameterNumber IS NOT NULL OR a.isOutput
+MATCH (c:Compilation {key: compilationKey})
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
+WITH c, a WHERE a.parameterNumber IS NOT NULL OR a.isOutput
 RETURN c.key AS compilation, a.parameterNumber AS parameterNumber,
        a.shapeIndex AS shapeIndex, a.shape AS shape, a.isOutput AS isOutput
 ORDER BY compilation, parameterNumber, shapeIndex, shape
@@ -169,12 +171,7 @@ def compare(
             *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
             *(ComparedPair(None, b_by_key[key]) for key in pairing.only_b),
         ),
-        {
-            grouping: group_growths(
-                graph, grouping, side_a.compilations, side_b.compilations, depth=depth
-            )
-            for grouping in by
-        },
+        group_growths(graph, by, side_a.compilations, side_b.compilations, depth=depth),
     )
 
 

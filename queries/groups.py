@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.queries.value_changes import RESHAPED, SAME, Buffer, Group, match_buffers
@@ -60,19 +61,22 @@ class GroupGrowth(NamedTuple):
         return self.bytes_b - self.bytes_a
 
 
+# OPTIONAL MATCH keeps the embedded engine to the compilations given: for a MATCH after UNWIND it
+# reads whole tables.
 _PEAK: Final = """
 UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})-[:USES_SPACE]->(m:MemorySpace)
-WHERE m.color = 0
-MATCH (v:Value)-[l:LIVE_AT_PEAK]->(m)
-WHERE l.physicalBytes > 0
+MATCH (c:Compilation {key: compilationKey})
+OPTIONAL MATCH (c)-[:USES_SPACE]->(m:MemorySpace)<-[l:LIVE_AT_PEAK]-(v:Value)
+WITH m, l, v WHERE m.color = 0 AND l.physicalBytes > 0
 RETURN v.opName AS opName, v.opcode AS opcode, v.sourceFile AS sourceFile,
        v.sourceLine AS sourceLine, v.shape AS shape, sum(l.physicalBytes) AS peakBytes
 """
 
 _ROLES: Final = """
 UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})-[:ALLOCATES]->(a:Allocation)
+MATCH (c:Compilation {key: compilationKey})
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
+WITH a WHERE a.sizeBytes IS NOT NULL
 RETURN a.role AS role, sum(a.sizeBytes) AS allocationBytes
 """
 
@@ -86,35 +90,28 @@ ORDER BY opName, depth
 
 _BUFFERS: Final = """
 UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})-[:ALLOCATES]->(a:Allocation)
-WHERE a.memorySpace = 0 AND coalesce(a.role, '') <> 'threadLocal'
-MATCH (a)-[:HOLDS]->(v:Value)
-WHERE v.sizeBytes > 0
+MATCH (c:Compilation {key: compilationKey})
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WITH a, v
+WHERE a.memorySpace = 0 AND coalesce(a.role, '') <> 'threadLocal' AND v.sizeBytes > 0
 RETURN v.opName AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
        v.shape AS shape, v.dtype AS dtype, v.sizeBytes AS sizeBytes, count(v) AS buffers
 """
 
 
 def group_growths(
-    graph: "Graph", by: By, a: Sequence[str], b: Sequence[str], *, depth: int = 3
-) -> tuple[GroupGrowth, ...]:
+    graph: "Graph", groupings: Iterable[By], a: Sequence[str], b: Sequence[str], *, depth: int = 3
+) -> dict[By, tuple[GroupGrowth, ...]]:
     """Group the bytes of two sets of compilations, given by their keys.
 
     All groups, unchanged ones too, so that they add up to the totals; the largest growth
     or shrinkage first. ``depth`` is how many leading parts of an op name make a scope.
     """
-    if by is By.VALUE:
-        changes = match_buffers(_buffers(graph, a), _buffers(graph, b))
-        growths = _sorted(GroupGrowth(*change) for change in changes)
-        # among those that did not grow, the reshaped before the same
-        return tuple(
-            sorted(growths, key=lambda item: (-abs(item.growth_bytes), item.group[0] == SAME))
-        )
-    bytes_a, bytes_b = (_grouped_bytes(graph, by, keys, depth) for keys in (a, b))
-    return _sorted(
-        GroupGrowth(group, bytes_a[group], bytes_b[group])
-        for group in bytes_a.keys() | bytes_b.keys()
-    )
+    sides = _Side(graph, a), _Side(graph, b)
+    return {
+        by: _value_growths(*sides) if by is By.VALUE else _growths(by, *sides, depth)
+        for by in groupings
+    }
 
 
 def changed_groups(by: By, growths: Sequence[GroupGrowth]) -> int:
@@ -136,6 +133,67 @@ def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGro
     return (*growths[:limit], everything_else)
 
 
+class _Side:
+    """What the graph tells of one set of compilations; each statement is run once at most."""
+
+    def __init__(self, graph: "Graph", keys: Sequence[str]) -> None:
+        self._graph = graph
+        self._keys = list(keys)
+
+    def _rows(self, statement: str) -> list[dict[str, "Cell"]]:
+        # one engine cannot unwind an empty list
+        if not self._keys:
+            return []
+        return self._graph.query(statement, {"compilations": self._keys}).mappings()
+
+    @cached_property
+    def peak(self) -> list[dict[str, "Cell"]]:
+        return self._rows(_PEAK)
+
+    def buffers(self) -> Counter[Buffer]:
+        rows = (tuple(row.values()) for row in self._rows(_BUFFERS))
+        return Counter({Buffer(*cast("Buffer", row[:-1])): cast("int", row[-1]) for row in rows})
+
+    def grouped_bytes(self, by: By, depth: int) -> Counter[Group]:
+        if by is By.ROLE:
+            return _added_up(by, self._rows(_ROLES), "allocationBytes")
+        rows = self.peak
+        if by is By.SCOPE:
+            scopes = self._scopes(depth)
+            rows = [{**row, "scope": scopes.get(str(row["opName"]))} for row in rows]
+        return _added_up(by, rows, "peakBytes")
+
+    def _scopes(self, depth: int) -> Mapping[str, str]:
+        keys = sorted({str(row["opName"]) for row in self.peak if row["opName"]})
+        if not keys:
+            return {}
+        parameters: dict[str, Cell] = {"opNames": keys, "depth": depth}
+        # in order of depth: the deepest one stays
+        return {str(op): str(scope) for op, scope, _ in self._graph.query(_SCOPES, parameters).rows}
+
+
+def _growths(by: By, a: _Side, b: _Side, depth: int) -> tuple[GroupGrowth, ...]:
+    bytes_a, bytes_b = (side.grouped_bytes(by, depth) for side in (a, b))
+    return _sorted(
+        GroupGrowth(group, bytes_a[group], bytes_b[group])
+        for group in bytes_a.keys() | bytes_b.keys()
+    )
+
+
+def _value_growths(a: _Side, b: _Side) -> tuple[GroupGrowth, ...]:
+    growths = _sorted(GroupGrowth(*change) for change in match_buffers(a.buffers(), b.buffers()))
+    # among those that did not grow, the reshaped before the same
+    return tuple(sorted(growths, key=lambda item: (-abs(item.growth_bytes), item.group[0] == SAME)))
+
+
+def _added_up(by: By, rows: Iterable[Mapping[str, "Cell"]], measure: str) -> Counter[Group]:
+    grouped: Counter[Group] = Counter()
+    for row in rows:
+        group = cast("Group", tuple(row[column] for column in by.columns))
+        grouped[group] += cast("int", row[measure])
+    return grouped
+
+
 def _sorted(growths: Iterable[GroupGrowth]) -> tuple[GroupGrowth, ...]:
     return tuple(
         sorted(
@@ -147,34 +205,3 @@ def _sorted(growths: Iterable[GroupGrowth]) -> tuple[GroupGrowth, ...]:
             ),
         )
     )
-
-
-def _grouped_bytes(graph: "Graph", by: By, keys: Sequence[str], depth: int) -> Counter[Group]:
-    grouped: Counter[Group] = Counter()
-    if not keys:  # one engine cannot unwind an empty list
-        return grouped
-    statement, measure = (_ROLES, "allocationBytes") if by is By.ROLE else (_PEAK, "peakBytes")
-    rows = graph.query(statement, {"compilations": list(keys)}).mappings()
-    if by is By.SCOPE:
-        scopes = _scopes(graph, {str(row["opName"]) for row in rows if row["opName"]}, depth)
-        rows = [{**row, "scope": scopes.get(str(row["opName"]))} for row in rows]
-    for row in rows:
-        group = cast("Group", tuple(row[column] for column in by.columns))
-        grouped[group] += cast("int", row[measure])
-    return grouped
-
-
-def _scopes(graph: "Graph", op_names: Iterable[str], depth: int) -> Mapping[str, str]:
-    keys = sorted(op_names)
-    if not keys:
-        return {}
-    parameters: dict[str, Cell] = {"opNames": keys, "depth": depth}
-    # in order of depth: the deepest one stays
-    return {str(op): str(scope) for op, scope, _ in graph.query(_SCOPES, parameters).rows}
-
-
-def _buffers(graph: "Graph", keys: Sequence[str]) -> Counter[Buffer]:
-    if not keys:
-        return Counter()
-    rows = graph.query(_BUFFERS, {"compilations": list(keys)}).rows
-    return Counter({Buffer(*cast("Buffer", row[:-1])): cast("int", row[-1]) for row in rows})

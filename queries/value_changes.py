@@ -7,8 +7,8 @@ goes with the largest. So a change of shape is a change, not one gone and one ne
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 Group = tuple[str | int | float | bool | None, ...]
@@ -43,15 +43,20 @@ def match_buffers(a: Mapping[Buffer, int], b: Mapping[Buffer, int]) -> list[tupl
     Gives (change, op name, opcode, shape index, shape before, shape after) with the bytes
     before and after, in no order. The change is new, gone, grown, shrunk, reshaped or same.
     """
-    left_a, left_b = list(Counter(a).elements()), list(Counter(b).elements())
+    same = Counter(a) & Counter(b)
+    bytes_a: Counter[Group] = Counter()
+    for buffer, count in same.items():
+        bytes_a[_change(buffer, buffer)] += count * buffer.size_bytes
+    bytes_b = bytes_a.copy()
+    left_a, left_b = (
+        sorted((Counter(side) - same).elements(), key=_largest_first) for side in (a, b)
+    )
     pairs: list[tuple[Buffer | None, Buffer | None]] = []
-    for alike in (_everything, _kind, _everything_uncounted, _kind_uncounted):
+    for alike in (_kind, _uncounted, _kind_uncounted):
         matched, left_a, left_b = _match(left_a, left_b, alike)
         pairs += matched
     pairs += [(buffer, None) for buffer in left_a]
     pairs += [(None, buffer) for buffer in left_b]
-    bytes_a: Counter[Group] = Counter()
-    bytes_b: Counter[Group] = Counter()
     for before, after in pairs:
         group = _change(before, after)
         bytes_a[group] += before.size_bytes if before else 0
@@ -59,33 +64,31 @@ def match_buffers(a: Mapping[Buffer, int], b: Mapping[Buffer, int]) -> list[tupl
     return [(group, bytes_a[group], bytes_b[group]) for group in bytes_a]
 
 
+def _largest_first(buffer: Buffer) -> tuple[int, str]:
+    return -buffer.size_bytes, str(buffer)
+
+
 def _match(
-    a: Iterable[Buffer], b: Iterable[Buffer], alike: Callable[[Buffer], Hashable]
-) -> tuple[list[tuple[Buffer | None, Buffer | None]], list[Buffer], list[Buffer]]:
-    sides: tuple[defaultdict[Hashable, list[Buffer]], ...] = (defaultdict(list), defaultdict(list))
-    for side, buffers in zip(sides, (a, b), strict=True):
-        for buffer in sorted(buffers, key=lambda item: (-item.size_bytes, str(item))):
-            side[alike(buffer)].append(buffer)
-    matched: list[tuple[Buffer | None, Buffer | None]] = []
-    left: tuple[list[Buffer], list[Buffer]] = ([], [])
-    for kind in dict.fromkeys((*sides[0], *sides[1])):
-        some_a, some_b = sides[0][kind], sides[1][kind]
-        matched += zip(some_a, some_b, strict=False)
-        left[0].extend(some_a[len(some_b) :])
-        left[1].extend(some_b[len(some_a) :])
-    return matched, *left
-
-
-def _everything(buffer: Buffer) -> Hashable:
-    return buffer
+    a: Sequence[Buffer], b: Sequence[Buffer], alike: Callable[[Buffer], Hashable]
+) -> tuple[list[tuple[Buffer, Buffer]], list[Buffer], list[Buffer]]:
+    """Pair what is alike in the order given; what is left over keeps that order."""
+    places: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+    for place, buffer in enumerate(b):
+        places[alike(buffer)].append(place)
+    matched: list[tuple[Buffer, Buffer]] = []
+    left_a: list[Buffer] = []
+    taken: set[int] = set()
+    for buffer in a:
+        if waiting := places[alike(buffer)]:
+            taken.add(waiting[0])
+            matched.append((buffer, b[waiting.popleft()]))
+        else:
+            left_a.append(buffer)
+    return matched, left_a, [buffer for place, buffer in enumerate(b) if place not in taken]
 
 
 def _kind(buffer: Buffer) -> Hashable:
     return (*buffer[:3], buffer.dtype, _rank(buffer.shape))
-
-
-def _everything_uncounted(buffer: Buffer) -> Hashable:
-    return _everything(_uncounted(buffer))
 
 
 def _kind_uncounted(buffer: Buffer) -> Hashable:

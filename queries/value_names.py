@@ -9,12 +9,12 @@ from xlagraph.queries.errors import NoSuchName
 
 _BY_LABEL: Final = """
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-WHERE v.label = $name
+WITH v WHERE v.label = $name
 RETURN v.key AS value
 """
 _BY_NAME: Final = """
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-WHERE v.name = $name
+WITH v WHERE v.name = $name
 RETURN v.key AS value, v.label AS label
 ORDER BY label
 """

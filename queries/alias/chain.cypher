@@ -19,9 +19,10 @@
 // @measure  assigned
 // @note     The value itself is one of them; where nothing aliases it, it stands alone.
 // @status   stable
-MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
-MATCH (a)-[:HOLDS]->(v:Value {label: $value})
-WITH DISTINCT a, v  // the one value first: Neo4j would pair all values of the allocation
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+// the one value first: Neo4j would pair all values of the allocation
+WITH DISTINCT a, v WHERE v.label = $value
 MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.aliasSet = v.aliasSet
 RETURN w.aliasPosition AS position, w.label AS value, w.sizeBytes AS sizeBytes,

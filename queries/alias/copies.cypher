@@ -56,9 +56,10 @@ OPTIONAL MATCH (o:Value)-[x:USED_BY]->(i) WHERE x.operandIndex IS NULL OR x.oper
 OPTIONAL MATCH (b:Allocation)-[:HOLDS]->(o)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 OPTIONAL MATCH (o)-[h:LIVE_AT_PEAK]->(:MemorySpace)
+OPTIONAL MATCH (o)<-[:UPDATES_IN_PLACE]-(n:Value)
 WITH v, p, o, b, usedBy, neededBy, users, o.liveUntil > v.liveFrom AS originalLive,
      inLoops = 1 OR o.isPhi AS ofLoop,
-     h.physicalBytes IS NOT NULL OR EXISTS { MATCH (o)<-[:UPDATES_IN_PLACE]-(:Value) } AS heldToo
+     h.physicalBytes IS NOT NULL OR n.key IS NOT NULL AS heldToo
 RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        o.label AS copied, o.name AS copiedFrom, o.opcode AS copiedOpcode,
        usedBy, neededBy, users, originalLive, ofLoop,

@@ -18,7 +18,9 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-MATCH (v)-[u:UPDATES_IN_PLACE]->(e:Value)
+// OPTIONAL: for a MATCH the embedded engine would read every value of the graph
+OPTIONAL MATCH (v)-[u:UPDATES_IN_PLACE]->(e:Value)
+WITH a, v, u, e WHERE e.label IS NOT NULL
 RETURN e.label AS earlier, v.label AS later, a.number AS allocation,
        u.sharedBytes AS sharedBytes, u.step AS step, v.name AS instruction,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,

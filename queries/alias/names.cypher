@@ -11,9 +11,12 @@
 // @column   step        INTEGER         place of that instruction in the schedule
 // @measure  none
 // @status   stable
-MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
-MATCH (a)-[:HOLDS]->(v:Value {label: $value})
-MATCH (v)-[p:APPEARS_AT]->(i:Instruction)
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+WITH v WHERE v.label = $value
+// OPTIONAL: for a MATCH the embedded engine would read every position of the graph
+OPTIONAL MATCH (v)-[p:APPEARS_AT]->(i:Instruction)
+WITH p, i WHERE i.name IS NOT NULL
 RETURN i.name AS name, p.shapeIndex AS shapeIndex, i.opcode AS opcode, i.step AS step
 ORDER BY step, shapeIndex, name
 LIMIT $limit

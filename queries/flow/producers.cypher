@@ -17,8 +17,9 @@
 // @column   sourceLine  INTEGER         line in that file
 // @measure  assigned
 // @status   stable
-MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
-MATCH (a)-[:HOLDS]->(v:Value {label: $value})
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+WITH v WHERE v.label = $value
 MATCH p = (v)<-[:USED_BY|DEFINES*1..10]-(w)
 WHERE w.key <> v.key
 WITH w.key AS k, min(length(p)) AS walked

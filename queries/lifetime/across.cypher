@@ -28,10 +28,10 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})-[o:SCHEDULES]->(i:I
 WHERE ($step >= 0 AND o.step = $step)
       OR ($step < 0 AND $instruction <> '' AND i.name = $instruction)
       OR ($step < 0 AND $instruction = '' AND i.opName CONTAINS 'transpose(')
-WITH c, min(o.step) AS atStep
-MATCH (c)-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WITH min(o.step) AS atStep
+// by key again: from c the embedded engine would read every value of the graph
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.liveFrom < atStep AND v.liveUntil > atStep
-WITH a, v, atStep ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        a.role AS role, v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,

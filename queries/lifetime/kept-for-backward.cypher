@@ -34,19 +34,22 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
+      <-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
+WITH c, s, v, p, a
 WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
       AND v.liveUntil < c.scheduleLength AND v.opName IS NOT NULL
       AND NOT v.opName CONTAINS 'transpose(' AND NOT v.opName CONTAINS 'gradient_tape/'
       AND NOT v.opName CONTAINS 'gradients/'
-      AND NOT EXISTS { MATCH (v)-[:USED_BY]->(r:Instruction)
-                       WHERE r.opName CONTAINS 'rematted_computation' }
-MATCH (v)-[:USED_BY]->(i:Instruction)
-WHERE i.step > s.physicalPeakStep
-      AND (i.opName CONTAINS 'transpose(' OR i.opName CONTAINS 'gradient_tape/'
-           OR i.opName CONTAINS 'gradients/')
+// OPTIONAL: for a MATCH the embedded engine would read every use of the graph
+OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
+WITH v, p, s, max(CASE WHEN i.opName CONTAINS 'rematted_computation' THEN 1 ELSE 0 END) AS rematted,
+     min(CASE WHEN i.step > s.physicalPeakStep
+              AND (i.opName CONTAINS 'transpose(' OR i.opName CONTAINS 'gradient_tape/'
+                   OR i.opName CONTAINS 'gradients/')
+              THEN i.step ELSE null END) AS neededAt
+WHERE rematted = 0 AND neededAt IS NOT NULL
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
-       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, min(i.step) AS neededAt,
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, neededAt,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
 ORDER BY physicalBytes DESC, sizeBytes DESC, value

@@ -24,10 +24,12 @@
 //           memory space 0. A step wins over an instruction.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-OPTIONAL MATCH (c)-[:SCHEDULES]->(i:Instruction {name: $instruction})
-WITH c, CASE WHEN $step >= 0 THEN $step WHEN $instruction <> '' THEN i.step
-             ELSE c.physicalPeakStep END AS atStep
-MATCH (c)-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
+OPTIONAL MATCH (c)-[:SCHEDULES]->(i:Instruction)
+WITH c, min(CASE WHEN i.name = $instruction THEN i.step ELSE null END) AS namedStep
+WITH CASE WHEN $step >= 0 THEN $step WHEN $instruction <> '' THEN namedStep
+          ELSE c.physicalPeakStep END AS atStep
+// by key again: from c the embedded engine would read every value of the graph
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
 WHERE v.liveFrom <= atStep AND atStep <= v.liveUntil
 RETURN v.label AS value, a.memorySpace AS memorySpace, a.number AS allocation,
        h.offsetBytes AS offsetBytes, v.sizeBytes AS sizeBytes, a.role AS role,

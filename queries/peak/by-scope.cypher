@@ -15,7 +15,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)-[:FROM_OP]->(:Op)-[:WITHIN]->(z:Scope {depth: $depth})
+OPTIONAL MATCH (:Op {key: v.opName})-[:WITHIN]->(z:Scope {depth: $depth})
 RETURN coalesce(z.name, v.opName) AS scope,
        count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
 ORDER BY physicalBytes DESC, sizeBytes DESC, scope

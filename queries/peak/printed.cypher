@@ -22,17 +22,10 @@
 //           all spaces in its list.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-OPTIONAL MATCH (s)<-[:LIVE_AT_PEAK]-(w:Value)
-WITH c, collect(w.key) AS live
-OPTIONAL MATCH (c)<-[:IN_PRINTED_PEAK]-(w:Value)<-[:HOLDS]-(a:Allocation)
-WHERE a.memorySpace = $memorySpace
-WITH live, collect(w.key) AS listed
-UNWIND live + listed AS k
-WITH DISTINCT k
-MATCH (v:Value {key: k})
+      -[:ALLOCATES]->(:Allocation {memorySpace: $memorySpace})-[:HOLDS]->(v:Value)
 OPTIONAL MATCH (v)-[l:IN_PRINTED_PEAK]->(:Compilation)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+WITH v, l, p WHERE l.rank IS NOT NULL OR p.physicalBytes IS NOT NULL
 RETURN v.label AS value, l.rank AS rank, l.printedBytes AS printedBytes,
        v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        p.physicalBytes IS NOT NULL AS liveAtPhysicalPeak,

@@ -20,9 +20,10 @@
 // @note     Later in the order (liveFrom, liveUntil, valueId), in the same allocation, sharing
 //           at least a byte with it. A value without a live range has no place in that order.
 // @status   stable
-MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
-MATCH (a)-[h:HOLDS]->(v:Value {label: $value})
-WITH DISTINCT a, h, v  // the one value first: Neo4j would read all values of the graph
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
+// the one value first: Neo4j would read all values of the graph
+WITH DISTINCT a, h, v WHERE v.label = $value
 OPTIONAL MATCH (a)-[g:HOLDS]->(w:Value)
 WHERE v.sizeBytes > 0 AND w.sizeBytes > 0
       AND g.offsetBytes < h.offsetBytes + h.sizeBytes

@@ -26,11 +26,10 @@
 //           torch_xla.experimental.scan_layers, shorten ranges with
 //           torch_xla.utils.checkpoint.checkpoint, and pad batches to one size.
 // @status   stable
-MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:ALLOCATES]->(a:Allocation {role: 'temp'})
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
+WITH a WHERE a.role = 'temp'
 OPTIONAL MATCH (a)-[:HOLDS]->(v:Value)
-WHERE v.liveFrom IS NOT NULL
-WITH a, coalesce(sum(v.sizeBytes), 0) AS valueBytes
+WITH a, coalesce(sum(CASE WHEN v.liveFrom IS NULL THEN 0 ELSE v.sizeBytes END), 0) AS valueBytes
 WITH a, a.sizeBytes - a.physicalPeakBytes AS unusedBytes,
      valueBytes - a.physicalPeakBytes AS otherBytes
 RETURN a.number AS allocation, a.memorySpace AS memorySpace, a.sizeBytes AS sizeBytes,

@@ -24,9 +24,9 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
 WHERE a.role = 'temp' AND v.liveFrom IS NOT NULL AND v.sizeBytes > 0
-      AND NOT EXISTS { MATCH (v)-[:UPDATES_IN_PLACE|REUSES]->(:Value) }
-      AND NOT EXISTS { MATCH (v)<-[:UPDATES_IN_PLACE|REUSES]-(:Value) }
-WITH a, h, v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+OPTIONAL MATCH (v)-[:UPDATES_IN_PLACE|REUSES]-(w:Value)
+WITH a, h, v, count(w) AS sharers
+WHERE sharers = 0
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, a.number AS allocation, h.offsetBytes AS offsetBytes,
        v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,

@@ -19,7 +19,9 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-MATCH (v)-[u:REUSES]->(e:Value)
+// OPTIONAL: for a MATCH the embedded engine would read every value of the graph
+OPTIONAL MATCH (v)-[u:REUSES]->(e:Value)
+WITH a, v, u, e WHERE e.label IS NOT NULL
 RETURN e.label AS earlier, v.label AS later, a.number AS allocation,
        u.sharedBytes AS sharedBytes, e.liveUntil AS freedAt, v.liveFrom AS reusedAt,
        u.gapSteps AS gapSteps,

@@ -18,10 +18,9 @@
 // @note     A fusion counts by its root, which only the module text tells.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)<-[:DEFINES]-(i:Instruction)
 WHERE v.opcode IN ['constant', 'iota', 'broadcast', 'fusion'] AND v.sizeBytes > 0
-MATCH (v)<-[:DEFINES]-(i:Instruction)
-WHERE v.opcode <> 'fusion' OR i.rootOpcode IN ['constant', 'iota', 'broadcast']
+      AND (v.opcode <> 'fusion' OR i.rootOpcode IN ['constant', 'iota', 'broadcast'])
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        i.rootOpcode AS rootOpcode, a.role AS role,

@@ -31,17 +31,20 @@
 //           repeat, and no clone or contiguous that nothing needs.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
+WITH v, p
 WHERE p.physicalBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque']
       AND v.opName IS NOT NULL
+OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
+WITH v, p, count(n) AS overwriters
 OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)<-[u:USED_BY]-(o:Value)
 // the operands as numbers: how many, the smallest, and a sum weighted by their places
-WITH v, p, v.opcode AS opcode, count(o) AS operands, coalesce(min(o.valueId), -1) AS least,
+WITH v, p, overwriters, v.opcode AS opcode, count(o) AS operands,
+     coalesce(min(o.valueId), -1) AS least,
      coalesce(sum(o.valueId * (1 + u.operand)), 0) AS weighted,
      coalesce(max(o.sizeBytes), 0) AS widest
 WITH v.opName AS opName, v.shape AS shape, opcode, operands, least, weighted,
-     v.lastUse IS NOT NULL AND NOT EXISTS { MATCH (v)<-[:UPDATES_IN_PLACE]-(:Value) }
+     v.lastUse IS NOT NULL AND overwriters = 0
      AND ((opcode IN ['copy', 'convert', 'transpose', 'broadcast', 'all-gather'] AND operands > 0)
           OR opcode = 'iota' OR (opcode = 'fusion' AND widest <= 8)) AS telling,
      count(v) AS same, max(v.sizeBytes) AS size, sum(v.sizeBytes) AS sizes,

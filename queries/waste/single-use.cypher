@@ -25,27 +25,30 @@
 //           better.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:ALLOCATES]->(a:Allocation)
-MATCH (a)-[:HOLDS]->(v:Value)-[:USED_BY]->(u:Instruction)
-WHERE (a.role = 'temp' OR v.liveUntil < c.scheduleLength) AND v.sizeBytes > 0 AND v.isPhi = false
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(:Value)<-[:DEFINES]-(u:Instruction)
+WHERE u.opcode IS NULL OR u.opcode <> 'tuple'
+WITH DISTINCT c, u
+// OPTIONAL: for a MATCH the embedded engine would read every use of the graph
+OPTIONAL MATCH (u)<-[:USED_BY]-(v:Value)
+WITH c, v, min(u.name) AS consumer, max(u.name) AS otherConsumer, min(u.opcode) AS consumerOpcode
+WHERE v.key IS NOT NULL AND consumer = otherConsumer AND v.sizeBytes > 0 AND v.isPhi = false
       AND NOT v.dtype IN ['tuple', 'token', 'opaque']
-      AND NOT EXISTS { MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value) WHERE n.isPhi = true }
       AND NOT v.opcode IN ['custom-call', 'while', 'conditional', 'call', 'sort', 'fft', 'scatter',
                            'cholesky', 'triangular-solve', 'rng-bit-generator', 'infeed', 'recv',
                            'all-reduce', 'all-gather', 'all-to-all', 'reduce-scatter',
                            'collective-permute', 'collective-broadcast', 'ragged-all-to-all',
                            'parameter', 'constant']
       AND NOT v.opcode ENDS WITH '-start' AND NOT v.opcode ENDS WITH '-done'
-      AND EXISTS { MATCH (u)-[:DEFINES]->(:Value) } AND (u.opcode IS NULL OR u.opcode <> 'tuple')
-WITH v, min(u.name) AS consumer, max(u.name) AS otherConsumer, min(u.opcode) AS consumerOpcode
-WHERE consumer = otherConsumer
       AND NOT consumerOpcode IN ['custom-call', 'while', 'conditional', 'call', 'sort', 'fft',
                                  'cholesky', 'triangular-solve', 'outfeed', 'send',
                                  'all-reduce', 'all-gather', 'all-to-all', 'reduce-scatter',
                                  'collective-permute', 'collective-broadcast',
                                  'ragged-all-to-all']
       AND NOT consumerOpcode ENDS WITH '-start' AND NOT consumerOpcode ENDS WITH '-done'
-WITH v, consumer, consumerOpcode ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+OPTIONAL MATCH (v)<-[:HOLDS]-(a:Allocation)
+OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
+WITH c, v, a, consumer, consumerOpcode, sum(CASE WHEN n.isPhi THEN 1 ELSE 0 END) AS nextStates
+WHERE nextStates = 0 AND (a.role = 'temp' OR v.liveUntil < c.scheduleLength)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.name AS producer, consumer, consumerOpcode,

@@ -144,8 +144,9 @@ def test_unknown_module_says_what_is_near(graph: Graph):
 
 
 def test_notes_say_what_an_old_dump_lacks(graph: Graph):
-    (note,) = run(graph, "peak/contributors", compilation="old/dump").notes
-    assert note.startswith("the dump has no live ranges")
+    for query in ("peak/contributors", "peak/printed"):
+        (note,) = run(graph, query, compilation="old/dump").notes
+        assert note.startswith("the dump has no live ranges")
     notes = run(graph, "alias/names", compilation="old/dump", value="p").notes
     assert any(note.startswith("the dump does not say who uses a value") for note in notes)
     notes = run(graph, "waste/broadcasts", compilation="old/dump").notes
