@@ -278,7 +278,9 @@ def _arguments(manifest: Manifest) -> list[str]:
     for name in HEADERS:
         if name in manifest.files:
             option = "--relationships" if name in RELATIONSHIP_COLUMNS else "--nodes"
-            files = ",".join([f"{name}-header.csv", *manifest.files[name]])
+            paths = [f"{name}-header.csv", *manifest.files[name]]
+            # the importer of 2026.08 finds no file whose folder is not named
+            files = ",".join(path if "/" in path else f"./{path}" for path in paths)
             arguments.append(shlex.quote(f"{option}={name}={files}"))
     return arguments
 

@@ -1,26 +1,24 @@
 """Cuts the rows of compilations into chunks, each the parameters of one statement.
 
 All part nodes of a batch stand in one line, compilation by compilation and there label by
-label. A relationship goes with that of
-its two ends which stands later in the line, so that its other end is in the same chunk or
-in one before; what is in one before, or is no part, is looked up by its key.
+label. A relationship goes with that of its two ends which stands later in the line, so that
+its other end is in the same chunk or in one before; what is in one before, or is no part, is
+looked up by its key.
 
     line    a0 a1 │ v0 v1 v2 │ v3 v4 i0 │ i1 i2 i3      a chunk between two bars
     v1→i2                               └ here; v1 is looked up
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Final, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from xlagraph.graph.neo4j_texts import LOOKED_UP, OF_PARTS, PARTS
-from xlagraph.graph.rows import CompilationRows, keys_of
-
-CHUNK_ROWS: Final = 10_000
-"""Nodes and relationships of one transaction. 194 000 in one took three times as long."""
+from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
 
 Parameters = dict[str, object]
 
@@ -32,97 +30,70 @@ class Batch:
 
     def __init__(self, compilations: Sequence[CompilationRows]) -> None:
         self.compilations = tuple(compilations)
-        self._nodes: dict[str, pa.Table] = {}
-        """By label, those of all compilations one after another."""
-        self._keys: dict[str, pa.Array[Any]] = {}
+        joined = RowBatch.joined(self.compilations)
+        self._nodes = {label: joined.nodes[label].combine_chunks() for label in _PART_LABELS}
+        self._keys = {
+            label: joined.nodes[label].column("key").combine_chunks() for label in LOOKED_UP
+        }
         self._places: dict[str, list[int]] = {label: [] for label in _PART_LABELS}
         """Places in the line of the nodes of a label."""
         self._ends: list[int] = []
         """Place in the line after each compilation's last node."""
         length = 0
-        first_rows: list[dict[str, int]] = []
-        """Row of each compilation's first node among those of its label."""
         for rows in self.compilations:
-            first_rows.append({label: len(places) for label, places in self._places.items()})
             for label, places in self._places.items():
                 count = rows.nodes[label].num_rows
                 places.extend(range(length, length + count))
                 length += count
             self._ends.append(length)
-        for label in LOOKED_UP:
-            table = pa.concat_tables([rows.nodes[label] for rows in self.compilations])
-            self._keys[label] = table.column("key").combine_chunks()
-            if label in self._places:
-                self._nodes[label] = table.combine_chunks()
-            else:
-                row = 0
-                for number, rows in enumerate(self.compilations):
-                    first_rows[number][label] = row
-                    row += rows.nodes[label].num_rows
-        places_by_row = {
-            label: pa.array(places, pa.int32()) for label, places in self._places.items()
-        }
+        self.length = length
+        """Places in the line."""
+        rows_at = [1] * length
+        columns = {label: row_numbers(places) for label, places in self._places.items()}
         self._relationships: dict[str, tuple[pa.Table, list[int]]] = {}
         """By type: the rows in the order of their places, and these places."""
-        self._weights = [1] * length
-        """Rows that go with each place: its node, and the relationships."""
         for item in OF_PARTS:
-            table = pa.concat_tables(
-                [
-                    _shifted(
-                        rows.relationships[item.name],
-                        first_rows[number][item.source],
-                        first_rows[number][item.target],
-                    )
-                    for number, rows in enumerate(self.compilations)
-                ]
-            ).combine_chunks()
-            highest: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]
+            ends = joined.ends(item.name)
+            later: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]
                 *(
-                    places_by_row[label].take(table.column(end))
-                    for end, label in (("source", item.source), ("target", item.target))
-                    if label in places_by_row
+                    columns[label].take(rows)
+                    for label, rows in zip((item.source, item.target), ends, strict=True)
+                    if label in columns
                 )
             )
-            order = pc.sort_indices(highest)
-            sorted_places = _integers(highest.take(order))
-            self._relationships[item.name] = (table.take(order), sorted_places)
-            for place in sorted_places:
-                self._weights[place] += 1
+            order = pc.sort_indices(later)
+            given = joined.relationships[item.name]
+            table = pa.table([*ends, *given.columns[2:]], names=given.column_names)
+            item_places = _integers(later.take(order))
+            self._relationships[item.name] = (table.combine_chunks().take(order), item_places)
+            for place in item_places:
+                rows_at[place] += 1
+        self._rows_before = list(accumulate(rows_at, initial=0))
+        """Nodes and relationships that stand before each place."""
 
-    def spans(self) -> list[tuple[int, int]]:
-        """Cut the line into pieces of about `CHUNK_ROWS` rows, between compilations if it can."""
-        spans: list[tuple[int, int]] = []
-        start = first = rows = 0
-        for end in self._ends:
-            weight = sum(self._weights[first:end])
-            if rows and rows + weight > CHUNK_ROWS:
-                spans.append((start, first))
-                start, rows = first, 0
-            if weight > 2 * CHUNK_ROWS:
-                for place in range(first, end):
-                    if rows and rows + self._weights[place] > CHUNK_ROWS:
-                        spans.append((start, place))
-                        start, rows = place, 0
-                    rows += self._weights[place]
-            else:
-                rows += weight
-            first = end
-        if start < first:
-            spans.append((start, first))
-        return spans
+    def chunk_end(self, start: int, rows: int) -> int:
+        """Say before which place the chunk ends that begins at ``start``.
+
+        It has so many rows at most, unless a single place has more, and ends with a
+        compilation if it can.
+        """
+        end = bisect_right(self._rows_before, self._rows_before[start] + rows) - 1
+        ended = bisect_right(self._ends, end)
+        if ended and self._ends[ended - 1] > start:
+            return self._ends[ended - 1]
+        return max(end, start + 1)
 
     def parameters(self, start: int, end: int) -> Parameters:
         """Give the parameters of the chunk from ``start`` to before ``end`` in the line."""
         given: Parameters = {}
-        held: dict[str, range] = {}
+        made: dict[str, range] = {}
         """Rows of each label that the chunk makes."""
         old: dict[str, dict[int, int]] = {label: {} for label in LOOKED_UP}
         old_keys: dict[str, dict[str, int]] = {label: {} for label in LOOKED_UP}
         for label, table in self._nodes.items():
             places = self._places[label]
-            rows = held[label] = range(bisect_left(places, start), bisect_left(places, end))
-            part = table.slice(rows.start, len(rows))
+            made[label] = range(bisect_left(places, start), bisect_left(places, end))
+            part = table.slice(made[label].start, len(made[label]))
             for name in table.column_names:
                 given[f"{label}_{name}"] = part.column(name).to_pylist()
         for item in OF_PARTS:
@@ -130,9 +101,12 @@ class Batch:
             first = bisect_left(places, start)
             part = table.slice(first, bisect_left(places, end) - first)
             for end_name, label in (("source", item.source), ("target", item.target)):
-                indexes = _integers(part.column(end_name))
                 given[f"{item.name}_{end_name}"] = self._local(
-                    indexes, label, held.get(label, range(0)), old[label], old_keys[label]
+                    _integers(part.column(end_name)),
+                    label,
+                    made.get(label, range(0)),
+                    old[label],
+                    old_keys[label],
                 )
             for item_property in item.properties:
                 name = item_property.name
@@ -143,48 +117,35 @@ class Batch:
 
     def relationships(self, start: int, end: int) -> int:
         """Count the relationships of a chunk."""
-        return sum(
-            bisect_left(places, end) - bisect_left(places, start)
-            for _, places in self._relationships.values()
-        )
+        return self._rows_before[end] - self._rows_before[start] - (end - start)
 
     def _local(
         self,
-        indexes: Sequence[int],
+        rows: Sequence[int],
         label: str,
-        held: range,
+        made: range,
         old: dict[int, int],
         old_keys: dict[str, int],
     ) -> list[int]:
-        """Say where in the chunk's list of a label each row stands: its own, then the old."""
-        first, stop, made = held.start, held.stop, len(held)
+        """Say where in the chunk's list of a label each row stands: what it makes, then the old."""
+        first, stop, count = made.start, made.stop, len(made)
         local: list[int] = []
-        for index in indexes:
-            if first <= index < stop:
-                local.append(index - first)
+        for row in rows:
+            if first <= row < stop:
+                local.append(row - first)
                 continue
-            place = old.get(index)
+            place = old.get(row)
             if place is None:
                 # a shared node stands once for each compilation of the batch
-                key: str = self._keys[label][index].as_py()
-                place = old[index] = old_keys.setdefault(key, len(old_keys))
-            local.append(made + place)
+                key: str = self._keys[label][row].as_py()
+                place = old[row] = old_keys.setdefault(key, len(old_keys))
+            local.append(count + place)
         return local
 
 
 def _integers(column: "pa.ChunkedArray[Any]") -> list[int]:
     """Give a column without nulls as a list."""
     return cast("list[int]", column.to_pylist())
-
-
-def _shifted(table: pa.Table, source: int, target: int) -> pa.Table:
-    if not source and not target:
-        return table
-    for name, shift in (("source", source), ("target", target)):
-        place = table.schema.get_field_index(name)
-        shifted = pc.add(table.column(name), pa.scalar(shift, pa.int32()))
-        table = table.set_column(place, table.schema.field(name), shifted)
-    return table
 
 
 def keyed_pairs(rows: CompilationRows, name: str, source: str, target: str) -> list[list[str]]:

@@ -4,8 +4,9 @@
 Driver errors become ours here, in `graph_error`. Writing is in `neo4j_load`.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -28,14 +29,19 @@ from xlagraph.graph.errors import (
     GraphMissing,
     GraphTooNew,
     GraphUnreachable,
+    GraphUnwritable,
     QueryFailed,
     QueryRefused,
     WrongSchema,
 )
+from xlagraph.graph.neo4j_calls import uninterrupted
 from xlagraph.graph.reading import read_compilation
 from xlagraph.graph.rows import CompilationRows
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statements import check_statement, given_parameters
+
+# What is wrong is said in our words. Who wants to read the driver's log sets a handler.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 _OLDEST: Final = (5, 23)
 """Older servers do not know ``CALL (a, b) { … }``, which every load is made of."""
@@ -67,7 +73,7 @@ def open_server(
 ) -> "Neo4jGraph":
     """Connect to a server; one attempt for each password, so that nobody is locked out."""
     try:
-        driver = _connected(uri, user, password)
+        driver = uninterrupted(lambda: _connected(uri, user, password))
     except AuthError as error:
         asked = None
         if password is None and ask_password is not None:
@@ -75,7 +81,7 @@ def open_server(
         if not asked:
             raise _login_error(uri, user, given=password is not None) from error
         try:
-            driver = _connected(uri, user, asked)
+            driver = uninterrupted(lambda: _connected(uri, user, asked))
         except AuthError as second:
             raise _login_error(uri, user, given=True) from second
     graph = Neo4jGraph(driver, uri, database, notify)
@@ -138,7 +144,7 @@ class Neo4jGraph:
     def check_server(self) -> None:
         """Refuse a server that is too old and a graph that another schema wrote."""
         with self._our_errors():
-            agent = self._driver.get_server_info().agent
+            agent = uninterrupted(self._driver.get_server_info).agent
         self._server = agent.partition("/")[2]
         numbers = self._server.split(".")
         if all(number.isdigit() for number in numbers[:2]) and len(numbers) >= 2:
@@ -170,23 +176,22 @@ class Neo4jGraph:
         statement = check_statement(text, procedures=PROCEDURES)
         given = given_parameters(statement, parameters or {})
         with self._our_errors(timeout_seconds):
-            found = self._driver.execute_query(
-                # the driver wants literal text; this text has passed the guard
-                neo4j.Query(text, timeout=timeout_seconds),
-                given,
-                routing_=neo4j.RoutingControl.READ,
-                database_=self._database,
+            found = uninterrupted(
+                lambda: self._driver.execute_query(
+                    # the driver wants literal text; this text has passed the guard
+                    neo4j.Query(text, timeout=timeout_seconds),
+                    given,
+                    routing_=neo4j.RoutingControl.READ,
+                    database_=self._database,
+                )
             )
         return Result(
             tuple(found.keys),
             tuple(tuple(map(_cell, record.values())) for record in found.records),
         )
 
-    def load(self) -> AbstractContextManager[Load]:
-        return self._loading()
-
     @contextmanager
-    def _loading(self) -> Iterator[Load]:
+    def load(self) -> Iterator[Load]:
         from xlagraph.graph.neo4j_load import loading
 
         with (
@@ -236,8 +241,6 @@ def graph_error(
     writes: bool = False,
 ) -> GraphError:
     """Say in our words what the driver says; never in words that hold a password."""
-    from xlagraph.graph.errors import GraphUnwritable
-
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
     if isinstance(error, ConfigurationError | UnsupportedServerProduct | OSError | ValueError):

@@ -31,6 +31,7 @@ from neo4j.exceptions import (
 
 from xlagraph.graph import neo4j_texts as texts
 from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
+from xlagraph.graph.neo4j_calls import uninterrupted
 from xlagraph.graph.neo4j_chunks import Batch
 from xlagraph.graph.neo4j_transactions import LoadState, TooLarge
 from xlagraph.graph.neo4j_worker import Worker
@@ -51,22 +52,20 @@ def loading(
 ) -> Iterator["Neo4jLoad"]:
     """Begin a load, and end it; what was not completed is taken away again."""
     load = Neo4jLoad(driver, database, notify)
-    load.begin()
     try:
+        load.begin()
         yield load
         load.finish()
     except (ServiceUnavailable, SessionExpired, GraphUnreachable):
         # the next load clears: this one has waited long enough for the server
-        load.is_cut_off = True
         raise
-    except TooLarge as error:
-        load.abandon()
-        raise GraphUnwritable(f"the server has too little memory: {error}") from error
-    except BaseException:
-        load.abandon()
+    except BaseException as error:
+        load.take_back()
+        if isinstance(error, TooLarge):
+            raise GraphUnwritable(f"the server has too little memory: {error}") from error
         raise
     finally:
-        load.end()
+        load.let_go()
 
 
 class Neo4jLoad:
@@ -78,12 +77,13 @@ class Neo4jLoad:
         self._waiting: list[CompilationRows] = []
         self._waiting_rows = 0
         self._written: set[str] = set()
-        self._queue: queue.Queue[Batch | None] = queue.Queue(1)
-        self._threads: list[threading.Thread] = []
+        self._batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        """What is to be written; a worker ends at None."""
+        self._place = threading.Semaphore()
+        """Taken by the batch that waits for a worker."""
+        self._workers: list[threading.Thread] = []
         self._failure: BaseException | None = None
-        self._over = threading.Event()
-        self.is_cut_off = False
-        """The server is gone: nothing can be taken back."""
+        self._is_over = threading.Event()
         self._own = Worker(self._state)
 
     # what the load is told
@@ -119,86 +119,69 @@ class Neo4jLoad:
 
     def begin(self) -> None:
         """Make the database ready, register, and clear what crashed loads left."""
-        self._prepare()
+        uninterrupted(self._prepare)
         self._own.register()
-        heart = threading.Thread(target=self._beat, name="xlagraph-heartbeat", daemon=True)
-        heart.start()
-        self._threads.append(heart)
-        try:
-            self._own.clear_dead_loads()
-        except BaseException:
-            self.abandon()
-            self.end()
-            raise
+        threading.Thread(target=self._beat, name="xlagraph-heart", daemon=True).start()
+        self._own.clear_dead_loads()
 
     def finish(self) -> None:
-        """Write what waits, and see to it that what other loads hold is there."""
+        """Write what waits, see to it that what other loads hold is there, and sign off."""
         if self._waiting:
             self._send()
         self._stop_workers()
         self._raise_failure()
-        for key in self._state.held_elsewhere:
+        for key in sorted(self._state.held_elsewhere):
             self._await_other(key)
+        with contextlib.suppress(Neo4jError, DriverError):  # all is there; the next load clears
+            self._own.sign_off()
 
-    def abandon(self) -> None:
-        """Take back what is not complete, as far as the server still answers."""
+    def take_back(self) -> None:
+        """Take back what is not complete, as far as the server still answers, and sign off."""
         self._state.given_up.set()
         self._stop_workers()
-        with contextlib.suppress(Neo4jError, DriverError):
+        with contextlib.suppress(Neo4jError, DriverError, TooLarge, GraphBusy):
             self._own.take_back()
+            self._own.sign_off()
 
-    def end(self) -> None:
-        """Stop the heart and the workers, and sign off."""
-        if self.is_cut_off:
-            self._state.given_up.set()
-        self._stop_workers()
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
-        if not self.is_cut_off:
-            with contextlib.suppress(Neo4jError, DriverError):
-                self._own.sign_off()
-        self._own.close()
+    def let_go(self) -> None:
+        """Stop the heart, and the workers without waiting for them."""
+        self._is_over.set()
+        self._state.given_up.set()
+        self._dismiss_workers()
 
     def _send(self) -> None:
         batch = Batch(self._waiting)
         self._waiting, self._waiting_rows = [], 0
-        workers = sum(thread.name.startswith("xlagraph-load") for thread in self._threads)
-        if workers < WORKERS:
-            worker = Worker(self._state, str(workers))
+        if len(self._workers) < WORKERS:
+            worker = Worker(self._state, str(len(self._workers)))
             thread = threading.Thread(
-                target=self._work, args=(worker,), name=f"xlagraph-load-{workers}", daemon=True
+                target=self._work, args=(worker,), name="xlagraph-load", daemon=True
             )
             thread.start()
-            self._threads.append(thread)
-        while True:
+            self._workers.append(thread)
+        while not self._place.acquire(timeout=1):
             self._raise_failure()
-            with contextlib.suppress(queue.Full):
-                self._queue.put(batch, timeout=1)
-                return
+        self._batches.put(batch)
 
     def _work(self, worker: Worker) -> None:
         try:
             worker.register()
-            while (batch := self._queue.get()) is not None:
+            while (batch := self._batches.get()) is not None:
+                self._place.release()
                 if not self._state.given_up.is_set():
                     worker.write(batch)
         except BaseException as error:  # noqa: BLE001  raised again where the load is used
             self._failure = self._failure or error
             self._state.given_up.set()
-            # keep taking, so that whoever sends is not stuck
-            while self._queue.get() is not None:
-                pass
-        finally:
-            worker.close()
+
+    def _dismiss_workers(self) -> None:
+        for _ in self._workers:
+            self._batches.put(None)
 
     def _stop_workers(self) -> None:
-        workers = [thread for thread in self._threads if thread.name.startswith("xlagraph-load")]
-        for _ in workers:
-            self._queue.put(None)
-        for thread in workers:
+        self._dismiss_workers()
+        for thread in self._workers:
             thread.join()
-            self._threads.remove(thread)
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
@@ -244,13 +227,10 @@ class Neo4jLoad:
             )
 
     def _beat(self) -> None:
-        heart = Worker(self._state)
-        try:
-            while not self._over.wait(HEARTBEAT_SECONDS):
-                with contextlib.suppress(Neo4jError, DriverError):
-                    heart.beat()
-        finally:
-            heart.close()
+        heart = Worker(self._state)  # the other may be busy
+        while not self._is_over.wait(HEARTBEAT_SECONDS):
+            with contextlib.suppress(Neo4jError, DriverError):
+                heart.beat()
 
     def _await_other(self, key: str) -> None:
         """Wait until another load has completed what it holds; GraphBusy if it gave up."""

@@ -7,15 +7,12 @@ makes it again.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
 
 import neo4j
 
 from xlagraph.graph import neo4j_texts as texts
 from xlagraph.graph.neo4j_transactions import TooLarge, Transactions
 from xlagraph.graph.schema import SCHEMA
-
-_DELETED_AT_ONCE: Final = 5_000
 
 
 class Removal(Transactions):
@@ -24,7 +21,7 @@ class Removal(Transactions):
     def remove(self, compilation: str) -> None:
         """Take a complete compilation out."""
 
-        def hide(tx: neo4j.Transaction) -> bool:
+        def hide_if_complete(tx: neo4j.Transaction) -> bool:
             tx.run("MATCH (c:Compilation {key: $key}) SET c.key = $key", key=compilation).consume()
             found = tx.run(
                 "MATCH (c:Compilation {key: $key}) RETURN c.state AS state", key=compilation
@@ -34,7 +31,7 @@ class Removal(Transactions):
             self.hide(tx, [compilation], "removing")
             return True
 
-        if self.once(hide) is not False:
+        if self.once(hide_if_complete) is not False:
             self._drop(compilation)
 
     def take_back(self) -> None:
@@ -42,14 +39,14 @@ class Removal(Transactions):
         self._drop_all_of(self.state.key)
 
     def clear_dead_loads(self) -> None:
-        """Take away what these left."""
+        """Take away what loads left that ended without signing off."""
         dead = self.dead_loads()
         for load in dead:
-            self.clear(load)
+            self._clear(load)
         if dead:
-            self.sweep_all()
+            self._sweep_all()
 
-    def clear(self, load: str) -> None:
+    def _clear(self, load: str) -> None:
         """Give another load up, and remove what it did not complete."""
         self.once(
             lambda tx: tx.run(
@@ -59,12 +56,13 @@ class Removal(Transactions):
         self._drop_all_of(load)
         self.once(lambda tx: tx.run("MATCH (l:Load {key: $load}) DELETE l", load=load).consume())
 
-    def sweep_all(self) -> None:
+    def _sweep_all(self) -> None:
         """Sweep every shared node that nothing uses: a crash may have come before its first use."""
+        at_once = self.state.deletions.most
         for node in texts.SHARED:
             unused = self.retried(partial(_values, text=texts.unused_keys(node.label)))
-            for first in range(0, len(unused), _DELETED_AT_ONCE):
-                keys = set(unused[first : first + _DELETED_AT_ONCE])
+            for first in range(0, len(unused), at_once):
+                keys = set(unused[first : first + at_once])
                 self.once(partial(_sweep, keys={node.label: keys}))
 
     def hide(self, tx: neo4j.Transaction, keys: list[str], state: str) -> None:
@@ -96,31 +94,20 @@ class Removal(Transactions):
 
     def clear_parts(self, compilation: str) -> None:
         """Delete the parts of a compilation, some thousand at a time, and what only they used."""
-        limit = _DELETED_AT_ONCE
         for node in reversed(texts.PARTS):
             text = texts.delete_parts(node)
-            while True:
-
-                def delete(tx: neo4j.Transaction, text: str = text, limit: int = limit) -> int:
-                    found = tx.run(text, compilation=compilation, limit=limit).single()
-                    if found is None:  # an aggregate has always one row
-                        return 0
-                    led: dict[str, set[str]] = {}
-                    for name in found.keys()[1:]:
-                        label = SCHEMA.relationship(name).target
-                        led.setdefault(label, set()).update(found[name])
-                    _sweep(tx, led)
-                    return int(found["deleted"])
-
+            is_left = True
+            while is_left:
+                limit = self.state.deletions.most
+                delete = partial(_delete, text=text, compilation=compilation, limit=limit)
                 try:
                     deleted = self.once(delete)
                 except TooLarge:
                     if limit == 1:
                         raise
-                    limit = max(1, limit // 2)
-                    continue
-                if deleted is not None and deleted < limit:
-                    break
+                    self.state.deletions.halve(limit)
+                else:
+                    is_left = deleted is None or deleted == limit
 
     def _drop(self, compilation: str) -> None:
         self.clear_parts(compilation)
@@ -136,7 +123,7 @@ class Removal(Transactions):
     def _drop_all_of(self, load: str) -> None:
         """Make the unfinished compilations of a load ours first, so that nobody else begins."""
 
-        def take(tx: neo4j.Transaction) -> list[str]:
+        def take(tx: neo4j.Transaction) -> None:
             keys = tx.run(
                 "MATCH (c:Compilation) WHERE c.load = $load RETURN c.key AS key ORDER BY key",
                 load=load,
@@ -144,34 +131,48 @@ class Removal(Transactions):
             tx.run(
                 "UNWIND $keys AS key MATCH (c:Compilation {key: key}) SET c.key = key", keys=keys
             ).consume()
-            taken: list[str] = tx.run(
+            tx.run(
                 "UNWIND $keys AS key MATCH (c:Compilation {key: key}) WHERE c.load = $load "
-                "SET c.load = $own, c.state = 'removing' RETURN key",
+                "SET c.load = $own, c.state = 'removing'",
                 keys=keys,
                 load=load,
                 own=self.state.key,
-            ).value()
-            return taken
+            ).consume()
 
-        for compilation in self.once(take) or []:
+        self.once(take)
+        taken = "MATCH (c:Compilation) WHERE c.load = $own AND c.state = 'removing' RETURN c.key"
+        for compilation in self.retried(partial(_values, text=taken, own=self.state.key)):
             self._drop(compilation)
+
+
+def _delete(tx: neo4j.Transaction, text: str, compilation: str, limit: int) -> int:
+    """Delete some parts, and the shared nodes that only they used; say how many parts."""
+    found = tx.run(text, compilation=compilation, limit=limit).single(strict=True)
+    _sweep(tx, _led_to(found))
+    return int(found["deleted"])
+
+
+def _led_to(found: neo4j.Record) -> dict[str, set[str]]:
+    """Give by label the keys to which what was deleted led; a column for each type."""
+    led: dict[str, set[str]] = {}
+    for name in found.keys()[1:]:
+        led.setdefault(SCHEMA.relationship(name).target, set()).update(found[name])
+    return led
 
 
 def _sweep(tx: neo4j.Transaction, keys: Mapping[str, set[str]]) -> None:
     """Delete those of the shared nodes that nothing uses, and what only they used."""
-    left = {label: set(some) for label, some in keys.items() if some}
+    left = dict(keys)
     while left:
         label = min(left)
         some = sorted(left.pop(label))
-        tx.run(texts.lock_shared(label), keys=some).consume()
-        found = tx.run(texts.sweep(label), keys=some).single()
-        if found is None:
-            continue
-        for name in found.keys()[1:]:
-            if found[name]:
-                left.setdefault(SCHEMA.relationship(name).target, set()).update(found[name])
+        if some:
+            tx.run(texts.lock_shared(label), keys=some).consume()
+            found = tx.run(texts.sweep(label), keys=some).single(strict=True)
+            for other, led in _led_to(found).items():
+                left[other] = left.get(other, set()) | led
 
 
-def _values(tx: neo4j.Transaction, text: str) -> list[str]:
-    values: list[str] = tx.run(text).value()
+def _values(tx: neo4j.Transaction, text: str, **parameters: str) -> list[str]:
+    values: list[str] = tx.run(text, parameters).value()
     return values

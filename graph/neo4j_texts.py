@@ -42,6 +42,9 @@ MERGED: Final = tuple(
 )
 """Shared nodes that must be there before a chunk."""
 
+MERGED_LAST: Final = tuple(node for node in SHARED if node not in MERGED)
+"""Shared nodes that are written with what makes a compilation visible."""
+
 LOOKED_UP: Final = tuple(
     node.label
     for node in SCHEMA.nodes
@@ -118,10 +121,11 @@ def merge_nodes(node: NodeType) -> str:
 
 
 def merge_relationships(item: RelationshipType) -> str:
-    """Give the statement that joins nodes by their keys, once each."""
+    """Give the statement that joins nodes by their keys, once each; it tells how many it found."""
     return (
         f"UNWIND $rows AS row MATCH (a:{item.source} {{key: row[0]}}) "
-        f"MATCH (b:{item.target} {{key: row[1]}}) MERGE (a)-[:{item.name}]->(b)"
+        f"MATCH (b:{item.target} {{key: row[1]}}) MERGE (a)-[:{item.name}]->(b) "
+        "RETURN count(*) AS pairs"
     )
 
 
@@ -156,17 +160,9 @@ def sweep(label: str) -> str:
 
     It tells the keys of the shared nodes that they led to, by type.
     """
-    if label == "Run":
-        unused = "NOT EXISTS { MATCH (n)-[:COMPILED]->() }"
-    else:
-        unused = " AND ".join(
-            f"NOT EXISTS {{ MATCH (n)<-[:{item.name}]-() }}"
-            for item in SCHEMA.relationships
-            if item.target == label
-        )
     led = [item for item in BETWEEN_SHARED if item.source == label]
     lines = [
-        f"UNWIND $keys AS key MATCH (n:{label} {{key: key}}) WHERE {unused}",
+        f"UNWIND $keys AS key MATCH (n:{label} {{key: key}}) WHERE {_is_unused(label)}",
         "WITH collect(n) AS unused",
     ]
     for item in led:
@@ -182,14 +178,18 @@ def sweep(label: str) -> str:
 
 def unused_keys(label: str) -> str:
     """Give the statement that finds shared nodes that nothing uses at this moment."""
+    return f"MATCH (n:{label}) WHERE {_is_unused(label)} RETURN n.key AS key"
+
+
+def _is_unused(label: str) -> str:
+    """Give the condition that no compilation leads to a shared node n; a run leads to its own."""
     if label == "Run":
-        return "MATCH (n:Run) WHERE NOT EXISTS { MATCH (n)-[:COMPILED]->() } RETURN n.key AS key"
-    unused = " AND ".join(
+        return "NOT EXISTS { MATCH (n)-[:COMPILED]->() }"
+    return " AND ".join(
         f"NOT EXISTS {{ MATCH (n)<-[:{item.name}]-() }}"
         for item in SCHEMA.relationships
         if item.target == label
     )
-    return f"MATCH (n:{label}) WHERE {unused} RETURN n.key AS key"
 
 
 def _properties(owner: NodeType | RelationshipType) -> str:

@@ -11,13 +11,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from functools import partial
+from typing import Final
 
 import neo4j
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from xlagraph.graph import neo4j_texts as texts
 from xlagraph.graph.errors import GraphBusy
+from xlagraph.graph.neo4j_calls import Value, uninterrupted
 from xlagraph.graph.processes import is_gone, this_process
 
 DEAD_AFTER_SECONDS: Final = 60.0
@@ -27,12 +29,31 @@ RETRY_SECONDS: Final = 120.0
 _LAST_RETRY_SECONDS: Final = 5.0
 """How long what is given up waits."""
 
-Value = TypeVar("Value")
+CHUNK_ROWS: Final = 10_000
+"""Nodes and relationships of one transaction. 194 000 in one took three times as long."""
+
+DELETED_ROWS: Final = 5_000
+"""Nodes that one transaction deletes, with their relationships."""
+
 Work = Callable[[neo4j.Transaction], Value]
 
 
 class TooLarge(Exception):
     """The server ran out of memory over a transaction."""
+
+
+class AtOnce:
+    """How many rows of a kind the transactions of a load may have: less where memory is short."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+
+    def halve(self, tried: int) -> None:
+        """Allow half of what was tried, unless another worker found out at the same time."""
+        with self._lock:
+            if self.most == tried:
+                self.most = max(1, tried // 2)
 
 
 @dataclass(frozen=True)
@@ -46,20 +67,22 @@ class LoadState:
         default_factory=lambda: {node.label: set() for node in texts.MERGED}
     )
     """Keys of shared nodes that this load has seen in the graph."""
-    held_elsewhere: list[str] = field(default_factory=list)
+    held_elsewhere: set[str] = field(default_factory=set)
     """Compilations that other loads were writing when this one came to them."""
+    chunks: AtOnce = field(default_factory=lambda: AtOnce(CHUNK_ROWS))
+    deletions: AtOnce = field(default_factory=lambda: AtOnce(DELETED_ROWS))
     given_up: threading.Event = field(default_factory=threading.Event)
     """Set when nothing more is to be written: nobody waits for the server any more."""
 
 
 class Transactions:
-    """One session of a load, and the `Load` node that stands for it; the first has no name."""
+    """What one worker does, and the `Load` node that stands for it; the first has no name."""
 
     def __init__(self, state: LoadState, name: str | None = None) -> None:
         self.state = state
         self._key = state.key if name is None else f"{state.key}/{name}"
-        self._session = state.driver.session(database=state.database)
         self._count = 0
+        self._lock = threading.Lock()
 
     def register(self) -> None:
         """Make the node that stands for this worker."""
@@ -72,10 +95,6 @@ class Transactions:
                 process=this_process(),
             ).consume()
         )
-
-    def close(self) -> None:
-        """Let go of the session."""
-        self._session.close()
 
     def once(self, work: "Work[Value]") -> Value | None:
         """Do a piece of work in a transaction exactly once.
@@ -94,7 +113,7 @@ class Transactions:
                 count=count,
             ).single()
             if claim is None:
-                raise self.given_up()
+                raise self.taken_for_dead()
             return None if claim["done"] >= count else work(tx)
 
         return self.retried(counted)
@@ -150,32 +169,43 @@ class Transactions:
         and gives up where a commit was not confirmed. Work that must not be done twice counts
         itself, see `once`.
         """
+        return uninterrupted(partial(self._retried, work))
+
+    def _retried(self, work: "Work[Value]") -> Value:
         began = time.monotonic()
         pause = 0.02
-        while True:
-            try:
-                with self._session.begin_transaction() as transaction:
-                    done = work(transaction)
-                    transaction.commit()
-                    return done
-            except (Neo4jError, DriverError) as error:
-                code = (error.code if isinstance(error, Neo4jError) else None) or ""
-                if "OutOfMemory" in code:
-                    raise TooLarge(str(error)) from error
-                may_succeed = (
-                    error.is_retryable()
-                    or isinstance(error, IncompleteCommit)
-                    # a node that was found was deleted by a sweep before it was locked
-                    or "EntityNotFound" in code
-                )
-                given_up = self.state.given_up.is_set()
-                patience = _LAST_RETRY_SECONDS if given_up else RETRY_SECONDS
-                if not may_succeed or time.monotonic() > began + patience:
-                    raise
-            time.sleep(random.uniform(0, pause))  # noqa: S311  only spreads those who collide
-            pause = min(2 * pause, 2.0)
+        # one transaction after the other, also where Ctrl-C ended the wait for the one before
+        with self._lock:
+            while True:
+                try:
+                    return self._transact(work)
+                except (Neo4jError, DriverError) as error:
+                    code = (error.code if isinstance(error, Neo4jError) else None) or ""
+                    if "OutOfMemory" in code:
+                        raise TooLarge(str(error)) from error
+                    may_succeed = (
+                        error.is_retryable()
+                        or isinstance(error, IncompleteCommit)
+                        # a node that was found was deleted by a sweep before it was locked
+                        or "EntityNotFound" in code
+                    )
+                    is_given_up = self.state.given_up.is_set()
+                    patience = _LAST_RETRY_SECONDS if is_given_up else RETRY_SECONDS
+                    if not may_succeed or time.monotonic() > began + patience:
+                        raise
+                time.sleep(random.uniform(0, pause))  # noqa: S311  only spreads those who collide
+                pause = min(2 * pause, 2.0)
 
-    def given_up(self) -> GraphBusy:
+    def _transact(self, work: "Work[Value]") -> Value:
+        with (
+            self.state.driver.session(database=self.state.database) as session,
+            session.begin_transaction() as transaction,
+        ):
+            done = work(transaction)
+            transaction.commit()
+            return done
+
+    def taken_for_dead(self) -> GraphBusy:
         """Say that somebody else ended this load."""
         return GraphBusy(
             "another process took this load for dead and cleared what it had not completed: "

@@ -1,7 +1,7 @@
 """Takes batches of compilations into Neo4j, through the steps told in `neo4j_load`."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal
 
@@ -16,12 +16,13 @@ from xlagraph.graph.rows import CompilationRows, keys_of
 
 _REPEATS: Final = 20
 _CHUNK_TEXT: Final = texts.chunk()
+_NOTHING: Final[Mapping[str, Collection[str]]] = {node.label: () for node in texts.MERGED}
 
-_Fate = Literal["ours", "stays", "wait"]
+_Fate = Literal["ours", "stays", "elsewhere", "wait"]
 
 
 class _NotWritten(Exception):
-    """A chunk did not find what it looks up; its transaction is rolled back."""
+    """Something that is looked up was not found; the transaction is rolled back."""
 
 
 class Worker(Removal):
@@ -30,14 +31,17 @@ class Worker(Removal):
     def write(self, batch: Batch) -> None:
         """Take a batch through all steps; compilations that need not be written are left."""
         fates = self._claim(batch.compilations)
-        if len(fates) < len(batch.compilations) or set(fates.values()) != {"ours"}:
-            ours = [rows for rows in batch.compilations if fates.get(rows.compilation) == "ours"]
-            if not ours:
-                return
+        ours = [rows for rows in batch.compilations if fates[rows.compilation] == "ours"]
+        if not ours:
+            return
+        if len(ours) < len(batch.compilations):
             batch = Batch(ours)
-        self._merge(batch, again=False)
-        for start, end in batch.spans():
-            self._write_chunk(batch, start, end)
+        self._merge(batch)
+        start = 0
+        while start < batch.length:
+            if self.state.given_up.is_set():
+                return
+            start = self._write_chunk(batch, start)
         self._complete(batch)
 
     def tag(self, run: str, tags: Sequence[str]) -> None:
@@ -49,24 +53,31 @@ class Worker(Removal):
         )
 
     def _claim(self, compilations: Sequence[CompilationRows]) -> dict[str, _Fate]:
-        wanted = {
+        """Make compilations ours where they are to be written, and clear what they had before."""
+        digests = {
             rows.compilation: rows.nodes["Compilation"].column("sha256")[0].as_py()
             for rows in compilations
         }
         fates: dict[str, _Fate] = {}
-        while left := sorted(wanted.keys() - fates.keys()):
-            claimed = self.once(partial(self._claim_in, keys=left, digests=wanted))
+        answer_was_lost = False
+        while left := sorted(digests.keys() - fates.keys()):
+            claimed = self.once(partial(self._claim_in, keys=left, digests=digests))
             if claimed is None:
-                # done, but the answer was lost: what is ours carries our mark
-                claimed = self.retried(partial(self._claimed, keys=left))
+                answer_was_lost = True
+                continue
             found, stale = claimed
-            fates |= {key: fate for key, fate in found.items() if fate != "wait"}
+            if answer_was_lost:
+                # which of them had parts nobody can say any more
+                stale = [key for key, fate in found.items() if fate == "ours"]
+                answer_was_lost = False
             for key in stale:
                 self.clear_parts(key)
-            if len(fates) < len(wanted):
+            fates |= {key: fate for key, fate in found.items() if fate != "wait"}
+            if "wait" in found.values():
                 # another load is taking them out; it may have died over that
                 self.clear_dead_loads()
                 time.sleep(0.1)
+        self.state.held_elsewhere.update(key for key, fate in fates.items() if fate == "elsewhere")
         return fates
 
     def _claim_in(
@@ -94,58 +105,41 @@ class Worker(Removal):
         for key, state, load, digest, lives in found:
             if load == self.state.key and state == "loading":
                 fates[key] = "ours"
-            elif state == "complete":
-                if digest is not None and digest == digests[key]:
-                    fates[key] = "stays"
-                else:
-                    stale.append(key)
-                    fates[key] = "ours"
-            elif not lives:
+            elif state == "complete" and digest is not None and digest == digests[key]:
+                fates[key] = "stays"
+            elif state == "complete" or not lives:
                 stale.append(key)
                 fates[key] = "ours"
-            elif state == "removing":
-                fates[key] = "wait"
             else:
-                fates[key] = "stays"
-                self.state.held_elsewhere.append(key)
+                fates[key] = "wait" if state == "removing" else "elsewhere"
         if stale:
             self.hide(tx, stale, "loading")
         return fates, stale
 
-    def _claimed(
-        self, tx: neo4j.Transaction, keys: list[str]
-    ) -> tuple[dict[str, _Fate], list[str]]:
-        found = tx.run(
-            "UNWIND $keys AS key MATCH (c:Compilation {key: key}) RETURN key, c.load AS load",
-            keys=keys,
-        ).values()
-        ours = [str(key) for key, load in found if load == self.state.key]
-        fates: dict[str, _Fate] = {str(key): "stays" for key, _ in found}
-        fates.update(dict.fromkeys(ours, "ours"))
-        return fates, ours
+    def _merge(self, batch: Batch, *, again: bool = False) -> None:
+        """Make the shared nodes of a batch that were not seen yet; ``again``: all of them."""
+        for _ in range(_REPEATS):
+            try:
+                return self._merge_unknown(batch, _NOTHING if again else self.state.known)
+            except _NotWritten:
+                again = True
+        raise _deleted_again()
 
-    def _merge(self, batch: Batch, *, again: bool) -> None:
-        """Make the shared nodes of a batch, with what leaves them; ``again``: all of them."""
-        known = self.state.known
-        rows: dict[str, dict[str, list[object]]] = {}
-        for node in texts.MERGED:
-            fresh: dict[str, list[object]] = {}
+    def _merge_unknown(self, batch: Batch, known: Mapping[str, Collection[str]]) -> None:
+        """Make the shared nodes whose keys are not known, with what leaves them."""
+        rows: dict[str, dict[str, list[object]]] = {node.label: {} for node in texts.MERGED}
+        for label, rows_by_key in rows.items():
             for compilation in batch.compilations:
-                table = compilation.nodes[node.label]
-                keys = keys_of(table)
+                table = compilation.nodes[label]
                 wanted = [
                     place
-                    for place, key in enumerate(keys)
-                    if key not in fresh and (again or key not in known[node.label])
+                    for place, key in enumerate(keys_of(table))
+                    if key not in rows_by_key and key not in known[label]
                 ]
                 if wanted:
                     columns = [column.take(wanted).to_pylist() for column in table.columns]
-                    fresh.update({str(row[0]): list(row) for row in zip(*columns, strict=True)})
-            if fresh:
-                rows[node.label] = fresh
-        if not rows:
-            return
-        between = {
+                    rows_by_key.update((row[0], list(row)) for row in zip(*columns, strict=True))
+        pairs = {
             item.name: sorted(
                 {
                     (source, target)
@@ -153,47 +147,38 @@ class Worker(Removal):
                     for source, target in keyed_pairs(
                         compilation, item.name, item.source, item.target
                     )
-                    if source in rows.get(item.source, ())
+                    if source in rows[item.source]
                 }
             )
             for item in texts.BETWEEN_SHARED
         }
+        if any(rows.values()):
+            self.once(partial(_merge_in, rows=rows, pairs=pairs))
+            for label, rows_by_key in rows.items():
+                self.state.known[label].update(rows_by_key)
 
-        def merge(tx: neo4j.Transaction) -> None:
-            for node in texts.MERGED:
-                if fresh := rows.get(node.label):
-                    tx.run(
-                        texts.merge_nodes(node), rows=[fresh[key] for key in sorted(fresh)]
-                    ).consume()
-            for item in texts.BETWEEN_SHARED:
-                if pairs := between[item.name]:
-                    tx.run(
-                        texts.merge_relationships(item), rows=[list(pair) for pair in pairs]
-                    ).consume()
-
-        self.once(merge)
-        for label, fresh in rows.items():
-            known[label].update(fresh)
-
-    def _write_chunk(self, batch: Batch, start: int, end: int) -> None:
-        for _ in range(_REPEATS):
+    def _write_chunk(self, batch: Batch, start: int) -> int:
+        """Write the chunk that begins at a place in the line; say where the next one begins."""
+        repeats = 0
+        while True:
+            rows = self.state.chunks.most
+            end = batch.chunk_end(start, rows)
             try:
                 self._try_chunk(batch.parameters(start, end), batch.relationships(start, end))
-            except _NotWritten:
-                # a sweep took a shared node between its merge and its use
-                self._merge(batch, again=True)
             except TooLarge:
-                if end - start == 1:
+                if end == start + 1:
                     raise
-                middle = (start + end) // 2
-                self._write_chunk(batch, start, middle)
-                self._write_chunk(batch, middle, end)
-                return
+                self.state.chunks.halve(rows)
+            except _NotWritten:
+                repeats += 1
+                if repeats == _REPEATS:
+                    raise _deleted_again() from None
+                self._merge(batch, again=True)
             else:
-                return
-        raise GraphUnwritable("what a compilation shares with others is deleted again and again")
+                return end
 
     def _try_chunk(self, parameters: Parameters, expected: int) -> None:
+        """Write a chunk, exactly once; the statement counts it itself."""
         self._count += 1
         count = self._count
 
@@ -204,7 +189,7 @@ class Worker(Removal):
                     "MATCH (l:Load {key: $worker}) RETURN l.chunk AS done", worker=self._key
                 ).single()
                 if claim is None:
-                    raise self.given_up()
+                    raise self.taken_for_dead()
                 if claim["done"] < count:
                     raise _NotWritten
             elif written["relationships"] != expected:
@@ -213,9 +198,11 @@ class Worker(Removal):
         self.retried(write)
 
     def _complete(self, batch: Batch) -> None:
-        rows = [dict(item.nodes["Compilation"].to_pylist()[0]) for item in batch.compilations]
-        for row in rows:
-            row["state"] = "complete"
+        """Make the compilations of a batch visible."""
+        rows = [
+            item.nodes["Compilation"].to_pylist()[0] | {"state": "complete"}
+            for item in batch.compilations
+        ]
 
         def complete(tx: neo4j.Transaction) -> None:
             held = tx.run(
@@ -223,18 +210,18 @@ class Worker(Removal):
                 "SET c = row RETURN count(*) AS held",
                 rows=rows,
                 load=self.state.key,
-            ).single()
-            if held is None or held["held"] != len(rows):
-                raise self.given_up()
-            for label in ("Run", "Module"):
+            ).single(strict=True)
+            if held["held"] < len(rows):
+                raise self.taken_for_dead()
+            for node in texts.MERGED_LAST:
                 ends = {
-                    str(row["key"]): row
+                    row["key"]: row
                     for item in batch.compilations
-                    for row in item.nodes[label].to_pylist()
+                    for row in item.nodes[node.label].to_pylist()
                 }
                 if ends:
                     tx.run(
-                        (f"UNWIND $rows AS row MERGE (n:{label} {{key: row.key}}) SET n = row"),
+                        f"UNWIND $rows AS row MERGE (n:{node.label} {{key: row.key}}) SET n = row",
                         rows=[ends[key] for key in sorted(ends)],
                     ).consume()
             for item in texts.OF_COMPILATIONS:
@@ -246,3 +233,22 @@ class Worker(Removal):
                 tx.run(texts.merge_relationships(item), rows=sorted(pairs)).consume()
 
         self.once(complete)
+
+
+def _deleted_again() -> GraphUnwritable:
+    return GraphUnwritable("what a compilation shares with others is deleted again and again")
+
+
+def _merge_in(
+    tx: neo4j.Transaction,
+    rows: Mapping[str, Mapping[str, list[object]]],
+    pairs: Mapping[str, list[tuple[str, str]]],
+) -> None:
+    for node in texts.MERGED:
+        if given := rows[node.label]:
+            tx.run(texts.merge_nodes(node), rows=[given[key] for key in sorted(given)]).consume()
+    for item in texts.BETWEEN_SHARED:
+        if ends := [list(pair) for pair in pairs[item.name]]:
+            joined = tx.run(texts.merge_relationships(item), rows=ends).single(strict=True)
+            if joined["pairs"] < len(ends):
+                raise _NotWritten

@@ -5,6 +5,9 @@ container, where a Docker engine answers; a server of our own from Maven's artif
 Java and Maven are. Else tests of Neo4j are skipped and say why; XLAGRAPH_REQUIRE_NEO4J=1
 makes that a failure, and =0 skips them without looking for a server. A server started here
 listens on loopback only and ends with the tests.
+
+XLAGRAPH_NEO4J_VERSION=2026.08.1 names the version of what is started here. Java is that of
+JAVA_HOME, of the path or below /usr/lib/jvm, the first that is new enough.
 """
 
 import os
@@ -21,7 +24,9 @@ import pytest
 from xlagraph.graph import Graph, open_graph
 
 SERVER = Path(__file__).parent / "neo4j_server"
-IMAGE = "neo4j:5.26-community"
+LONG_TERM = "5.26.30"
+NEWEST = "2026.08.1"
+VERSION = os.environ.get("XLAGRAPH_NEO4J_VERSION") or LONG_TERM
 _CONNECTION = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "XLAGRAPH_GRAPH")
 
 CONFIGURATION = """\
@@ -62,22 +67,39 @@ class NoNeo4j(Exception):
     """No server can be had here; the message says why."""
 
 
+# Warm in half the time, and then half as fast.
+_BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_OPENED = (
+    *(
+        f"--add-opens=java.base/{name}=ALL-UNNAMED"
+        for name in ("java.nio", "java.io", "sun.nio.ch")
+    ),
+    "--add-modules=jdk.incubator.vector",
+)
+
+
 @contextmanager
 def own_server(
-    home: Path, *, auth: bool = False, bolt_port: int = 0, extra: str = ""
+    home: Path,
+    *,
+    auth: bool = False,
+    bolt_port: int = 0,
+    extra: str = "",
+    version: str = VERSION,
+    is_brief: bool = False,
 ) -> Iterator[tuple[Neo4jServer, "subprocess.Popen[str]"]]:
-    """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph."""
-    libraries = _libraries()
+    """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph.
+
+    One that ``is_brief`` has little to do: it is soon warm, and slower from then on.
+    """
+    java, libraries = _java(version), _libraries(version)
     (home / "conf").mkdir(parents=True, exist_ok=True)
     configuration = CONFIGURATION.format(bolt_port=bolt_port, auth=str(auth).lower())
     (home / "conf" / "neo4j.conf").write_text(configuration + extra)
-    opened = [
-        f"--add-opens=java.base/{package}=ALL-UNNAMED"
-        for package in ("java.nio", "java.io", "sun.nio.ch")
-    ]
+    options = [*_OPENED, *(_BRIEF if is_brief else ()), "-Xmx1g"]
     with (home / "stderr.txt").open("a") as errors:
         process = subprocess.Popen(
-            ["java", *opened, "-Xmx1g", "-cp", f"{libraries}/*", SERVER / "Serve.java", home],
+            [java, *options, "-cp", f"{libraries}/*", SERVER / "Serve.java", home],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -103,33 +125,45 @@ def own_server(
         process.stdout.close()
 
 
-def neo4j_admin(home: Path) -> Path:
+def neo4j_admin(home: Path, *, version: str = VERSION) -> Path:
     """Write a program that is `neo4j-admin` for the server of that folder; NoNeo4j without Java."""
-    libraries = _libraries()
+    java, libraries = _java(version), _libraries(version)
     (home / "conf").mkdir(parents=True, exist_ok=True)
     program = home / "neo4j-admin"
     program.write_text(
         "#!/bin/sh\n"
         f"NEO4J_HOME='{home}' NEO4J_CONF='{home}/conf' "
-        f"exec java -Xmx1g -cp '{libraries}/*' org.neo4j.cli.AdminTool \"$@\"\n"
+        f"exec {java} {' '.join(_OPENED)} -Xmx1g -cp '{libraries}/*' "
+        'org.neo4j.cli.AdminTool "$@"\n'
     )
     program.chmod(0o755)
     return program
 
 
-def _libraries() -> Path:
+def _java(version: str) -> str:
+    """Find a Java that is new enough for a version."""
+    needed = 17 if version.startswith("5.") else 21
+    home = os.environ.get("JAVA_HOME")
+    candidates = [f"{home}/bin/java"] if home else []
+    candidates += ["java", *map(str, sorted(Path("/usr/lib/jvm").glob("*/bin/java")))]
+    for java in filter(None, map(shutil.which, candidates)):
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+        found = re.search(r'version "(\d+)', said.stderr)
+        if found and int(found[1]) >= needed:
+            return java
+    raise NoNeo4j(f"Neo4j {version} needs Java {needed} or newer; JAVA_HOME may name one")
+
+
+def _libraries(version: str) -> Path:
     """Fetch what the server needs, once for each version."""
-    for program in ("java", "mvn"):
-        if shutil.which(program) is None:
-            raise NoNeo4j(f"NEO4J_URI is not set, no Docker engine answers, {program} is missing")
-    version = re.search(r"<neo4j.version>(.+)</neo4j.version>", (SERVER / "pom.xml").read_text())
-    assert version is not None
+    if shutil.which("mvn") is None:
+        raise NoNeo4j("mvn is missing")
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = caches / "xlagraph-tests" / f"neo4j-{version[1]}"
+    folder = caches / "xlagraph-tests" / f"neo4j-{version}"
     if not (folder / "complete").exists():
         fetched = subprocess.run(
             [
-                *("mvn", "-q", "-B", "-f", SERVER / "pom.xml"),
+                *("mvn", "-q", "-B", "-f", SERVER / "pom.xml", f"-Dneo4j.version={version}"),
                 *("dependency:copy-dependencies", f"-DoutputDirectory={folder}"),
             ],
             capture_output=True,
@@ -151,7 +185,8 @@ def _container() -> Iterator[Neo4jServer | None]:
         return
     from testcontainers.neo4j import Neo4jContainer
 
-    with Neo4jContainer(IMAGE, password="only-for-tests") as container:
+    image = f"neo4j:{VERSION}-community"
+    with Neo4jContainer(image, password="only-for-tests") as container:
         yield Neo4jServer(container.get_connection_url(), "neo4j", "only-for-tests")
 
 
@@ -176,8 +211,11 @@ def _some_server(home: Path) -> Iterator[Neo4jServer]:
         if container is not None:
             yield container
             return
-    with own_server(home) as (server, _):
-        yield server
+    try:
+        with own_server(home) as (server, _):
+            yield server
+    except NoNeo4j as reason:
+        raise NoNeo4j(f"NEO4J_URI is not set, no Docker engine answers, {reason}") from reason
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A server that goes, comes back, is too small, or was used by another version."""
 
+import logging
 import random
 import signal
 import socket
@@ -12,14 +13,16 @@ from urllib.parse import urlsplit
 
 import neo4j
 import pytest
-from changing_dumps import ChangingDumps
+from changing_dumps import ChangingDumps, wide_dump
 from dropping_proxy import DroppingProxy
 from forked_commands import Commands
-from graph_fixtures import Neo4jServer, NoNeo4j, own_server
-from graph_states import CleanGraphs, everything
+from graph_fixtures import Neo4jServer, NoNeo4j, empty, own_server
+from graph_states import CleanGraphs, everything, key_of, put_dump
 
 from xlagraph.graph import Graph, GraphTooNew, WrongSchema, open_graph
+from xlagraph.graph.neo4j_transactions import CHUNK_ROWS
 from xlagraph.graph.schema import VERSION
+from xlagraph.ingest import ingest
 
 
 @pytest.fixture
@@ -138,12 +141,50 @@ def test_server_with_little_memory_is_written_to_in_smaller_chunks(
     small_server: Neo4jServer,
     no_connection_named: None,
 ):
+    empty(small_server)
     ended = commands.run("ingest", dumps.folder, "--graph", small_server.uri)
     assert ended.code == 0, ended
     clean = CleanGraphs(tmp_path / "clean")
     with open_graph(small_server.uri) as graph, clean.of(dumps.texts) as expected:
         assert everything(graph) == everything(expected)
     assert commands.run("remove", "alpha", "--yes", "--graph", small_server.uri).code == 0
+
+
+@pytest.fixture
+def refusals(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """What a server says of transactions for which it has no memory, from the driver's log."""
+    said: list[str] = []
+
+    def listen(record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        if "OutOfMemory" in message:
+            said.append(message)
+        return False  # it goes nowhere else: all rows are in this log
+
+    log = logging.getLogger("neo4j.io")
+    caplog.set_level(logging.DEBUG, log.name)
+    log.addFilter(listen)
+    yield said
+    log.removeFilter(listen)
+
+
+def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
+    tmp_path: Path, small_server: Neo4jServer, no_connection_named: None, refusals: list[str]
+):
+    empty(small_server)
+    keys = [key_of("alpha", number, "jit_wide") for number in (1, 2)]
+    for key in keys:
+        put_dump(tmp_path / "runs", key, wide_dump(3000))
+    with open_graph(small_server.uri) as graph:
+        written = ingest(graph, tmp_path / "runs", jobs=1)
+        assert 0 < len(refusals) < (written.nodes + written.relationships) // CHUNK_ROWS
+        refusals.clear()
+        with graph.load() as load:
+            load.remove(keys[0])
+            assert refusals
+            refusals.clear()
+            load.remove(keys[1])
+            assert not refusals
 
 
 @pytest.mark.parametrize(

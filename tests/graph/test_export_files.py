@@ -98,7 +98,7 @@ def test_the_command_names_a_file_for_each_table_that_has_rows(tmp_path):
         assert ingest(target, tmp_path / "run", jobs=1).ok
     for command in (import_command(tmp_path / "out"), (tmp_path / "out/import.sh").read_text()):
         for table in tables_of(tmp_path / "out"):
-            assert f"={table}={table}-header.csv,{table}.csv" in command
+            assert f"={table}=./{table}-header.csv,./{table}.csv" in command
         assert "Frame" not in command  # there is no module text
 
 

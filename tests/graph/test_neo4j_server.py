@@ -13,7 +13,8 @@ import pytest
 from graph_fixtures import NoNeo4j, own_server
 from made_rows import facts, made_rows
 
-from xlagraph.graph import GraphTooNew, GraphUnreachable, open_graph
+from xlagraph.graph import GraphTooNew, GraphUnreachable, open_graph, remove
+from xlagraph.graph.neo4j_load import BATCH_ROWS
 
 LOADER = Path(__file__).parent / "loader.py"
 OPENER = """
@@ -218,6 +219,25 @@ def test_loads_and_removals_at_once_lose_no_shared_node(neo4j_graph):
             assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
     assert_nothing_is_left_over(neo4j_graph)
     assert cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run ORDER BY run") == ["new0", "new1"]
+
+
+def test_what_a_load_has_seen_may_be_removed_before_it_is_used_again(neo4j_graph):
+    """The scope of one compilation is gone when an op of the next one stands within it."""
+    kept = made_rows("kept", op="q/x")  # its source line stays: a miss would make all again
+    seen = made_rows("seen", op="p/x", values=BATCH_ROWS // 10)
+    later = made_rows("later", op="p/y")
+    with neo4j_graph.load() as load:
+        load.write(kept)
+    with neo4j_graph.load() as load:
+        load.write(seen)
+        deadline = time.monotonic() + 60
+        while "seen" not in cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run"):
+            assert time.monotonic() < deadline
+        remove(neo4j_graph, "seen")
+        load.write(later)
+    for rows in (kept, later):
+        assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
 
 
 @pytest.fixture
