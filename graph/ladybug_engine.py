@@ -22,7 +22,6 @@ from xlagraph.graph.errors import (
     GraphError,
     GraphMissing,
     GraphTooNew,
-    GraphUnwritable,
     QueryFailed,
     QueryRefused,
     WrongSchema,
@@ -90,13 +89,8 @@ class LadybugGraph:
                 self._connect()
             elif not self._create:
                 raise GraphMissing(f"no graph at {self._path}; `xlagraph ingest` makes one")
-            try:
-                with ladybug_load.loading(self._path, query=self.query, let_go=self.close) as load:
-                    yield load
-            except OSError as error:
-                raise GraphUnwritable(
-                    f"{self._path} could not be written, it is as before: {error.strerror or error}"
-                ) from error
+            with ladybug_load.loading(self._path, query=self.query, let_go=self.close) as load:
+                yield load
 
     def read(self, compilation: str) -> CompilationRows:
         return read_compilation(self.query, compilation)

@@ -101,11 +101,23 @@ def loading(
     try:
         with LadybugLoad(path, folder, query) as load:
             yield load
-            load.close_files()
-            if load.is_needed:
-                load.store(let_go)
+            with _written(path):
+                load.close_files()
+                if load.is_needed:
+                    load.store(let_go)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """Say that a file could not be written; what the caller of a load raises is left alone."""
+    try:
+        yield
+    except OSError as error:
+        raise GraphUnwritable(
+            f"{path} could not be written, it is as before: {error.strerror or error}"
+        ) from error
 
 
 class _SharedRows:
@@ -142,7 +154,8 @@ class LadybugLoad:
 
     def expect_rows(self) -> None:
         if self._copying is None:
-            self._folder.mkdir(exist_ok=True)
+            with _written(self._path):
+                self._folder.mkdir(exist_ok=True)
             self._copying = self._beside.submit(self._copy_file)
 
     def write(self, rows: CompilationRows) -> None:
@@ -165,7 +178,8 @@ class LadybugLoad:
         self._written.update(keys_of(batch.nodes["Compilation"]))
         for run in batch.nodes["Run"].to_pylist():
             self._runs[run["key"]] = run
-        self._write_files(batch)
+        with _written(self._path):
+            self._write_files(batch)
 
     def remove(self, compilation: str) -> None:
         if compilation in self._written:

@@ -3,6 +3,7 @@
 A relationship's ends are written as keys, which is what the embedded engine copies from.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
@@ -74,4 +75,5 @@ class RowFiles:
         """Let go of the files, finished or not."""
         self._waiting.clear()
         while self._writers:
-            self._writers.popitem()[1].close()
+            with suppress(OSError):  # the disk may be full
+                self._writers.popitem()[1].close()

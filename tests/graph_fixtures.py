@@ -18,10 +18,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from xlagraph.graph import Graph, open_graph
+
+if TYPE_CHECKING:
+    import neo4j
 
 SERVER = Path(__file__).parent / "neo4j_server"
 LONG_TERM = "5.26.30"
@@ -62,12 +66,19 @@ class Neo4jServer:
         }
         return {name: value for name, value in named.items() if value is not None}
 
+    def driver(self) -> "neo4j.Driver":
+        """Connect to it without xlagraph; a context manager."""
+        import neo4j
+
+        auth = (self.user or "neo4j", self.password) if self.password else None
+        return neo4j.GraphDatabase.driver(self.uri, auth=auth)
+
 
 class NoNeo4j(Exception):
     """No server can be had here; the message says why."""
 
 
-# Warm in half the time, and then half as fast.
+# Warm in half the time, and from then on half as fast or less.
 _BRIEF = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _OPENED = (
     *(
@@ -212,7 +223,7 @@ def _some_server(home: Path) -> Iterator[Neo4jServer]:
             yield container
             return
     try:
-        with own_server(home) as (server, _):
+        with own_server(home, is_brief=True) as (server, _):
             yield server
     except NoNeo4j as reason:
         raise NoNeo4j(f"NEO4J_URI is not set, no Docker engine answers, {reason}") from reason
@@ -279,11 +290,8 @@ def graph(request: pytest.FixtureRequest) -> Graph:
 
 def empty(server: Neo4jServer) -> None:
     """Delete all nodes; constraints stay."""
-    import neo4j
-
-    auth = (server.user or "neo4j", server.password) if server.password else None
     with (
-        neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver,
+        server.driver() as driver,
         driver.session(database=server.database or "neo4j") as session,
     ):
         session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()

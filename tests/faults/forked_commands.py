@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).parent
+LOGIN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
+"""What the fixture of a server sets for its test."""
 
 
 class Ended(NamedTuple):
@@ -64,7 +66,7 @@ class Commands:
         environment: Mapping[str, str] | None = None,
         file_size_limit: int | None = None,
     ) -> Running:
-        """Start `xlagraph ARGUMENTS` with only these variables naming a graph.
+        """Start `xlagraph ARGUMENTS`; only these variables and the test's login tell of a graph.
 
         ``file_size_limit`` in bytes.
         """
@@ -74,7 +76,8 @@ class Commands:
             written.touch()
         request = {
             "arguments": [str(argument) for argument in arguments],
-            "environment": dict(environment or {}),
+            "environment": {name: os.environ[name] for name in LOGIN if name in os.environ}
+            | dict(environment or {}),
             "file_size_limit": file_size_limit,
             "out": str(out),
             "err": str(err),

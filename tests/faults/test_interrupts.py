@@ -1,16 +1,18 @@
 """Ctrl-C ends an ingest between two batches of compilations: what was finished stays."""
 
+import errno
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from changing_dumps import KEYS, ChangingDumps
-from forked_commands import Commands
+from forked_commands import Commands, Ended, Running
 from graph_fixtures import Neo4jServer
 from graph_states import CleanGraphs, complete, everything
 
@@ -63,6 +65,19 @@ def test_the_next_ingest_brings_the_rest(
     assert ingest(graph, dumps.folder, jobs=1).ok
     with CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean:
         assert everything(graph) == everything(clean)
+
+
+def test_error_of_the_caller_comes_through_and_leaves_what_was_complete(
+    graph: Graph, dumps: ChangingDumps
+):
+    def fail(_: Progress) -> None:
+        raise BrokenPipeError(errno.EPIPE, "nobody reads this")
+
+    assert ingest(graph, dumps.folder / "beta", jobs=1).ok
+    before = everything(graph)
+    with pytest.raises(BrokenPipeError, match="nobody reads this"):
+        ingest(graph, dumps.folder / "alpha", jobs=1, progress=fail)
+    assert everything(graph) == before
 
 
 PRESSED_AT_IMPORT = """
@@ -127,3 +142,138 @@ def test_interrupted_command_ends_with_130_and_leaves_whole_compilations(
     neo4j_server: Neo4jServer,
 ):
     press_at_random(commands, neo4j_server.uri, dumps, CleanGraphs(tmp_path / "clean"))
+
+
+def has_opened(running: Running) -> bool:
+    """Wait until a command has opened its graph, which it says; False if it ended before."""
+    while "graph: " not in running.err.read_text():
+        if running.has_ended():
+            return False
+    return True
+
+
+def press_while_removing(
+    commands: Commands, location: object, dumps: ChangingDumps, clean: CleanGraphs, *, whole: bool
+):
+    """Remove a run, or let Ctrl-C end that; ``whole``: all of it goes, or nothing."""
+    chance = random.Random(8)
+    kept = {key for key in KEYS if not key.startswith("alpha/")}
+    seconds = None
+    for _ in range(5):
+        assert commands.run("ingest", dumps.folder, "--graph", location).code == 0
+        running = commands.start("remove", "alpha", "--yes", "--graph", location)
+        assert has_opened(running), running.wait()
+        started = time.monotonic()
+        if seconds is not None:
+            time.sleep(chance.uniform(0, seconds))
+            running.signal(signal.SIGINT)
+        ended = running.wait()
+        if seconds is None:
+            seconds = time.monotonic() - started
+        if ended.code != 0:  # it may have been done
+            assert ended.code == 130
+            assert ended.err.endswith("interrupted\n")
+        with open_graph(location) as graph:
+            held = complete(graph).keys()
+            if ended.code == 0:
+                assert held == kept
+            elif whole:
+                assert held in (kept, set(KEYS))
+            else:
+                assert kept <= held
+            with clean.of({key: dumps.texts[key] for key in held}) as expected:
+                assert everything(graph) == everything(expected)
+
+
+def test_interrupted_removal_leaves_the_file_as_it_was_or_as_it_would_be(
+    commands: Commands, dumps: ChangingDumps, tmp_path: Path, no_connection_named: None
+):
+    clean = CleanGraphs(tmp_path / "clean")
+    press_while_removing(commands, tmp_path / "g.lbug", dumps, clean, whole=True)
+    assert {path.name for path in tmp_path.glob("g.lbug*")} == {"g.lbug", "g.lbug.lock"}
+
+
+def test_interrupted_removal_leaves_nothing_by_halves_on_a_server(
+    commands: Commands,
+    dumps: ChangingDumps,
+    tmp_path: Path,
+    neo4j_graph: Graph,
+    neo4j_server: Neo4jServer,
+):
+    clean = CleanGraphs(tmp_path / "clean")
+    press_while_removing(commands, neo4j_server.uri, dumps, clean, whole=False)
+
+
+@contextmanager
+def statements_of(server: Neo4jServer) -> Iterator[Callable[[str], list[str]]]:
+    """Tell how the statements that begin with some words stand on a server."""
+    with server.driver() as driver:
+        yield lambda words: [
+            row["status"]
+            for row in driver.execute_query(
+                "SHOW TRANSACTIONS YIELD currentQuery, status "
+                "WHERE currentQuery STARTS WITH $words RETURN status",
+                words=words,
+            ).records
+        ]
+
+
+def test_ctrl_c_ends_a_statement_at_work_on_a_server(
+    commands: Commands, neo4j_graph: Graph, neo4j_server: Neo4jServer
+):
+    text = "UNWIND range(1, 1000000000) AS a UNWIND range(1, 1000) AS b RETURN max(a % b) AS most"
+    with statements_of(neo4j_server) as statements:
+        running = commands.start("cypher", text, "--graph", neo4j_server.uri)
+        while not statements(text):
+            assert not running.has_ended(), running.wait()
+        running.signal(signal.SIGINT)
+        ended = wait_for(running)
+        assert ended.code == 130
+        assert ended.err.endswith("interrupted\n")
+        deadline = time.monotonic() + 60
+        while statements(text):  # the server stops it, too
+            assert time.monotonic() < deadline
+
+
+def test_second_ctrl_c_does_not_wait_for_a_server(
+    commands: Commands,
+    dumps: ChangingDumps,
+    tmp_path: Path,
+    neo4j_graph: Graph,
+    neo4j_server: Neo4jServer,
+):
+    """A removal that waits for another transaction ends only with that, or with its process."""
+    ingest(neo4j_graph, dumps.folder, jobs=1)
+    with (
+        neo4j_server.driver() as driver,
+        driver.session(database=neo4j_server.database or "neo4j") as session,
+        session.begin_transaction() as other,
+        statements_of(neo4j_server) as statements,
+    ):
+        other.run("MATCH (c:Compilation {key: $key}) SET c.key = c.key", key=KEYS[0]).consume()
+        running = commands.start("remove", KEYS[0], "--yes", "--graph", neo4j_server.uri)
+        while not any("Blocked" in status for status in statements("MATCH (c:Compilation")):
+            assert not running.has_ended(), running.wait()
+        running.signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert not running.has_ended()
+        running.signal(signal.SIGINT)
+        ended = wait_for(running)
+        assert ended.code == 130
+        assert ended.err.endswith("interrupted\n")
+    assert complete(neo4j_graph).keys() == set(KEYS)
+    assert ingest(neo4j_graph, dumps.folder, jobs=1).ok
+    with CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean:
+        assert everything(neo4j_graph) == everything(clean)
+
+
+def wait_for(running: Running) -> Ended:
+    """Wait for a command that is to end soon; kill it and fail if it does not."""
+    deadline = time.monotonic() + 60
+    while not running.has_ended():
+        if time.monotonic() > deadline:
+            running.signal(signal.SIGKILL)
+            running.wait()
+            pytest.fail("Ctrl-C did not end it")
+        time.sleep(0.01)
+    return running.wait()

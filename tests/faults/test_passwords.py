@@ -13,7 +13,7 @@ import neo4j
 import pytest
 from changing_dumps import ChangingDumps
 from forked_commands import Commands, Ended
-from graph_fixtures import Neo4jServer, NoNeo4j, own_server
+from graph_fixtures import Neo4jServer, own_server, skipped_without_neo4j
 
 from xlagraph.graph import GraphUnreachable, open_graph
 
@@ -29,21 +29,21 @@ COMMANDS = (
     ["remove", "a", "--yes"],
 )
 
+pytestmark = pytest.mark.usefixtures("no_connection_named")
+
 
 @pytest.fixture(scope="module")
 def locked_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A server that asks for a password."""
-    try:
-        with own_server(tmp_path_factory.mktemp("locked"), auth=True) as (server, _):
-            with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
-                driver.execute_query(
-                    "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret",
-                    secret=SECRET,
-                    database_="system",
-                )
-            yield Neo4jServer(server.uri, "neo4j", SECRET)
-    except NoNeo4j as reason:
-        pytest.skip(str(reason))
+    home = tmp_path_factory.mktemp("locked")
+    with skipped_without_neo4j(), own_server(home, auth=True, is_brief=True) as (server, _):
+        with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
+            driver.execute_query(
+                "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret",
+                secret=SECRET,
+                database_="system",
+            )
+        yield Neo4jServer(server.uri, "neo4j", SECRET)
 
 
 def assert_secret_is_not_told(ended: Ended) -> None:

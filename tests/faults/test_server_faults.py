@@ -11,12 +11,11 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import neo4j
 import pytest
 from changing_dumps import ChangingDumps, wide_dump
 from dropping_proxy import DroppingProxy
 from forked_commands import Commands
-from graph_fixtures import Neo4jServer, NoNeo4j, empty, own_server
+from graph_fixtures import Neo4jServer, empty, own_server, skipped_without_neo4j
 from graph_states import CleanGraphs, everything, key_of, put_dump
 
 from xlagraph.graph import Graph, GraphTooNew, WrongSchema, open_graph
@@ -98,40 +97,37 @@ def test_killed_server_that_comes_back_gets_everything(
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
     home = tmp_path / "home"
-    try:
-        with own_server(home, bolt_port=port) as (server, process):
-            beta = dumps.folder / "beta"
-            assert commands.run("ingest", beta, "--graph", server.uri).code == 0
-            with closing(DroppingProxy("127.0.0.1", port)) as proxy:
-                proxy.drop_after(60_000, turn_away=0)
-                uri = f"bolt://127.0.0.1:{proxy.port}"
-                running = commands.start("ingest", dumps.folder, "--graph", uri)
-                while not proxy.drops:
-                    assert not running.has_ended(), running.wait()
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                with own_server(home, bolt_port=port) as (_, _):
-                    ended = running.wait()
-                    assert ended.code == 0, ended
-                    with (
-                        open_graph(server.uri) as graph,
-                        CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean,
-                    ):
-                        assert everything(graph) == everything(clean)
-    except NoNeo4j as reason:
-        pytest.skip(str(reason))
+    beta = dumps.folder / "beta"
+    with (
+        skipped_without_neo4j(),
+        own_server(home, bolt_port=port, is_brief=True) as (server, process),
+    ):
+        assert commands.run("ingest", beta, "--graph", server.uri).code == 0
+        with closing(DroppingProxy("127.0.0.1", port)) as proxy:
+            proxy.drop_after(60_000, turn_away=0)
+            uri = f"bolt://127.0.0.1:{proxy.port}"
+            running = commands.start("ingest", dumps.folder, "--graph", uri)
+            while not proxy.drops:
+                assert not running.has_ended(), running.wait()
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            with own_server(home, bolt_port=port, is_brief=True):
+                ended = running.wait()
+                assert ended.code == 0, ended
+                with (
+                    open_graph(server.uri) as graph,
+                    CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean,
+                ):
+                    assert everything(graph) == everything(clean)
 
 
 @pytest.fixture(scope="module")
 def small_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A server whose transactions may hold little."""
-    try:
-        with own_server(
-            tmp_path_factory.mktemp("small"), extra="db.memory.transaction.max=16m\n"
-        ) as (server, _):
-            yield server
-    except NoNeo4j as reason:
-        pytest.skip(str(reason))
+    home = tmp_path_factory.mktemp("small")
+    limit = "db.memory.transaction.max=16m\n"
+    with skipped_without_neo4j(), own_server(home, extra=limit, is_brief=True) as (server, _):
+        yield server
 
 
 def test_server_with_little_memory_is_written_to_in_smaller_chunks(
@@ -185,6 +181,7 @@ def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
             refusals.clear()
             load.remove(keys[1])
             assert not refusals
+        assert everything(graph)["all nodes"] == [(1,)]  # what tells the version of the schema
 
 
 @pytest.mark.parametrize(
@@ -198,8 +195,7 @@ def test_graph_of_another_schema_is_refused_with_the_remedy(
     error: type[Exception],
     remedy: str,
 ):
-    auth = (neo4j_server.user or "neo4j", neo4j_server.password) if neo4j_server.password else None
-    with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=auth) as driver:
+    with neo4j_server.driver() as driver:
         driver.execute_query(
             "CREATE (:Schema {key: 'xlagraph', version: $version})", version=version
         )

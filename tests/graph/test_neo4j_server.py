@@ -6,15 +6,19 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import neo4j
 import pytest
-from graph_fixtures import NoNeo4j, own_server
+from graph_fixtures import NEWEST, VERSION, NoNeo4j, own_server, skipped_without_neo4j
 from made_rows import facts, made_rows
+from tiny_dumps import STEM, dump, write_dump, write_runs
 
 from xlagraph.graph import GraphTooNew, GraphUnreachable, open_graph, remove
 from xlagraph.graph.neo4j_load import BATCH_ROWS
+from xlagraph.ingest import ingest
+from xlagraph.queries import load_catalogue
 
 LOADER = Path(__file__).parent / "loader.py"
 OPENER = """
@@ -106,8 +110,7 @@ def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(neo4j_graph, neo4j
 
 
 def set_version(server, version):
-    auth = (server.user, server.password) if server.password else None
-    with neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver:
+    with server.driver() as driver:
         driver.execute_query(
             "MATCH (s:Schema) SET s.version = $version",
             version=version,
@@ -245,14 +248,14 @@ def server_home(tmp_path):
     """A folder for a server of the test's own; skips where none can be started."""
     if os.environ.get("NEO4J_URI"):
         pytest.skip("NEO4J_URI is set: this test would start and kill a server of its own")
-    return tmp_path / "home"
+    with skipped_without_neo4j():
+        return tmp_path / "home"
 
 
+@contextmanager
 def started(home, **settings):
-    try:
-        return own_server(home, **settings)
-    except NoNeo4j as reason:
-        pytest.skip(str(reason))
+    with skipped_without_neo4j(), own_server(home, is_brief=True, **settings) as found:
+        yield found
 
 
 def test_a_wrong_password_is_tried_once_and_never_shown(server_home, monkeypatch):
@@ -312,16 +315,60 @@ def test_a_load_outlives_a_server_that_is_killed_and_restarted(server_home):
             assert_nothing_is_left_over(graph)
 
 
-def test_a_transaction_that_is_too_large_is_halved(server_home):
-    limit = "db.memory.transaction.max=10m\n"
-    rows = made_rows(values=1500)
-    with (
-        started(server_home, extra=limit) as (server, _),
-        open_graph(server.uri) as graph,
-    ):
-        with graph.load() as load:
-            load.write(rows)
-        assert facts(graph.read(rows.compilation)) == facts(rows)
-        with graph.load() as load:
-            load.remove(rows.compilation)
+@pytest.fixture
+def newest_server(server_home):
+    """A server of the newest version; skips where no Java is new enough, whatever is required."""
+    if VERSION == NEWEST:
+        pytest.skip("all tests are of the newest version")
+    try:
+        with own_server(server_home, version=NEWEST, is_brief=True) as (server, _):
+            yield server
+    except NoNeo4j as reason:
+        pytest.skip(str(reason))
+
+
+def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    changed = STEM.format(number=1, module="jit_f")
+    asked = {
+        "compilation": f"before/{changed}",
+        "value": "t",
+        "allocation": 2,
+        "opName": "jit(f)/layer_0/dot",
+        "runA": "before",
+        "runB": "after",
+    }
+
+    def both_hold_the_same():
+        found, expected = (
+            cells(one, "MATCH (c:Compilation) RETURN c.key AS key ORDER BY key")
+            for one in (graph, file)
+        )
+        assert found == expected
+        for key in found:
+            read, expected = (facts(one.read(key), without=["ingestedAt"]) for one in (graph, file))
+            assert read == expected
         assert_nothing_is_left_over(graph)
+
+    with (
+        open_graph(newest_server.uri) as graph,
+        open_graph(tmp_path / "g.lbug", create=True) as file,
+    ):
+        assert graph.versions["neo4j server"] == NEWEST
+        for one in (graph, file):
+            assert ingest(one, runs, jobs=1).ok
+        both_hold_the_same()
+        for query in load_catalogue().values():
+            given = {item.name: asked.get(item.name, item.default) for item in query.parameters}
+            found, expected = (one.query(query.text, given) for one in (graph, file))
+            at = [place for place, name in enumerate(found.columns) if name != "ingestedAt"]
+            assert [[row[place] for place in at] for row in found.rows] == [
+                [row[place] for place in at] for row in expected.rows
+            ], query.id
+        write_dump(runs / "before", 1, "jit_f", dump(1024))
+        for one in (graph, file):
+            assert ingest(one, runs, jobs=1).updated == (f"before/{changed}",)
+        both_hold_the_same()
+        for one in (graph, file):
+            remove(one, "before")
+        both_hold_the_same()
