@@ -43,6 +43,9 @@ from xlagraph.graph.statements import check_statement, given_parameters
 # What is wrong is said in our words. Who wants to read the driver's log sets a handler.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
+_NEEDED: Final = "5.26"
+"""The oldest release that is tested."""
+
 _OLDEST: Final = (5, 23)
 """Older servers do not know ``CALL (a, b) { … }``, which every load is made of."""
 
@@ -151,7 +154,7 @@ class Neo4jGraph:
             version = (int(numbers[0]), int(numbers[1]))
             if version < _OLDEST:
                 raise GraphUnreachable(
-                    f"{self._uri} is Neo4j {self._server}; xlagraph needs 5.26 or later"
+                    f"{self._uri} is Neo4j {self._server}; xlagraph needs {_NEEDED} or later"
                 )
         found = self.query("MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version")
         stored = found.rows[0][0] if found.rows else VERSION
@@ -243,7 +246,12 @@ def graph_error(
     """Say in our words what the driver says; never in words that hold a password."""
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
-    if isinstance(error, ConfigurationError | UnsupportedServerProduct | OSError | ValueError):
+    if isinstance(error, ConfigurationError | UnsupportedServerProduct):
+        return GraphUnreachable(
+            f"{where} is too old or no Neo4j, xlagraph needs {_NEEDED} or later: "
+            f"{_first_line(error)}"
+        )
+    if isinstance(error, OSError | ValueError):
         return GraphUnreachable(f"cannot connect to {where}: {_first_line(error)}")
     if isinstance(error, Neo4jError):
         code = error.code or ""

@@ -37,6 +37,8 @@ class Removal(Transactions):
     def take_back(self) -> None:
         """Remove what this load began and did not complete."""
         self._drop_all_of(self.state.key)
+        if any(self.state.known.values()):
+            self._sweep_all()
 
     def clear_dead_loads(self) -> None:
         """Take away what loads left that ended without signing off."""
@@ -57,7 +59,7 @@ class Removal(Transactions):
         self.once(lambda tx: tx.run("MATCH (l:Load {key: $load}) DELETE l", load=load).consume())
 
     def _sweep_all(self) -> None:
-        """Sweep every shared node that nothing uses: a crash may have come before its first use."""
+        """Sweep every shared node that nothing uses: a load may end before it uses what it made."""
         at_once = self.state.deletions.most
         for node in texts.SHARED:
             unused = self.retried(partial(_values, text=texts.unused_keys(node.label)))

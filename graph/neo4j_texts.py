@@ -115,17 +115,20 @@ def chunk() -> str:
 
 
 def merge_nodes(node: NodeType) -> str:
-    """Give the statement that makes shared nodes that are not there yet."""
+    """Give the statement that makes shared nodes that are not there yet; it counts its rows."""
     given = ", ".join(f"n.{item.name} = row[{place}]" for place, item in enumerate(node.properties))
-    return f"UNWIND $rows AS row MERGE (n:{node.label} {{key: row[0]}}) ON CREATE SET {given}"
+    return (
+        f"UNWIND $rows AS row MERGE (n:{node.label} {{key: row[0]}}) ON CREATE SET {given} "
+        "RETURN count(*) AS merged"
+    )
 
 
 def merge_relationships(item: RelationshipType) -> str:
-    """Give the statement that joins nodes by their keys, once each; it tells how many it found."""
+    """Give the statement that joins nodes by their keys, once each; it counts what it found."""
     return (
         f"UNWIND $rows AS row MATCH (a:{item.source} {{key: row[0]}}) "
         f"MATCH (b:{item.target} {{key: row[1]}}) MERGE (a)-[:{item.name}]->(b) "
-        "RETURN count(*) AS pairs"
+        "RETURN count(*) AS merged"
     )
 
 

@@ -29,10 +29,10 @@ RETRY_SECONDS: Final = 120.0
 _LAST_RETRY_SECONDS: Final = 5.0
 """How long what is given up waits."""
 
-CHUNK_ROWS: Final = 10_000
+WRITTEN_ROWS: Final = 10_000
 """Nodes and relationships of one transaction. 194 000 in one took three times as long."""
 
-DELETED_ROWS: Final = 5_000
+DELETED_NODES: Final = 5_000
 """Nodes that one transaction deletes, with their relationships."""
 
 Work = Callable[[neo4j.Transaction], Value]
@@ -43,7 +43,7 @@ class TooLarge(Exception):
 
 
 class AtOnce:
-    """How many rows of a kind the transactions of a load may have: less where memory is short."""
+    """How much one transaction of a load may write or delete: less where memory is short."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -69,8 +69,8 @@ class LoadState:
     """Keys of shared nodes that this load has seen in the graph."""
     held_elsewhere: set[str] = field(default_factory=set)
     """Compilations that other loads were writing when this one came to them."""
-    chunks: AtOnce = field(default_factory=lambda: AtOnce(CHUNK_ROWS))
-    deletions: AtOnce = field(default_factory=lambda: AtOnce(DELETED_ROWS))
+    rows: AtOnce = field(default_factory=lambda: AtOnce(WRITTEN_ROWS))
+    deletions: AtOnce = field(default_factory=lambda: AtOnce(DELETED_NODES))
     given_up: threading.Event = field(default_factory=threading.Event)
     """Set when nothing more is to be written: nobody waits for the server any more."""
 

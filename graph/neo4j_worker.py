@@ -1,7 +1,7 @@
 """Takes batches of compilations into Neo4j, through the steps told in `neo4j_load`."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal
 
@@ -19,6 +19,8 @@ _CHUNK_TEXT: Final = texts.chunk()
 _NOTHING: Final[Mapping[str, Collection[str]]] = {node.label: () for node in texts.MERGED}
 
 _Fate = Literal["ours", "stays", "elsewhere", "wait"]
+_Merge = tuple[str, list[list[object]]]
+"""A statement, and its rows."""
 
 
 class _NotWritten(Exception):
@@ -31,7 +33,7 @@ class Worker(Removal):
     def write(self, batch: Batch) -> None:
         """Take a batch through all steps; compilations that need not be written are left."""
         fates = self._claim(batch.compilations)
-        ours = [rows for rows in batch.compilations if fates[rows.compilation] == "ours"]
+        ours = [rows for rows in batch.compilations if fates.get(rows.compilation) == "ours"]
         if not ours:
             return
         if len(ours) < len(batch.compilations):
@@ -61,6 +63,8 @@ class Worker(Removal):
         fates: dict[str, _Fate] = {}
         answer_was_lost = False
         while left := sorted(digests.keys() - fates.keys()):
+            if self.state.given_up.is_set():
+                break
             claimed = self.once(partial(self._claim_in, keys=left, digests=digests))
             if claimed is None:
                 answer_was_lost = True
@@ -118,17 +122,27 @@ class Worker(Removal):
 
     def _merge(self, batch: Batch, *, again: bool = False) -> None:
         """Make the shared nodes of a batch that were not seen yet; ``again``: all of them."""
-        for _ in range(_REPEATS):
+        repeats = 0
+        while True:
+            rows = self.state.rows.most
             try:
-                return self._merge_unknown(batch, _NOTHING if again else self.state.known)
+                return self._merge_unknown(batch, _NOTHING if again else self.state.known, rows)
+            except TooLarge:
+                if rows == 1:
+                    raise
+                self.state.rows.halve(rows)
             except _NotWritten:
+                repeats += 1
+                if repeats == _REPEATS:
+                    raise _deleted_again() from None
                 again = True
-        raise _deleted_again()
 
-    def _merge_unknown(self, batch: Batch, known: Mapping[str, Collection[str]]) -> None:
-        """Make the shared nodes whose keys are not known, with what leaves them."""
-        rows: dict[str, dict[str, list[object]]] = {node.label: {} for node in texts.MERGED}
-        for label, rows_by_key in rows.items():
+    def _merge_unknown(
+        self, batch: Batch, known: Mapping[str, Collection[str]], at_once: int
+    ) -> None:
+        """Make the shared nodes whose keys are not known, then what leaves them."""
+        fresh: dict[str, dict[str, list[object]]] = {node.label: {} for node in texts.MERGED}
+        for label, rows_by_key in fresh.items():
             for compilation in batch.compilations:
                 table = compilation.nodes[label]
                 wanted = [
@@ -139,36 +153,35 @@ class Worker(Removal):
                 if wanted:
                     columns = [column.take(wanted).to_pylist() for column in table.columns]
                     rows_by_key.update((row[0], list(row)) for row in zip(*columns, strict=True))
-        pairs = {
-            item.name: sorted(
-                {
-                    (source, target)
-                    for compilation in batch.compilations
-                    for source, target in keyed_pairs(
-                        compilation, item.name, item.source, item.target
-                    )
-                    if source in rows[item.source]
-                }
-            )
-            for item in texts.BETWEEN_SHARED
-        }
-        if any(rows.values()):
-            self.once(partial(_merge_in, rows=rows, pairs=pairs))
-            for label, rows_by_key in rows.items():
-                self.state.known[label].update(rows_by_key)
+        merges = [
+            (texts.merge_nodes(node), [row for _, row in sorted(fresh[node.label].items())])
+            for node in texts.MERGED
+        ]
+        for item in texts.BETWEEN_SHARED:
+            pairs = {
+                (source, target)
+                for compilation in batch.compilations
+                for source, target in keyed_pairs(compilation, item.name, item.source, item.target)
+                if source in fresh[item.source]
+            }
+            merges.append((texts.merge_relationships(item), [list(pair) for pair in sorted(pairs)]))
+        for portion in _portions(merges, at_once):
+            self.once(partial(_merge_in, merges=portion))
+        for label, rows_by_key in fresh.items():
+            self.state.known[label].update(rows_by_key)
 
     def _write_chunk(self, batch: Batch, start: int) -> int:
         """Write the chunk that begins at a place in the line; say where the next one begins."""
         repeats = 0
         while True:
-            rows = self.state.chunks.most
+            rows = self.state.rows.most
             end = batch.chunk_end(start, rows)
             try:
                 self._try_chunk(batch.parameters(start, end), batch.relationships(start, end))
             except TooLarge:
                 if end == start + 1:
                     raise
-                self.state.chunks.halve(rows)
+                self.state.rows.halve(rows)
             except _NotWritten:
                 repeats += 1
                 if repeats == _REPEATS:
@@ -239,16 +252,26 @@ def _deleted_again() -> GraphUnwritable:
     return GraphUnwritable("what a compilation shares with others is deleted again and again")
 
 
-def _merge_in(
-    tx: neo4j.Transaction,
-    rows: Mapping[str, Mapping[str, list[object]]],
-    pairs: Mapping[str, list[tuple[str, str]]],
-) -> None:
-    for node in texts.MERGED:
-        if given := rows[node.label]:
-            tx.run(texts.merge_nodes(node), rows=[given[key] for key in sorted(given)]).consume()
-    for item in texts.BETWEEN_SHARED:
-        if ends := [list(pair) for pair in pairs[item.name]]:
-            joined = tx.run(texts.merge_relationships(item), rows=ends).single(strict=True)
-            if joined["pairs"] < len(ends):
-                raise _NotWritten
+def _portions(merges: Sequence[_Merge], at_once: int) -> Iterator[list[_Merge]]:
+    """Cut statements with their rows into transactions of so many rows at most."""
+    portion: list[_Merge] = []
+    room = at_once
+    for text, rows in merges:
+        first = 0
+        while first < len(rows):
+            some = rows[first : first + room]
+            portion.append((text, some))
+            first += len(some)
+            room -= len(some)
+            if not room:
+                yield portion
+                portion, room = [], at_once
+    if portion:
+        yield portion
+
+
+def _merge_in(tx: neo4j.Transaction, merges: Sequence[_Merge]) -> None:
+    for text, rows in merges:
+        merged = tx.run(text, rows=rows).single(strict=True)
+        if merged["merged"] < len(rows):
+            raise _NotWritten

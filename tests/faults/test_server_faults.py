@@ -2,12 +2,14 @@
 
 import logging
 import random
+import re
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,9 +19,10 @@ from dropping_proxy import DroppingProxy
 from forked_commands import Commands
 from graph_fixtures import Neo4jServer, empty, own_server, skipped_without_neo4j
 from graph_states import CleanGraphs, everything, key_of, put_dump
+from tiny_dumps import dump
 
-from xlagraph.graph import Graph, GraphTooNew, WrongSchema, open_graph
-from xlagraph.graph.neo4j_transactions import CHUNK_ROWS
+from xlagraph.graph import Graph, GraphTooNew, GraphUnwritable, WrongSchema, open_graph
+from xlagraph.graph.neo4j_transactions import WRITTEN_ROWS
 from xlagraph.graph.schema import VERSION
 from xlagraph.ingest import ingest
 
@@ -173,7 +176,7 @@ def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
         put_dump(tmp_path / "runs", key, wide_dump(3000))
     with open_graph(small_server.uri) as graph:
         written = ingest(graph, tmp_path / "runs", jobs=1)
-        assert 0 < len(refusals) < (written.nodes + written.relationships) // CHUNK_ROWS
+        assert 0 < len(refusals) < (written.nodes + written.relationships) // WRITTEN_ROWS
         refusals.clear()
         with graph.load() as load:
             load.remove(keys[0])
@@ -182,6 +185,32 @@ def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
             load.remove(keys[1])
             assert not refusals
         assert everything(graph)["all nodes"] == [(1,)]  # what tells the version of the schema
+
+
+def test_what_a_server_has_no_memory_for_leaves_no_trace(
+    tmp_path: Path, small_server: Neo4jServer, no_connection_named: None
+):
+    empty(small_server)
+    text = dump(64).replace("kind=kLoop", f'kind=kLoop, backend_config="{"x" * 10_000_000}"', 1)
+    put_dump(tmp_path / "runs", key_of("alpha", 1, "jit_long"), text)
+    with open_graph(small_server.uri) as graph:
+        with pytest.raises(GraphUnwritable, match="too little memory"):
+            ingest(graph, tmp_path / "runs", jobs=1)
+        assert everything(graph)["all nodes"] == [(1,)]
+
+
+def test_shared_nodes_for_which_a_server_has_no_memory_are_made_in_portions(
+    tmp_path: Path, small_server: Neo4jServer, no_connection_named: None
+):
+    empty(small_server)
+    numbers = count()
+    text = re.sub(r"layer_\d+", lambda _: f"layer_{next(numbers)}", wide_dump(4000))
+    key = key_of("alpha", 1, "jit_wide")
+    put_dump(tmp_path / "runs", key, text)
+    clean = CleanGraphs(tmp_path / "clean")
+    with open_graph(small_server.uri) as graph, clean.of({key: text}) as expected:
+        assert ingest(graph, tmp_path / "runs", jobs=1).ok
+        assert everything(graph) == everything(expected)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import neo4j
@@ -99,6 +100,47 @@ def test_something_else_that_listens_is_no_graph():
             accepted.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         said, _ = process.communicate(timeout=60)
     assert said.startswith("told:")
+
+
+def answer(listener, protocol, agent):
+    """Speak Bolt as far as an opening needs it: all is well, whatever is asked."""
+    told = {"server": agent, "connection_id": "bolt-1"}
+    cells = b"".join(
+        bytes([0x80 + len(name)]) + name.encode() + bytes([0xD0, len(text)]) + text.encode()
+        for name, text in told.items()
+    )
+    success = bytes([0xB1, 0x70, 0xA0 + len(told)]) + cells
+    with suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rwb") as stream:
+                stream.read(20)
+                stream.write(protocol)
+                stream.flush()
+                while length := int.from_bytes(stream.read(2)):
+                    while length:
+                        stream.read(length)
+                        length = int.from_bytes(stream.read(2))
+                    stream.write(len(success).to_bytes(2) + success + b"\0\0")
+                    stream.flush()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "agent"),
+    [
+        pytest.param(b"\0\0\4\5", "Neo4j/5.22.0", id="5.22"),
+        pytest.param(b"\0\0\4\4", "Neo4j/4.4.40", id="4.4"),
+        pytest.param(b"\0\0\0\0", "", id="no protocol of the driver"),
+    ],
+)
+def test_a_server_that_is_too_old_is_told_what_is_needed(protocol, agent):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer, args=(listener, protocol, agent), daemon=True).start()
+        uri = f"bolt://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(GraphUnreachable, match=f"{uri} is .*needs 5.26 or later"):
+            open_graph(uri)
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)  # ends the thread
 
 
 def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(neo4j_graph, neo4j_server):
