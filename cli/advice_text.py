@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Final, TextIO
 from xlagraph.cli.byte_sizes import human_bytes
 from xlagraph.cli.cells import escape_control_characters
 from xlagraph.cli.formats import WRITERS, Format
+from xlagraph.queries.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
     from xlagraph.queries.diagnosis import Diagnosis, Finding
 
 COLUMNS: Final = (
-    "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence",
-    "jax", "tensorflow", "pytorch",
+    "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
 )  # fmt: skip
 SHOWN: Final = 5
 """Rows of evidence that a page shows of each finding."""
-_FRAMEWORKS: Final = (("jax", "JAX"), ("tensorflow", "TensorFlow"), ("pytorch", "PyTorch/XLA"))
-_WHOLE: Final = {"reserved": "of what is reserved", "physical": "of the physical peak"}
+WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"}
+"""What the bytes of a finding are a share of, by the measure of its advice."""
 
 
 def finding_rows(diagnosis: "Diagnosis") -> list[tuple["Cell", ...]]:
@@ -32,7 +32,7 @@ def finding_rows(diagnosis: "Diagnosis") -> list[tuple["Cell", ...]]:
             finding.share,
             len(finding.rows),
             [{name: row[name] for name in finding.evidence_columns} for row in finding.rows],
-            *(finding.advice.remedies[framework] for framework, _ in _FRAMEWORKS),
+            *(finding.advice.remedies[framework] for framework in FRAMEWORKS),
         )
         for finding in diagnosis.findings
     ]
@@ -45,7 +45,7 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
         text = f"{item.compilation}: {human_bytes(item.reserved_bytes)} reserved, peak {peak}"
         _write_line(f"- {text}" if format_ is Format.MD else text, stream)
     if not diagnosis.findings:
-        _write_line(_nothing(diagnosis), stream, space=True)
+        _write_line(_nothing(diagnosis), stream, space=bool(diagnosis.compilations))
         return
     for number, finding in enumerate(diagnosis.findings, start=1):
         _write_finding(number, finding, diagnosis, format_, stream)
@@ -68,9 +68,9 @@ def _write_finding(
     number: int, finding: "Finding", diagnosis: "Diagnosis", format_: Format, stream: TextIO
 ) -> None:
     is_md = format_ is Format.MD
-    whole = _WHOLE[finding.advice.measure]
+    whole = WHOLES[finding.advice.measure]
     title = f"{number}. {finding.advice.title}: {human_bytes(finding.bytes)} at stake"
-    title += f", {finding.share:.1%} {whole}"
+    title += f", {finding.share:.1%} of {whole}"
     _write_line(f"### {title}" if is_md else title, stream, space=True)
     if len(diagnosis.compilations) > 1:
         _write_line(f"in {finding.compilation}", stream, space=is_md)
@@ -80,10 +80,12 @@ def _write_finding(
     if len(finding.rows) > SHOWN:
         _write_line(f"… and {len(finding.rows) - SHOWN} more", stream, space=is_md)
     stream.write("\n")
-    for framework, name in _FRAMEWORKS:
+    for framework, name in FRAMEWORKS.items():
         remedy = finding.advice.remedies[framework]
         _write_line(f"- **{name}**: {remedy}" if is_md else f"{name + ':':<13}{remedy}", stream)
     command = f"xlagraph query {finding.query.id} --compilation '{finding.compilation}'"
+    if any(parameter.name == "memorySpace" for parameter in finding.query.parameters):
+        command += f" --memory-space {diagnosis.memory_space}" if diagnosis.memory_space else ""
     _write_line(f"- **Shown by**: `{command}`" if is_md else f"Shown by:    {command}", stream)
 
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.advice_text import COLUMNS, finding_rows, write_diagnosis
 from xlagraph.cli.completion import complete_either
 from xlagraph.cli.formats import Format
 from xlagraph.cli.messages import note
@@ -41,6 +40,8 @@ def advise(
 
 
 def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
+    from xlagraph.cli.advice_text import COLUMNS, finding_rows, write_diagnosis
+
     for text in diagnosis.notes:
         note(text)
     if options.format in (Format.TABLE, Format.MD):

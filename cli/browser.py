@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
     from xlagraph.queries.catalogue import Query
-    from xlagraph.queries.header import Literal
+    from xlagraph.queries.declarations import Literal
 
 _EXAMPLES: Final[Mapping[str, "Literal"]] = {
     "STRING": "…",

@@ -11,13 +11,14 @@ from typer.main import get_command
 from xlagraph.cli.browser import browser_link, browser_text
 from xlagraph.cli.completion import complete_compilation, complete_run
 from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.messages import note
 from xlagraph.cli.opening import opened
-from xlagraph.cli.options import RowOptions, spread_options
+from xlagraph.cli.options import GraphOptions, RowOptions, spread_options
 from xlagraph.cli.output import write_answer
 
 if TYPE_CHECKING:
     from xlagraph.queries.catalogue import Query
-    from xlagraph.queries.header import Literal, Parameter
+    from xlagraph.queries.declarations import Literal, Parameter
 
 TYPES: Final[Mapping[str, type]] = {
     "STRING": str,
@@ -54,9 +55,9 @@ def canned_command(query: "Query") -> TyperCommand:
     ) -> None:
         given = {name: value for name, value in parameters.items() if value is not None}
         if show:
-            typer.echo(browser_text(query, given), nl=False)
+            typer.echo(browser_text(query, _with_whole_key(given, options)), nl=False)
         elif browser:
-            typer.echo(browser_link(query, given, options.graph))
+            typer.echo(browser_link(query, _with_whole_key(given, options), options.graph))
         else:
             _run(query, given, options)
 
@@ -74,6 +75,24 @@ def _run(query: "Query", given: Mapping[str, "Literal"], options: RowOptions) ->
     _check_given(query, given)
     with opened(options) as graph:
         write_answer(run(graph, query.id, catalogue={query.id: query}, **given), options)
+
+
+def _with_whole_key(
+    given: Mapping[str, "Literal"], options: GraphOptions
+) -> Mapping[str, "Literal"]:
+    """Give the compilation by its key: a Browser knows no parts of one."""
+    if _CHOSEN not in given:
+        return given
+    from xlagraph.graph import GraphError
+    from xlagraph.queries.compilations import find_compilation
+
+    name = str(given[_CHOSEN])
+    try:
+        with opened(options) as graph:
+            return {**given, _CHOSEN: find_compilation(graph, name).key}
+    except GraphError as error:
+        note(f"'{name}' stands there as it was typed, Browser needs the whole key: {error}")
+        return given
 
 
 def _check_given(query: "Query", given: Mapping[str, "Literal"]) -> None:

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from xlagraph.cli.advice_text import WHOLES
 from xlagraph.cli.byte_sizes import human_bytes, share_text
-from xlagraph.cli.comparison_text import Section, write_lines, write_sections
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.formats import Format
 from xlagraph.cli.messages import problem
 from xlagraph.cli.options import RowOptions
 from xlagraph.cli.output import open_output, write_rows
+from xlagraph.cli.sections import Section, write_lines, write_sections
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell, Graph
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 COLUMNS: Final = (
     "run", "compilation", "memorySpace", "reservedBytes", "capacityBytes", "fits", "missingBytes",
 )  # fmt: skip
-_WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"}
 _ADVISED: Final = 5
 """So many of those that do not fit are diagnosed, what lacks most first: that takes time."""
 
@@ -97,7 +97,7 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
         (
             item.advice.title,
             item.bytes,
-            f"{share_text(item.share)} of {_WHOLES[item.advice.measure]}",
+            f"{share_text(item.share)} of {WHOLES[item.advice.measure]}",
             item.query.id,
         )
         for item in findings

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.byte_sizes import human_bytes, share_text
+from xlagraph.queries.byte_columns import counts_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -21,11 +22,6 @@ def escape_control_characters(text: str) -> str:
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
-def holds_bytes(column: str) -> bool:
-    """Tell by its name whether a column counts bytes."""
-    return "Bytes" in column or column.startswith("bytes")
-
-
 def cell_text(column: str, cell: "Cell") -> str:
     """Write a cell as people read it, on one line."""
     match cell:
@@ -33,7 +29,7 @@ def cell_text(column: str, cell: "Cell") -> str:
             return "null"
         case bool():
             return "true" if cell else "false"
-        case int() | float() if holds_bytes(column):
+        case int() | float() if counts_bytes(column):
             return human_bytes(cell)
         case int():
             return str(cell)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from xlagraph.cli.byte_sizes import human_bytes
-from xlagraph.cli.capacity import first_changes_of, judge_fit, write_fit
 from xlagraph.cli.completion import complete_either
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.limits import Capacity, bytes_limit
@@ -77,6 +76,7 @@ def check(
 def _judge_capacity(
     graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: RowOptions
 ) -> ExitCode:
+    from xlagraph.cli.capacity import first_changes_of, judge_fit, write_fit
     from xlagraph.cli.query import catalogue
     from xlagraph.queries.capacity import fit
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from xlagraph.cli.byte_sizes import human_bytes
-from xlagraph.cli.comparison_output import write_comparisons
-from xlagraph.cli.comparison_text import headline
 from xlagraph.cli.completion import complete_either
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.limits import GrowthLimit, growth_limit
@@ -59,6 +57,8 @@ def compare(
 
     Example: xlagraph compare baseline batch2x --max-growth 2%
     """
+    from xlagraph.cli.comparison_output import write_comparisons
+    from xlagraph.cli.comparison_text import headline
     from xlagraph.queries.comparison import DEFAULT_GROUPS
     from xlagraph.queries.comparison import compare as compare_sides
 

@@ -12,18 +12,12 @@ from xlagraph.cli.comparison_rows import (
     one_row,
     part_rows,
 )
-from xlagraph.cli.comparison_text import (
-    Section,
-    all_sections,
-    group_section,
-    headline,
-    write_lines,
-    write_sections,
-)
+from xlagraph.cli.comparison_text import all_sections, group_section, headline
 from xlagraph.cli.formats import Format
 from xlagraph.cli.limits import GrowthLimit
 from xlagraph.cli.options import RowOptions
 from xlagraph.cli.output import open_output, write_rows
+from xlagraph.cli.sections import Section, write_lines, write_sections
 from xlagraph.queries.groups import By
 
 if TYPE_CHECKING:
@@ -36,7 +30,7 @@ _ROWS: Final = 10
 _ROWS_OF_EACH: Final = 5
 """Where all parts stand below each other, so that they fit one screen."""
 _MANY_COLUMNS: Final = (
-    "b", "reservedBytes", "growthBytes", "growthShare", "physicalPeakBytes", "peakGrowthBytes",
+    "other", "reservedBytes", "growthBytes", "growthShare", "physicalPeakBytes", "peakGrowthBytes",
     "unpaired", "grownLine", "grownLineBytes",
 )  # fmt: skip
 

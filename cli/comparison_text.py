@@ -1,12 +1,11 @@
 """A comparison for people: did it grow, where, by what, because of which line."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.byte_sizes import human_bytes, share_text
-from xlagraph.cli.cells import escape_control_characters
 from xlagraph.cli.comparison_rows import GROWTH_COLUMNS, total_rows
-from xlagraph.cli.formats import WRITERS, Format, escape_markdown
+from xlagraph.cli.sections import Section
 from xlagraph.queries.comparison import MEASURES
 from xlagraph.queries.groups import EVERYTHING_ELSE, By, changed_groups, largest_groups
 
@@ -29,14 +28,6 @@ _NAMELESS: Final = {
 }
 
 
-class Section(NamedTuple):
-    """A table with a title."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence["Cell"]]
-
-
 def headline(comparison: "Comparison") -> str:
     """Say in one line whether it grew, and by how much."""
     growth = comparison.reserved
@@ -50,27 +41,6 @@ def headline(comparison: "Comparison") -> str:
         f"{sides}: reserved bytes {verb} by {human_bytes(abs(growth.growth_bytes))}{share},"
         f" from {human_bytes(before)} to {human_bytes(after)}"
     )
-
-
-def write_lines(lines: Sequence[str], format_: Format, stream: TextIO) -> None:
-    """Write sentences; in Markdown the first one is bold, each a paragraph."""
-    for place, line in enumerate(lines):
-        text = escape_control_characters(line)
-        if format_ is Format.MD:
-            text = escape_markdown(text)
-            text = f"\n{text}" if place else f"**{text}**"
-        stream.write(text + "\n")
-
-
-def write_sections(sections: Sequence[Section], format_: Format, stream: TextIO) -> None:
-    """Write a title, if there is one, and a table for each section."""
-    for title, columns, rows in sections:
-        stream.write("\n")
-        if title and format_ is Format.MD:
-            stream.write(f"### {escape_markdown(escape_control_characters(title))}\n\n")
-        elif title:
-            stream.write(f"{escape_control_characters(title)}\n")
-        WRITERS[format_](columns, rows, stream)
 
 
 def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> list[Section]:

@@ -20,7 +20,7 @@ from xlagraph.cli.canned import canned_command
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.graph.schema import SCHEMA, VERSION, Property
 from xlagraph.queries.catalogue import Query, load_catalogue
-from xlagraph.queries.header import FRAMEWORKS, MEASURES
+from xlagraph.queries.declarations import FRAMEWORKS, MEASURES
 
 DOCS: Final = Path(__file__).resolve().parent
 QUERIES: Final = DOCS.parent / "queries"
@@ -114,9 +114,9 @@ def _query(query: Query) -> Iterator[str]:
             f" stake, a share of what is {_WHOLES[query.advice.measure]}."
         )
         yield ""
-        for framework in FRAMEWORKS:
+        for framework, name in FRAMEWORKS.items():
             if remedy := query.advice.remedies.get(framework):
-                yield f"- {_FRAMEWORKS[framework]}: {remedy}"
+                yield f"- {name}: {remedy}"
         yield ""
 
 
@@ -127,7 +127,6 @@ def _default(default: object) -> str:
 
 
 _WHOLES: Final = {"reserved": "reserved", "physical": "held at the physical peak"}
-_FRAMEWORKS: Final = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch": "PyTorch/XLA"}
 
 
 # schema.md

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xlagraph.queries.checks import Check, CheckedCompilation, check
     from xlagraph.queries.comparison import Comparison, compare
     from xlagraph.queries.compilations import FoundCompilation, find_compilation, find_run
+    from xlagraph.queries.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.diagnosis import Diagnosed, Diagnosis, Finding, advise
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         UnknownQuery,
     )
     from xlagraph.queries.groups import By, GroupGrowth
-    from xlagraph.queries.header import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.lint import check_queries
     from xlagraph.queries.runner import Answer, find_query, run
     from xlagraph.queries.runs import Selection, list_runs, select
@@ -81,7 +81,7 @@ __all__ = [
 ]
 
 _MODULES = (
-    *("catalogue", "header", "errors", "groups", "compilations", "runner", "runs"),
+    *("catalogue", "declarations", "errors", "groups", "compilations", "runner", "runs"),
     *("comparison", "checks", "lint", "diagnosis", "capacity", "value_story", "value_ending"),
 )
 

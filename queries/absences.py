@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.queries.catalogue import Query
@@ -54,6 +54,10 @@ MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)
 RETURN count(a) AS allocations, max(a.number) AS largest
 """
 
+_SCHEDULE: Final = """
+MATCH (c:Compilation {key: $compilation})
+RETURN c.scheduleLength AS steps
+"""
 _TAGS: Final = "MATCH (r:Run) UNWIND r.tags AS tag RETURN DISTINCT tag ORDER BY tag"
 
 
@@ -63,7 +67,7 @@ def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
         name = str(parameters.get(parameter) or "")
         if not name:
             continue
-        place = {key: parameters[key] for key in ("compilation",) if key in parameters}
+        place = _compilation(parameters)
         names = _names(graph, named, place, name)
         if name in names:
             continue
@@ -72,11 +76,15 @@ def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
         names = names or _names(graph, named, place, stem) or _names(graph, named, place, "")
         raise NoSuchName(f"no {named.noun} is called '{name}'", near(name, names))
     if "allocation" in parameters:
-        compilation = {"compilation": parameters["compilation"]}
-        ((count, largest),) = graph.query(_ALLOCATION, compilation).rows
-        number = parameters["allocation"]
-        if largest is None or not 0 <= int(str(number)) <= int(str(largest)):
+        number = cast("int", parameters["allocation"])
+        ((count, largest),) = graph.query(_ALLOCATION, _compilation(parameters)).rows
+        if largest is None or not 0 <= number <= cast("int", largest):
             raise NoSuchName(f"no allocation has the number {number}; there are {count}, from 0")
+    if "step" in parameters:
+        step = cast("int", parameters["step"])
+        ((steps,),) = graph.query(_SCHEDULE, _compilation(parameters)).rows
+        if steps is not None and step > cast("int", steps):
+            raise NoSuchName(f"no step has the number {step}; the schedule ends at {steps}")
 
 
 def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Scalar]) -> None:
@@ -87,6 +95,10 @@ def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Sca
     tags = sorted({str(row[0]).partition("=")[0] for row in graph.query(_TAGS).rows})
     if name not in tags:
         raise NoSuchName(f"no run has a tag called '{name}'", near(name, tags))
+
+
+def _compilation(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    return {name: parameters[name] for name in ("compilation",) if name in parameters}
 
 
 def _names(graph: Graph, named: _Named, place: Mapping[str, Scalar], part: str) -> list[str]:
@@ -180,7 +192,7 @@ def absences(
     words = _needed_words(query.text)
     if "compilation" not in parameters:
         return _absences_of_runs(graph, words, parameters, result)
-    compilation = {"compilation": parameters["compilation"]}
+    compilation = _compilation(parameters)
     empty = _empty_columns(result)
     suspects = [
         fact for fact in _FACTS if (fact.columns & empty if result.rows else fact.words & words)
@@ -234,7 +246,7 @@ def _absences_of_runs(
         return []
     runs = [str(parameters[name]) for name in ("run", "runA", "runB") if parameters.get(name)]
     return [
-        f"{int(str(count)) - int(str(known))} of {count} compilations of run {run}"
+        f"{cast('int', count) - cast('int', known)} of {count} compilations of run {run}"
         " have no live ranges, so nothing is known of their peaks"
         for run, count, known in graph.query(_WITHOUT_RANGES, {"runs": runs}).rows
         if known != count

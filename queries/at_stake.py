@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from xlagraph.graph.engine import Cell
-from xlagraph.queries.header import Advice
+from xlagraph.queries.declarations import Advice
 
 Row = Mapping[str, Cell]
 
@@ -42,8 +43,8 @@ def _taken_once(rows: Iterable[Row], group: str, places: str) -> list[Row]:
     # taking the choosiest first gives as many rows a place as any other way.
     taken: Counter[Cell] = Counter()
     kept: list[Row] = []
-    for row in sorted(rows, key=lambda row: int(str(row[places]))):
-        if int(str(row[places])) > taken[row[group]]:
+    for row in sorted(rows, key=lambda row: cast("int", row[places])):
+        if cast("int", row[places]) > taken[row[group]]:
             taken[row[group]] += 1
             kept.append(row)
     return kept

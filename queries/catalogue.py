@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from xlagraph.queries.declarations import Advice, Column, Parameter
 from xlagraph.queries.errors import CatalogueError
-from xlagraph.queries.header import Advice, Column, Parameter, parse_header
+from xlagraph.queries.header import parse_header
 
 OWN_DIRECTORY: Final = Path(__file__).parent
 """Where the queries that come with xlagraph stand."""

@@ -6,13 +6,13 @@ query of a compilation, adds up what its rows put at stake, and keeps what is la
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.queries.at_stake import rows_at_stake
 from xlagraph.queries.catalogue import Query, load_catalogue
 from xlagraph.queries.compilations import find_compilation
-from xlagraph.queries.header import Advice
+from xlagraph.queries.declarations import Advice
 from xlagraph.queries.runner import run
 from xlagraph.queries.runs import Selection, select
 
@@ -73,6 +73,7 @@ class Diagnosis:
     name: str
     """Of the run, or the key of the compilation."""
     is_run: bool
+    memory_space: int
     compilations: tuple[Diagnosed, ...]
     """Those that were looked at, most reserved first."""
     findings: tuple[Finding, ...]
@@ -97,7 +98,7 @@ def advise(
     selection, notes = _selected(graph, name)
     diagnosed = _largest(graph, selection, memory_space)
     left_out = len(selection.compilations) - len(diagnosed)
-    if selection.is_run and left_out:
+    if diagnosed and left_out:
         notes.append(
             f"{left_out} of {len(selection.compilations)} compilations reserve less than"
             f" {LEAST_OF_RUN:.0%} of what the largest does; they are left out"
@@ -109,7 +110,12 @@ def advise(
         notes += [f"{item.compilation}: {text}" if selection.is_run else text for text in lacking]
     findings.sort(key=lambda finding: (-finding.bytes, finding.compilation, finding.query.id))
     return Diagnosis(
-        selection.name, selection.is_run, tuple(diagnosed), tuple(findings), tuple(notes)
+        selection.name,
+        selection.is_run,
+        memory_space,
+        tuple(diagnosed),
+        tuple(findings),
+        tuple(notes),
     )
 
 
@@ -127,8 +133,8 @@ def _largest(graph: Graph, selection: Selection, memory_space: int) -> list[Diag
         "memorySpace": memory_space,
     }
     found = [
-        Diagnosed(str(key), int(str(reserved)), None if peak is None else int(str(peak)))
-        for key, reserved, peak in graph.query(_TOTALS, parameters).rows
+        Diagnosed(*cast("tuple[str, int, int | None]", row))
+        for row in graph.query(_TOTALS, parameters).rows
     ]
     least = found[0].reserved_bytes * LEAST_OF_RUN if found else 0
     return [item for item in found if not selection.is_run or item.reserved_bytes >= least]
@@ -166,6 +172,6 @@ def _finding(
 ) -> Iterator[Finding]:
     whole = diagnosed.reserved_bytes if advice.measure == "reserved" else diagnosed.peak_bytes
     staked = rows_at_stake(rows, advice, memory_space)
-    bytes_ = sum(int(str(row[advice.column])) for row in staked)
+    bytes_ = sum(cast("int", row[advice.column]) for row in staked)
     if whole and bytes_ >= max(LEAST_BYTES, LEAST_SHARE * whole):
         yield Finding(diagnosed.compilation, query, advice, bytes_, bytes_ / whole, tuple(staked))

@@ -81,20 +81,19 @@ def _no_second_statement(statement: Sequence[Token]) -> Iterator[Fault]:
 
 
 def _functions(statement: Sequence[Token]) -> Iterator[Fault]:
-    for before, token, after in _windows(statement):
+    for place, (before, token, after) in enumerate(_windows(statement)):
         remedy = _REMEDY_BY_FUNCTION.get(token.text.lower())
         if remedy and token.kind == "name" and after.text == "(" and before.text != ".":
             yield Fault(token.line, f"{token.text}() differs between the engines; {remedy}")
         if token.text == "||":
             yield Fault(token.line, "strings are not put together alike; return the parts")
-        if token.is_word("EXISTS", "COUNT") and after.text == "{":
-            place = statement.index(after, statement.index(token))
-            if not statement[place + 1].is_word("MATCH"):
-                yield Fault(token.line, f"write MATCH in {token.text} {{ MATCH … }}")
+        opens = token.is_word("EXISTS", "COUNT") and after.text == "{"
+        if opens and not _at(statement, place + 2).is_word("MATCH"):
+            yield Fault(token.line, f"write MATCH in {token.text} {{ MATCH … }}")
 
 
 def _lists(statement: Sequence[Token]) -> Iterator[Fault]:
-    for before, token, after in _windows(statement):
+    for place, (before, token, after) in enumerate(_windows(statement)):
         if token.text != "[" or before.text == "-":
             continue
         is_word = before.kind == "name" and not before.is_word(*_BEFORE_A_LIST)
@@ -102,12 +101,12 @@ def _lists(statement: Sequence[Token]) -> Iterator[Fault]:
             yield Fault(
                 token.line, "list indices count from 0 or 1 by engine; shape the list in Python"
             )
-        if after.kind == "name" and statement[_place(statement, token) + 2].is_word("IN"):
+        if after.kind == "name" and _at(statement, place + 2).is_word("IN"):
             yield Fault(token.line, "no list comprehension; use UNWIND and WHERE")
 
 
 def _parameters(statement: Sequence[Token]) -> Iterator[Fault]:
-    for before, token, after in _windows(statement):
+    for place, (before, token, after) in enumerate(_windows(statement)):
         if token.kind != "parameter":
             continue
         if token.text[1:].lower() in _RESERVED:
@@ -118,10 +117,9 @@ def _parameters(statement: Sequence[Token]) -> Iterator[Fault]:
                 f"{token.text} IS NULL fails on the embedded engine;"
                 f" give it a default and test for that, as in {token.text} = ''",
             )
-        place = _place(statement, token)
-        if before.is_word("IN") and statement[place - 2].text == "key":
+        if before.is_word("IN") and _at(statement, place - 2).text == "key":
             yield Fault(token.line, f"keys are looked up by UNWIND {token.text} AS k MATCH …")
-        if after.text == "*" and statement[place + 2].kind == "parameter":
+        if after.text == "*" and _at(statement, place + 2).kind == "parameter":
             yield Fault(token.line, "a product of parameters can overflow; multiply a property")
 
 
@@ -140,7 +138,7 @@ def _patterns(statement: Sequence[Token]) -> Iterator[Fault]:
                 f":{following[1]}:{following[3]} means both or either by engine; name one",
             )
         if token.text == "*" and _in_relationship(statement, place):
-            bounds = [item.text for item in statement[place + 1 : place + 4]]
+            bounds = [_at(statement, after).text for after in range(place + 1, place + 4)]
             is_bounded = bounds[0] == "1" and bounds[1] == ".." and bounds[2].isdigit()
             if not is_bounded or int(bounds[2]) > MAX_HOPS:
                 yield Fault(token.line, f"write the hops as *1..k, k at most {MAX_HOPS}")
@@ -205,26 +203,26 @@ def _ordered_with(statement: Sequence[Token]) -> Iterator[Fault]:
 
 
 def _in_relationship(statement: Sequence[Token], place: int) -> bool:
-    for token in reversed(statement[:place]):
+    for start in reversed(range(place)):
+        token = statement[start]
         if token.text == "[":
-            before = statement[_place(statement, token) - 1]
-            return before.text == "-"
+            return _at(statement, start - 1).text == "-"
         if token.text in ("]", "(", ")", "{", "}"):
             return False
     return False
 
 
-def _place(statement: Sequence[Token], token: Token) -> int:
-    return next(place for place, item in enumerate(statement) if item is token)
-
-
 _NOTHING: Final = Token("sign", "", 0)
 
 
+def _at(statement: Sequence[Token], place: int) -> Token:
+    # a statement may be half written
+    return statement[place] if 0 <= place < len(statement) else _NOTHING
+
+
 def _windows(statement: Sequence[Token]) -> Iterator[tuple[Token, Token, Token]]:
-    before = [_NOTHING, *statement[:-1]]
-    after = [*statement[1:], _NOTHING]
-    yield from zip(before, statement, after, strict=True)
+    for place, token in enumerate(statement):
+        yield _at(statement, place - 1), token, _at(statement, place + 1)
 
 
 _RULES: Final[Sequence[Callable[[Sequence[Token]], Iterator[Fault]]]] = (

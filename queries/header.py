@@ -5,6 +5,7 @@
     // @answers  What is biggest at the peak, and which line of mine made it?
     // @param    compilation STRING          key of a compilation
     // @param    limit       INTEGER = 20    rows to return
+    // @bounds   limit       1..100          what it may be, inclusive; 1.. is at least 1
     // @column   value       STRING          the value and its tuple index
     // @measure  physical
     // @note     A decision that a reader of the rows should know.
@@ -20,117 +21,32 @@ The header ends at the first line that is no comment.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import replace
 from keyword import iskeyword
 from typing import Final, NamedTuple
 
+from xlagraph.queries.declarations import (
+    EXAMPLES,
+    FRAMEWORKS,
+    MEASURES,
+    Advice,
+    Column,
+    Header,
+    Literal,
+    LiteralType,
+    Parameter,
+)
 from xlagraph.queries.errors import CatalogueError
-
-Literal = str | int | float | bool
-"""What a parameter may be."""
 
 KINDS: Final = ("table", "series")
 """Shape of the rows: `series` has one row for each step, made to be drawn as a curve."""
 
-MEASURES: Final[Mapping[str, str]] = {
-    "reserved": "bytes of allocations, thread-local ones left out",
-    "allocation": "bytes of allocations, thread-local ones included",
-    "printed": "what XLA wrote in its peak list",
-    "logical": "assigned sizes of live values, both sides of an in-place update",
-    "physical": "bytes that really hold a live value",
-    "assigned": "planned size of each value, padding included",
-    "dense": "elements × bits of the type",
-    "shared": "bytes that one value takes over from another",
-    "none": "no bytes",
-}
 TAKEN: Final = (
     *("graph", "format", "output", "quiet", "verbose", "help", "version"),
     *("show", "browser", "queries", "check", "query_id", "catalogue", "options", "parameters"),
 )
 """No parameter can be called so: options of the command, and parameters of `run`, are."""
 STATUSES: Final = ("stable", "experimental")
-FRAMEWORKS: Final = ("jax", "tensorflow", "pytorch")
-
-
-class LiteralType(StrEnum):
-    """Types of parameters and columns."""
-
-    STRING = "STRING"
-    INTEGER = "INTEGER"
-    FLOAT = "FLOAT"
-    BOOLEAN = "BOOLEAN"
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a query, `$name` in its text."""
-
-    name: str
-    type: LiteralType
-    default: Literal | None
-    """None where one must be given."""
-    description: str
-
-    @property
-    def required(self) -> bool:
-        """It has no default. The runner can still choose a `compilation`."""
-        return self.default is None
-
-    @property
-    def option(self) -> str:
-        """Its name in kebab case: `run-a` for `runA`."""
-        return re.sub(r"(?<=[a-z0-9])([A-Z])", r"-\1", self.name).lower()
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the rows that a query gives."""
-
-    name: str
-    type: LiteralType
-    description: str
-
-    @property
-    def is_bytes(self) -> bool:
-        """It counts bytes: its name contains `Bytes` or begins with `bytes`."""
-        return "Bytes" in self.name or self.name.startswith("bytes")
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What a query finds fault with, and what to do about it."""
-
-    column: str
-    """The column that says how many bytes are at stake in a row."""
-    measure: str
-    """What they are a share of: `reserved` or `physical` (at the peak)."""
-    title: str
-    evidence: tuple[str, ...]
-    """The columns that show it, besides the one at stake."""
-    once: tuple[str, str] | None
-    """Two columns: rows that agree in the first compete for as many places as the second
-    says, and each place is taken once; None where every row counts."""
-    remedies: Mapping[str, str]
-    """What to change, by framework."""
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """What the comments above a statement declare."""
-
-    title: str
-    kind: str
-    answers: str
-    parameters: tuple[Parameter, ...]
-    columns: tuple[Column, ...]
-    measure: str
-    """Which bytes it returns, one or more of `MEASURES`, with commas between."""
-    notes: tuple[str, ...]
-    status: str
-    advice: Advice | None
-    lines: Mapping[str, int]
-    """Line of `@param name`, `@column name` and of each other `@word`, from 1."""
 
 
 def parse_header(text: str, file: str) -> Header:
@@ -150,7 +66,9 @@ def parse_header(text: str, file: str) -> Header:
     for word in ("@kind", "@answers", "@measure", "@status", "@advice", "@evidence", "@once"):
         if len(by_word[word]) > 1:
             raise CatalogueError(f"{file}:{by_word[word][1].line}: {word} stands twice; keep one")
-    parameters = tuple(_parameter(item, file) for item in by_word["@param"])
+    parameters = _bounded(
+        [_parameter(item, file) for item in by_word["@param"]], by_word["@bounds"], file
+    )
     columns = tuple(_column(item, file) for item in by_word["@column"])
     for word, names in (
         ("@param", [item.name for item in parameters]),
@@ -190,8 +108,8 @@ class _Declaration(NamedTuple):
 
 
 _WORDS: Final = (
-    "@kind", "@answers", "@param", "@column", "@measure", "@note", "@advice", "@evidence", "@once",
-    "@remedy", "@status",
+    "@kind", "@answers", "@param", "@bounds", "@column", "@measure", "@note", "@advice",
+    "@evidence", "@once", "@remedy", "@status",
 )  # fmt: skip
 
 # limit       INTEGER = 20    rows to return
@@ -199,6 +117,8 @@ _PARAMETER: Final = re.compile(
     r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)"
     r"(?: *= *(?P<default>'[^']*'|\S+))?(?: +(?P<text>.+))?"
 )
+# hops        1..5
+_BOUNDS: Final = re.compile(r"(?P<name>\w+) +(?P<least>-?\d+)\.\.(?P<most>-?\d+)?")
 # value       STRING          the value and its tuple index
 _COLUMN: Final = re.compile(r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)(?: +(?P<text>.+))?")
 # paddingBytes physical  Padding fills the peak
@@ -254,7 +174,34 @@ def _parameter(declaration: _Declaration, file: str) -> Parameter:
                 f"{file}:{declaration.line}: the default {match['default']} is no {type_};"
                 f" write e.g. {EXAMPLES[type_]}"
             ) from None
-    return Parameter(match["name"], type_, default, match["text"])
+    # neither engine takes a LIMIT below 0
+    least = 0 if match["name"] == "limit" and type_ is LiteralType.INTEGER else None
+    return Parameter(match["name"], type_, default, match["text"], least)
+
+
+def _bounded(
+    parameters: Sequence[Parameter], bounds: Sequence[_Declaration], file: str
+) -> tuple[Parameter, ...]:
+    by_name = {parameter.name: parameter for parameter in parameters}
+    for declaration in bounds:
+        match = _BOUNDS.fullmatch(declaration.rest)
+        if match is None:
+            raise _unfit(declaration, "@bounds hops 1..5", file)
+        parameter = by_name.get(match["name"])
+        if parameter is None or parameter.type is not LiteralType.INTEGER:
+            raise CatalogueError(
+                f"{file}:{declaration.line}: '{match['name']}' is no INTEGER @param;"
+                " name one that is"
+            )
+        least, most = (None if text is None else int(text) for text in match.group("least", "most"))
+        bounded = replace(parameter, least=least, most=most)
+        if parameter.default is not None and (fault := bounded.out_of_bounds(parameter.default)):
+            raise CatalogueError(
+                f"{file}:{declaration.line}: the default {parameter.default} is {fault};"
+                " widen the bounds, or choose another default"
+            )
+        by_name[parameter.name] = bounded
+    return tuple(by_name[parameter.name] for parameter in parameters)
 
 
 def _column(declaration: _Declaration, file: str) -> Column:
@@ -262,15 +209,6 @@ def _column(declaration: _Declaration, file: str) -> Column:
     if match is None or match["text"] is None:
         raise _unfit(declaration, "@column value STRING the value and its tuple index", file)
     return Column(match["name"], _type(match["type"], declaration, file), match["text"])
-
-
-EXAMPLES: Final[Mapping[LiteralType, str]] = {
-    LiteralType.STRING: "'fusion.7'",
-    LiteralType.INTEGER: "20",
-    LiteralType.FLOAT: "0.5",
-    LiteralType.BOOLEAN: "true",
-}
-"""A literal of each type, as an error shows it."""
 
 
 def _literal(text: str, type_: LiteralType) -> Literal:

@@ -9,8 +9,8 @@ from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.queries.absences import absences, check_names, check_tag
 from xlagraph.queries.catalogue import Query, load_catalogue
 from xlagraph.queries.compilations import find_compilation, find_run
+from xlagraph.queries.declarations import EXAMPLES, LiteralType, Parameter
 from xlagraph.queries.errors import BadParameter, UnknownQuery
-from xlagraph.queries.header import EXAMPLES, LiteralType, Parameter
 
 _RUN_PARAMETERS: Final = ("run", "runA", "runB")
 
@@ -62,10 +62,12 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
     """Look a query up by its id; raises UnknownQuery with ids that are near."""
     if query_id in catalogue:
         return catalogue[query_id]
+    of_theme = [query.id for query in catalogue.values() if query.theme == query_id]
     same_noun = [id_ for id_ in catalogue if query_id and query_id in id_]
     close = get_close_matches(query_id, catalogue, n=5, cutoff=0.5)
     raise UnknownQuery(
-        f"no query is called '{query_id}'", list(dict.fromkeys((*same_noun, *close)))[:5]
+        f"no query is called '{query_id}'",
+        of_theme or list(dict.fromkeys((*same_noun, *close)))[:5],
     )
 
 
@@ -109,8 +111,12 @@ def _checked(query: Query, parameter: Parameter, value: Scalar) -> Scalar:
         )
     if isinstance(value, int) and not _SMALLEST <= value <= _LARGEST:
         raise BadParameter(f"{query.id}: {parameter.name} = {value} is beyond 64 bits")
-    if parameter.name == "limit" and isinstance(value, int) and value < 0:
-        raise BadParameter(f"{query.id}: limit = {value} is below 0; give e.g. limit = 20")
+    if fault := parameter.out_of_bounds(value):
+        example = parameter.least if parameter.default is None else parameter.default
+        raise BadParameter(
+            f"{query.id}: {parameter.name} = {value} is {fault};"
+            f" give e.g. {parameter.name} = {example}"
+        )
     return value
 
 

@@ -91,10 +91,10 @@ def clauses(statement: Sequence[Token]) -> list[Clause]:
         if words:
             starts.append((place, words))
         place += len(words) or 1
-    ends = [place for place, _ in starts[1:]] + [len(statement)]
+    ends = [*(place for place, _ in starts[1:]), len(statement)]
     return [
         Clause(" ".join(words), tuple(statement[place + len(words) : end]), statement[place].line)
-        for (place, words), end in zip(starts, ends, strict=True)
+        for (place, words), end in zip(starts, ends, strict=False)
     ]
 
 
@@ -146,7 +146,7 @@ def patterns(statement: Sequence[Token]) -> Iterator[Pattern]:
             continue
         properties: list[Token] = []
         if rest and rest[0].text == "{":
-            closing = next(at for at, item in enumerate(rest) if item.text == "}")
+            closing = next((at for at, item in enumerate(rest) if item.text == "}"), len(rest))
             properties = [
                 item
                 for item, after in pairwise(rest[:closing])

@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.graph import GraphError, open_graph
 from xlagraph.queries.catalogue import Query
-from xlagraph.queries.header import Literal, LiteralType
+from xlagraph.queries.declarations import Literal, LiteralType
 
 _LINE: Final = re.compile(r" *\(line: (\d+), offset: \d+\)")
 _VALUES: Final[dict[LiteralType, Literal]] = {

@@ -1,7 +1,7 @@
 """The story of one value: what it is, who made it, whose bytes it has, who reads it, its end."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.queries.compilations import find_compilation
@@ -159,7 +159,11 @@ def _part(facts: Row, names: str) -> Row:
 
 def _neighbours(graph: Graph, statement: str, parameters: dict[str, Cell]) -> tuple[Row, ...]:
     rows = graph.query(statement, parameters).mappings()
-    return tuple(sorted(rows, key=lambda row: (-int(str(row["sharedBytes"])), str(row["value"]))))
+    return tuple(sorted(rows, key=_most_shared_first))
+
+
+def _most_shared_first(row: Row) -> tuple[int, str]:
+    return -cast("int", row["sharedBytes"]), str(row["value"])
 
 
 def _stack(graph: Graph, instruction: Cell) -> tuple[Row, ...]:

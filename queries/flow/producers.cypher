@@ -6,6 +6,7 @@
 //           while.1{1}
 // @param    hops        INTEGER = 3     how far to walk, at most 5
 // @param    limit       INTEGER = 1000  rows to return
+// @bounds   hops        1..5
 // @column   hop         INTEGER         instructions between, the smallest number
 // @column   value       STRING          name of the value, with its tuple index
 // @column   instruction STRING          the one that makes it

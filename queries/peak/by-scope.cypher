@@ -5,6 +5,7 @@
 // @param    memorySpace   INTEGER = 0   number of the memory space
 // @param    depth         INTEGER = 3   parts of the op name to keep, from 1
 // @param    limit         INTEGER = 20  rows to return
+// @bounds   depth         1..
 // @column   scope         STRING        leading parts of the op name; null if there is none
 // @column   values        INTEGER       how many values are live at the peak
 // @column   physicalBytes INTEGER       their own shares of the physical peak

@@ -5,6 +5,7 @@
 // @param    allocation  INTEGER         number of the allocation
 // @param    offsetBytes INTEGER = 0     byte within the allocation, from 0
 // @param    limit       INTEGER = 1000  rows to return
+// @bounds   offsetBytes 0..
 // @column   value       STRING          name of the value, with its tuple index
 // @column   offsetBytes INTEGER         where it begins in the allocation
 // @column   sizeBytes   INTEGER         assigned size, padding included

@@ -175,6 +175,20 @@ def test_show_prints_param_lines_and_the_file_as_it_is(run):
     )
 
 
+@pytest.mark.parametrize("option", ["--show", "--browser"])
+def test_a_part_of_a_key_is_written_whole_for_the_browser(run, graph, option):
+    asked = ("query", "peak/by-op", option, "--compilation")
+    assert run(*asked, "before/module_0001").out == run(*asked, BEFORE_F).out
+    ambiguous = run(*asked, "jit_f")
+    assert (ambiguous.code, ambiguous.out) == (1, "")
+
+
+def test_without_a_graph_a_key_is_shown_as_it_was_typed(run):
+    ended = run("query", "peak/by-op", "--show", "--compilation", "run/f")
+    assert ended.out.startswith(":param compilation => 'run/f';\n")
+    assert ended.err.startswith("'run/f' stands there as it was typed")
+
+
 def test_what_show_prints_runs_as_a_statement_too(run, graph, monkeypatch):
     import io
 

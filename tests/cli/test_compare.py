@@ -137,7 +137,7 @@ def test_one_against_many_has_a_row_for_each(run, graph):
     }  # fmt: skip
     shown = run("compare", "before", "after", "before").out.splitlines()
     assert shown[0] == "before against 2 others: it reserves 640 B, its physical peak is 640 B"
-    assert [line.split()[0] for line in shown[4:]] == ["after", "before"]
+    assert [line.split()[0] for line in shown[2:]] == ["other", "------", "after", "before"]
 
 
 def test_one_against_many_by_a_grouping_names_the_sides(run, graph):

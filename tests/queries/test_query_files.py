@@ -1,11 +1,13 @@
 """Query files are checked where they are made, in messages that teach."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from xlagraph.queries import CatalogueError, LiteralType, check_queries, load_catalogue
 from xlagraph.queries.catalogue import OWN_DIRECTORY
+from xlagraph.queries.lint import statement_faults
 
 GOOD = """\
 // Values of one compilation
@@ -103,6 +105,9 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
         ("INTEGER = 20", "INTEGER = many", "7: the default many is no INTEGER; write e.g. 20"),
         ("STRING = 'x'", "STRING = x", "6: the default x is no STRING; write e.g. 'fusion.7'"),
         ("INTEGER = 20", "NUMBER = 20", "7: expected a type, one of STRING, INTEGER,"),
+        ("// @status", "// @bounds   limit 1..9\n// @status", "11: the default 20 is above 9;"),
+        ("// @status", "// @bounds   name 1..\n// @status", "11: 'name' is no INTEGER @param"),
+        ("// @status", "// @bounds   limit 1-9\n// @status", "11: expected a line like '@bounds"),
         ("STRING        its label", "STRING", "8: expected a line like '@column value STRING"),
         ("// @column   sizeBytes", "// @column   value", "9: @column value stands twice"),
         ("// @status", "// @kind     table\n// @status", "11: @kind stands twice"),
@@ -114,6 +119,16 @@ def test_header_problem_names_line_and_remedy(tmp_path: Path, old: str, new: str
     with pytest.raises(CatalogueError) as error:
         load_catalogue([tmp_path])
     assert str(error.value).endswith(problem)
+
+
+def test_half_written_statement_has_faults_with_their_lines(tmp_path: Path):
+    assert problems(tmp_path) == []
+    query = load_catalogue([tmp_path])["mine/values"]
+    start = query.text.index("\nMATCH") + 1
+    for end in range(start, len(query.text) - len("LIMIT $limit\n")):
+        faults = statement_faults(replace(query, text=query.text[:end]))
+        assert faults
+        assert all(fault.line <= query.text.count("\n") for fault in faults)
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,9 @@ def test_unknown_query_says_what_is_near(graph: Graph):
     with pytest.raises(UnknownQuery) as error:
         run(graph, "chain")
     assert error.value.candidates == ("alias/chain", "reuse/chain")
+    with pytest.raises(UnknownQuery) as error:
+        run(graph, "trend")
+    assert error.value.candidates == ("trend/modules", "trend/op", "trend/recurring")
 
 
 def test_unknown_run_says_what_is_near(graph: Graph):
@@ -128,12 +131,30 @@ def test_missing_parameter_is_named_with_an_example(graph: Graph):
         ("alias/chain", {"value": "pair"}, "did you mean 'pair{}', "),
         ("lifetime/across", {"instruction": "updat"}, "did you mean 'update'"),
         ("reuse/slot", {"allocation": 8}, "no allocation has the number 8; there are 8, from 0"),
+        ("lifetime/across", {"step": 99}, "no step has the number 99; the schedule ends at 11"),
     ],
 )
 def test_unknown_name_says_what_is_near(
     graph: Graph, query: str, parameters: dict[str, str | int], message: str
 ):
     with pytest.raises(NoSuchName) as error:
+        run(graph, query, compilation="tiny/step", **parameters)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "message"),
+    [
+        ("flow/users", {"value": "p", "hops": 6}, "hops = 6 is above 5; give e.g. hops = 3"),
+        ("flow/producers", {"value": "p", "hops": 0}, "hops = 0 is below 1"),
+        ("peak/by-scope", {"depth": 0}, "depth = 0 is below 1"),
+        ("reuse/slot", {"allocation": 0, "offsetBytes": -1}, "offsetBytes = -1 is below 0"),
+    ],
+)
+def test_number_beyond_its_bounds_is_refused(
+    graph: Graph, query: str, parameters: dict[str, str | int], message: str
+):
+    with pytest.raises(BadParameter) as error:
         run(graph, query, compilation="tiny/step", **parameters)
     assert message in str(error.value)
 
