@@ -4,7 +4,7 @@
     1. rows go to Parquet files in `FILE.loading/` as they come; beside that
     2. the graph file is copied there, or an empty one made
     3. what is removed or replaced is deleted from the copy
-    4. each table takes its rows in one COPY
+    4. each table takes its rows in one COPY, or a few
     5. shared nodes that nothing uses any more are deleted, where something was removed
     6. checkpoint, compare the counts, close, fsync
     7. rename over the graph file
@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import GraphUnwritable
+from xlagraph.graph.freed_memory import give_memory_back
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
 from xlagraph.graph.schema import SCHEMA, VERSION, PropertyType, RelationshipType
@@ -194,6 +195,7 @@ class LadybugLoad:
         """Finish the row files."""
         if self._files is not None:
             self._files.close()
+        give_memory_back()
 
     def __enter__(self) -> "LadybugLoad":
         return self
@@ -249,7 +251,9 @@ class LadybugLoad:
             for files in (shared, self._files):
                 if files is not None and (count := files.counts.get(name)):
                     add = _create if is_small and count * _COPY_PAYS < before[name] else _copy
-                    add(connection, name, files.path(name))
+                    for path in files.paths(name):
+                        add(connection, name, path)
+                        give_memory_back()
         if is_small:
             connection.execute("COMMIT")
         after = _counts(connection)
@@ -349,6 +353,8 @@ class LadybugLoad:
 
     def _stored(self) -> dict[str, str | None]:
         """Give the digest of each stored compilation, asked once in a load."""
+        if not self._path.exists():
+            return {}
         if self._digests is None:
             found = self._query("MATCH (c:Compilation) RETURN c.key AS key, c.sha256 AS digest")
             self._digests = {

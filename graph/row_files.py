@@ -1,4 +1,4 @@
-"""Rows of many compilations as one Parquet file for each table, bounded in memory.
+"""Rows of many compilations as Parquet files, some for each table, bounded in memory.
 
 A relationship's ends are written as keys, which is what the embedded engine copies from.
 """
@@ -15,12 +15,18 @@ import pyarrow.parquet as pq
 _GROUP_ROWS: Final = 64_000
 _GROUP_BYTES: Final = 8 << 20
 
+# Rows after which a table goes on in another file, as the engine fails where one COPY needs
+# more memory than its pool has: three million nodes with 256 MiB, about four times as many
+# with the 1 GiB that it is given. Another COPY into the same table costs time instead.
+_FILE_NODES: Final = 2_000_000
+_FILE_RELATIONSHIPS: Final = 8_000_000
+
 # Columns without repetition: trying a dictionary for them doubled the time to write.
 _PLAIN: Final = frozenset({"key", "from", "to", "text", "label"})
 
 
 class RowFiles:
-    """Parquet files below a folder, one for each table that has rows."""
+    """Parquet files below a folder for each table that has rows."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,11 +34,13 @@ class RowFiles:
         self._waiting_rows: dict[str, int] = {}
         self._waiting_bytes: dict[str, int] = {}
         self._writers: dict[str, pq.ParquetWriter] = {}
+        self._paths: dict[str, list[Path]] = {}
+        self._file_rows: dict[str, int] = {}
         self.counts: dict[str, int] = {}
         """Rows by table, in the order in which the tables got their first."""
 
     def add(self, name: str, rows: pa.Table) -> None:
-        """Append rows to a table's file."""
+        """Append rows to a table."""
         if not rows.num_rows:
             return
         self.counts[name] = self.counts.get(name, 0) + rows.num_rows
@@ -42,9 +50,9 @@ class RowFiles:
         if self._waiting_rows[name] >= _GROUP_ROWS or self._waiting_bytes[name] >= _GROUP_BYTES:
             self._flush(name)
 
-    def path(self, name: str) -> Path:
+    def paths(self, name: str) -> list[Path]:
         """Say where a table's rows stand; complete after `close`."""
-        return self._folder / f"{name}.parquet"
+        return self._paths.get(name, [])
 
     def close(self) -> None:
         """Write what waits and finish the files."""
@@ -59,17 +67,26 @@ class RowFiles:
             return
         self._waiting_rows[name] = self._waiting_bytes[name] = 0
         rows = pa.concat_tables(tables)
-        writer = self._writers.get(name)
-        if writer is None:
-            repeated = [field.name for field in rows.schema if field.name not in _PLAIN]
-            writer = self._writers[name] = pq.ParquetWriter(
-                self.path(name),
-                rows.schema,
-                compression="snappy",
-                use_dictionary=cast("bool", repeated or False),  # the stubs know no list
-                write_statistics=False,
-            )
-        writer.write_table(rows, row_group_size=2 * _GROUP_ROWS)
+        if name not in self._writers:
+            self._open(name, rows.schema)
+        self._writers[name].write_table(rows, row_group_size=2 * _GROUP_ROWS)
+        self._file_rows[name] += rows.num_rows
+        most = _FILE_RELATIONSHIPS if "from" in rows.schema.names else _FILE_NODES
+        if self._file_rows[name] >= most:
+            self._writers.pop(name).close()
+
+    def _open(self, name: str, schema: pa.Schema) -> None:
+        paths = self._paths.setdefault(name, [])
+        paths.append(self._folder / f"{name}.{len(paths)}.parquet")
+        repeated = [field.name for field in schema if field.name not in _PLAIN]
+        self._writers[name] = pq.ParquetWriter(
+            paths[-1],
+            schema,
+            compression="snappy",
+            use_dictionary=cast("bool", repeated or False),  # the stubs know no list
+            write_statistics=False,
+        )
+        self._file_rows[name] = 0
 
     def abandon(self) -> None:
         """Let go of the files, finished or not."""

@@ -20,7 +20,9 @@ from xlagraph.graph import (
     GraphTooNew,
     GraphUnreachable,
     GraphUnwritable,
+    ladybug_load,
     open_graph,
+    row_files,
 )
 
 LOADER = Path(__file__).parent / "loader.py"
@@ -43,6 +45,23 @@ def file(tmp_path):
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
+    for name in ("_GROUP_ROWS", "_FILE_NODES", "_FILE_RELATIONSHIPS"):
+        monkeypatch.setattr(row_files, name, 10)
+    compilations = [made_rows(stem=f"module_{number:04}", values=7) for number in range(9)]
+    parts = []
+    copy = ladybug_load._copy
+    monkeypatch.setattr(
+        ladybug_load, "_copy", lambda *given: (parts.append(given[1]), copy(*given))
+    )
+    load(tmp_path / "graph.lbug", *compilations)
+    assert parts.count("Value") > 3
+    assert parts.count("HOLDS") > 3
+    with open_graph(tmp_path / "graph.lbug") as graph:
+        for rows in compilations:
+            assert facts(graph.read(rows.compilation)) == facts(rows)
 
 
 def test_reading_never_makes_a_file(tmp_path):
