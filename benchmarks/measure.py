@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -37,22 +38,41 @@ class Measured:
 
     seconds: float
     """Of the timed part."""
-    peak_bytes: int
-    """Resident in the child and its own children together, shared pages once each."""
     answer: Mapping[str, Any]
 
 
 def in_child(task: str, *arguments: object) -> Measured:
     """Run one task in a fresh Python; TaskFailed if it fails."""
+    return _run(task, arguments, lambda child: child.wait())
+
+
+def peak_bytes_in_child(task: str, *arguments: object) -> int:
+    """Tell what a task keeps resident at most, in its process and all below it together.
+
+    Shared pages count once. To look at them takes a fifth of a processor: such a run says
+    nothing about time.
+    """
+    peak = 0
+
+    def watch(child: "subprocess.Popen[str]") -> None:
+        nonlocal peak
+        while child.poll() is None:
+            peak = max(peak, sum(map(_resident_bytes, _family(child.pid))))
+            time.sleep(SAMPLE_SECONDS)
+
+    measured = _run(task, arguments, watch)
+    return max(peak, measured.answer["peak_bytes"])
+
+
+def _run(
+    task: str, arguments: Sequence[object], until_end: Callable[["subprocess.Popen[str]"], object]
+) -> Measured:
     environment = {**ENVIRONMENT, **os.environ} if task in PREPARING else None
     command = [sys.executable, str(TASKS), task, *map(str, arguments)]
     # files, not pipes: nobody reads while the child runs, and it may have much to say
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        with subprocess.Popen(command, env=environment, stdout=out, stderr=err) as child:
-            peak = 0
-            while child.poll() is None:
-                peak = max(peak, sum(map(_resident_bytes, _family(child.pid))))
-                time.sleep(SAMPLE_SECONDS)
+        with subprocess.Popen(command, env=environment, stdout=out, stderr=err, text=True) as child:
+            until_end(child)
         out.seek(0)
         err.seek(0)
         if child.returncode:
@@ -63,7 +83,7 @@ def in_child(task: str, *arguments: object) -> Measured:
             raise failure
         *_, last = out.read().strip().split("\n")
         answer = json.loads(last)
-    return Measured(answer["seconds"], max(peak, answer["peak_bytes"]), answer)
+    return Measured(answer["seconds"], answer)
 
 
 def median_in_child(repeats: int, task: str, *arguments: object) -> Measured:
@@ -122,12 +142,10 @@ def _processor() -> str:
 def _family(pid: int) -> Iterator[int]:
     """List a process and all below it, as far as they still live."""
     yield pid
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return
-    for child in children.split():
-        yield from _family(int(child))
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):  # of each thread
+        with suppress(OSError):
+            for child in children.read_text().split():
+                yield from _family(int(child))
 
 
 def _resident_bytes(pid: int) -> int:

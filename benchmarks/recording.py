@@ -38,6 +38,11 @@ class RecordingGraph:
         """As of the graph beneath."""
         return self._graph.versions
 
+    @property
+    def is_new(self) -> bool:
+        """As of the graph beneath."""
+        return self._graph.is_new
+
     def query(
         self,
         text: str,

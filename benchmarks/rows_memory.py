@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from measure import in_child
+from measure import peak_bytes_in_child
 from references import POOL_BYTES
 from settings import Settings
 from table import Row, memory_row
@@ -32,4 +32,4 @@ def _single(settings: Settings, what: str, folder: Path) -> Row:
 
 
 def _peak(settings: Settings, folder: Path) -> int:
-    return in_child("ingest", settings.fresh("memory.lbug"), folder).peak_bytes
+    return peak_bytes_in_child("ingest", settings.fresh("memory.lbug"), folder)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from xlagraph.graph.spared_imports import spare_imports
+
 ANSWER: dict[str, Any] = {}
 
 
@@ -174,6 +176,7 @@ TASKS: dict[str, Callable[..., None]] = {
 
 def main(name: str, *arguments: str) -> None:
     """Run a task and print its answer."""
+    spare_imports()  # as the command does
     TASKS[name](*arguments)
     own, below = (
         resource.getrusage(who).ru_maxrss

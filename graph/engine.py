@@ -83,6 +83,10 @@ class Graph(Protocol):
     def versions(self) -> Mapping[str, str]:
         """Engine and its version, driver and its version."""
 
+    @property
+    def is_new(self) -> bool:
+        """Whether it is a file that is yet to be made, so that it holds nothing."""
+
     def query(
         self,
         text: str,

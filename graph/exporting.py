@@ -85,6 +85,10 @@ class Export:
         return {"schema": str(VERSION)}
 
     @property
+    def is_new(self) -> bool:
+        return False
+
+    @property
     def manifest(self) -> Manifest:
         """What has been written; complete once the export is closed."""
         return self._files.manifest

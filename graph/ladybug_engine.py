@@ -60,6 +60,10 @@ class LadybugGraph:
     def versions(self) -> Mapping[str, str]:
         return {"ladybug": str(ladybug.__version__)}
 
+    @property
+    def is_new(self) -> bool:
+        return not self._path.exists()
+
     def query(
         self,
         text: str,

@@ -144,6 +144,10 @@ class Neo4jGraph:
     def versions(self) -> Mapping[str, str]:
         return {"neo4j server": self._server, "neo4j driver": neo4j.__version__}
 
+    @property
+    def is_new(self) -> bool:
+        return False
+
     def check_server(self) -> None:
         """Refuse a server that is too old and a graph that another schema wrote."""
         with self._our_errors():

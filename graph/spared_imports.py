@@ -1,7 +1,8 @@
-"""Keeps pyarrow from importing pandas, which it tries at the first column that it makes.
+"""Keeps pyarrow from importing numpy and pandas, which it can do without.
 
-Where pandas is installed, that takes as long as to start a process, or to prepare a hundred
-small dumps. For processes of our own only: a library leaves its caller's imports alone.
+Where they are installed, pyarrow imports numpy as it starts and pandas at the first column
+that it makes. That takes as long as to start a process, or to prepare a hundred small
+dumps. For processes of our own only: a library leaves its caller's imports alone.
 """
 
 import sys
@@ -9,20 +10,23 @@ from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Final
 
-__all__ = ["forbid_pandas"]
+__all__ = ["spare_imports"]
+
+_SPARED: Final = ("numpy", "pandas")
 
 
-class _NoPandas(MetaPathFinder):
+class _Spared(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
-        if fullname == "pandas":
-            raise ModuleNotFoundError("pandas is not used in this process", name="pandas")
+        if fullname in _SPARED:
+            raise ModuleNotFoundError(f"{fullname} is not used in this process", name=fullname)
         return None
 
 
-def forbid_pandas() -> None:
-    """Let ``import pandas`` fail in this process from now on."""
-    sys.meta_path.insert(0, _NoPandas())
+def spare_imports() -> None:
+    """Let ``import numpy`` and ``import pandas`` fail in this process from now on."""
+    sys.meta_path.insert(0, _Spared())

@@ -245,7 +245,7 @@ def _find_all(paths: Iterable[str | Path], run: str | None) -> FoundDumps:
 
 
 def _stored_runs(graph: Graph | None, runs: set[str]) -> dict[str, _StoredRun]:
-    if graph is None or not runs:
+    if graph is None or graph.is_new or not runs:
         return {}
     rows = graph.query(
         "UNWIND $runs AS name MATCH (r:Run {key: name})-[:COMPILED]->(c:Compilation) "

@@ -22,8 +22,8 @@ from typing import IO, Final, NamedTuple, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.pandas_import import forbid_pandas
 from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, RowBatch
+from xlagraph.graph.spared_imports import spare_imports
 from xlagraph.ingest.collector import collector_paused
 from xlagraph.ingest.dump_files import DumpFiles
 from xlagraph.ingest.errors import ParseError
@@ -39,12 +39,10 @@ __all__ = ["ENVIRONMENT", "Job", "Outcome", "Prepared", "prepare_all", "serve"]
 
 ENVIRONMENT: Final[Mapping[str, str]] = {
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-    "OPENBLAS_NUM_THREADS": "1",
 }
 """Of processes that prepare, unless it is set already.
 
-Large pages: of 100 MB, to read and decode took 35 ms in place of 100. No threads for
-numpy, which pyarrow imports where there is one: they spin for as long as it takes to start.
+Large pages: of 100 MB, to read and decode took 35 ms in place of 100.
 """
 
 _BATCH_BYTES: Final = 2**20
@@ -353,7 +351,7 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 
 def serve() -> None:
     """Prepare the batches that come on standard input until it ends."""
-    forbid_pandas()
+    spare_imports()
     source, target = sys.stdin.buffer, sys.stdout.buffer
     known = _KnownContents()
     with suppress(EOFError, BrokenPipeError):

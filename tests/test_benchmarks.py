@@ -1,7 +1,10 @@
 """The generator of the benchmarks writes what XLA could write; the verdicts catch bad growth."""
 
+import os
+import subprocess
 import sys
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
 
@@ -220,13 +223,23 @@ def test_what_is_missing_here_is_no_failure_and_what_breaks_is_one():
 
 
 def test_the_run_of_median_time_stands_for_the_others():
-    runs = [measure.Measured(seconds, 0, {}) for seconds in (3, 1, 2)]
+    runs = [measure.Measured(seconds, {}) for seconds in (3, 1, 2)]
     assert measure.median_run(runs).seconds == 2
 
 
 def test_a_child_that_fails_tells_its_exit_code_and_its_last_line():
     with pytest.raises(measure.TaskFailed, match=r"count_lines, exit code 1: .*nowhere\.txt"):
         measure.in_child("count_lines", "nowhere.txt")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc")
+def test_memory_of_a_process_that_a_thread_started_counts_too():
+    with (
+        ThreadPoolExecutor(1) as threads,
+        threads.submit(subprocess.Popen, [sys.executable, "-c", "input()"], stdin=-1).result() as p,
+    ):
+        assert p.pid in measure._family(os.getpid())
+        assert measure._resident_bytes(p.pid) > 1e6
 
 
 @pytest.fixture
