@@ -108,6 +108,9 @@ def peaks(
         hidden: list[_Held] = []
         for allocation in by_color[color]:
             inside = residents.get(allocation.number, [])
+            if len(inside) < 2:  # as in most allocations
+                peak_of[allocation.number] = _peak_of_one(allocation, inside, logical)
+                continue
             twice = held_twice.get(allocation.number, [])
             held = [(first, last, end - start) for first, last, _, start, end, _ in inside]
             _add(logical, held)
@@ -119,10 +122,14 @@ def peaks(
         peak = _peak(physical, max_step)
         shares: list[tuple[int, int]] = []
         for allocation in by_color[color]:
-            # in the order of residents: first step, last step, value id
-            live = sorted(_live(residents.get(allocation.number, []), peak))
-            owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
-            shares += zip([place for *_, place in live], owned, strict=True)
+            live = _live(residents.get(allocation.number, []), peak)
+            if len(live) == 1:
+                _, _, _, start, end, place = live[0]
+                shares.append((place, end - start))
+            elif live:
+                live.sort()  # by first step, last step, value id
+                owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
+                shares += zip([place for *_, place in live], owned, strict=True)
         logical_peak = _peak(logical, max_step)
         spaces.append(_space(color, by_color[color], logical_peak, peak, tuple(shares)))
         if color == 0:
@@ -187,14 +194,24 @@ def _sums(changes: _Changes, steps: Iterable[int]) -> list[int]:
     return list(accumulate(map(changes.get, steps, repeat(0))))
 
 
+def _peak_of_one(
+    allocation: Allocation, inside: Sequence[_Resident], logical: _Changes
+) -> AllocationPeak:
+    """Give the peak of an allocation with one resident at most, and add that to the changes."""
+    if not inside:
+        return AllocationPeak(Peak(0, 0), allocation.size_bytes)
+    ((first, last, _, start, end, _),) = inside
+    if start == end:
+        return AllocationPeak(Peak(0, 0), allocation.size_bytes)
+    logical[first] += end - start
+    logical[last + 1] -= end - start
+    hole = max(start, allocation.size_bytes - end)
+    return AllocationPeak(Peak(end - start, first), hole)
+
+
 def _allocation_peak(
     allocation: Allocation, inside: Sequence[_Resident], held: Sequence[_Held], max_step: int
 ) -> AllocationPeak:
-    if len(inside) == 1:  # as in most allocations
-        first, _, _, start, end, _ = inside[0]
-        if end > start:
-            hole = max(start, allocation.size_bytes - end)
-            return AllocationPeak(Peak(end - start, first), hole)
     peak = _peak(_add(defaultdict(int), held), max_step)
     slots = [(start, end) for _, _, _, start, end, _ in _live(inside, peak)]
     return AllocationPeak(peak, largest_hole(slots, allocation.size_bytes))

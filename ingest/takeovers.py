@@ -6,7 +6,7 @@ last occupant before it in that order. Slot succession and the physical measures
 follow from these bytes, so that they are looked for once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xlagraph.ingest.live_ranges import Span
@@ -48,6 +48,9 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
             (value.offset_bytes, value.offset_bytes + value.size_bytes)
             for value in (plan.values[place] for _, _, _, place in ordered)
         ]
+        if slots.count(slots[0]) == len(slots):  # as where values are updated in place
+            taken += _whole_takeovers(ordered, slots[0][1] - slots[0][0])
+            continue
         held: SlotMap[tuple[int, int]] = SlotMap(slots)
         for (_, last, _, later), (start, end) in zip(ordered, slots, strict=True):
             for piece_start, piece_end, (earlier, until) in held.take(start, end, (later, last)):
@@ -55,3 +58,14 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
                 if until > last:
                     held.take(piece_start, piece_end, (later, until))
     return taken
+
+
+def _whole_takeovers(
+    ordered: Sequence[tuple[int, int, int, int]], size_bytes: int
+) -> Iterator[Takeover]:
+    """Give what values of one slot take over: all of it, each from the one before it."""
+    (_, held_until, _, earlier), *others = ordered
+    for _, last, _, later in others:
+        yield Takeover(later, earlier, size_bytes, held_until)
+        held_until = max(held_until, last)
+        earlier = later
