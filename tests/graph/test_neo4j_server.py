@@ -203,7 +203,7 @@ def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):
 
 
 def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
-    rows = made_rows(values=20_000)
+    rows = made_rows(values=8000)
     with neo4j_graph.load() as load:
         load.write(rows)
     process = subprocess.Popen(
@@ -328,33 +328,6 @@ def test_a_wrong_password_is_tried_once_and_never_shown(server_home, monkeypatch
         monkeypatch.setenv("NEO4J_DATABASE", "nowhere")
         with pytest.raises(Exception, match="nowhere"):
             open_graph(server.uri)
-
-
-def test_a_load_outlives_a_server_that_is_killed_and_restarted(server_home):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with started(server_home, bolt_port=port) as (server, java):
-        process = loader(server.uri, "run", 0, 60, 300)
-        assert process.stdout.readline() == "loading\n"
-        time.sleep(1)
-        java.kill()
-        java.wait()
-    with started(server_home, bolt_port=port) as (server, _):
-        said, errors = process.communicate(timeout=300)
-        assert said == "done\n", errors
-        with open_graph(server.uri) as graph:
-            for number in range(0, 60, 9):
-                rows = made_rows(
-                    "run",
-                    f"module_{number:04}",
-                    values=300,
-                    op=f"op/{number % 3}/x",
-                    sha256=f"{number} 300",
-                )
-                assert facts(graph.read(rows.compilation)) == facts(rows)
-            assert cells(graph, "MATCH (c:Compilation) RETURN count(*) AS n") == [60]
-            assert_nothing_is_left_over(graph)
 
 
 @pytest.fixture

@@ -48,8 +48,7 @@ def engines(
         file = tmp_path_factory.mktemp("graph") / "real.lbug"
         with open_graph(file, create=True) as embedded, open_graph(neo4j_server.uri) as server:
             for graph in (embedded, server):
-                for folder in FOLDERS:
-                    ingest(graph, shared_dumps / folder)
+                ingest(graph, [shared_dumps / folder for folder in FOLDERS])
             yield Engines(embedded, server, neo4j_server)
         empty(neo4j_server)
 
