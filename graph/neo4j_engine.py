@@ -5,10 +5,11 @@ Driver errors become ours here, in `graph_error`. Writing is in `neo4j_load`.
 """
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import neo4j
 from neo4j.exceptions import (
@@ -40,6 +41,8 @@ from xlagraph.graph.rows import CompilationRows
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statements import check_statement, given_parameters
 
+Value = TypeVar("Value")
+
 # What is wrong is said in our words. Who wants to read the driver's log sets a handler.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
@@ -63,6 +66,7 @@ PROCEDURES: Final = frozenset(
 
 # A server that restarts is waited for by a load, not by a query.
 _QUERY_RETRY_SECONDS: Final = 10.0
+_PAUSE_SECONDS: Final = 0.2
 
 
 def open_server(
@@ -106,7 +110,7 @@ def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
             connection_timeout=15.0,
             max_transaction_retry_time=_QUERY_RETRY_SECONDS,
         )
-        driver.verify_connectivity()
+        _outlasting_cuts(driver.verify_connectivity, was_connected=False)
     except AuthError:
         if driver is not None:
             driver.close()
@@ -116,6 +120,22 @@ def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
             driver.close()
         raise graph_error(error, where=uri) from error
     return driver
+
+
+def _outlasting_cuts(call: Callable[[], Value], *, was_connected: bool) -> Value:
+    """Make a call, and again for some seconds if its connection is cut.
+
+    A server that is not there is said at once: only what was connected is waited for.
+    """
+    deadline = time.monotonic() + _QUERY_RETRY_SECONDS
+    while True:
+        try:
+            return call()
+        except (SessionExpired, ServiceUnavailable) as error:
+            was_connected = was_connected or isinstance(error, SessionExpired)
+            if not was_connected or time.monotonic() > deadline:
+                raise
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _login_error(uri: str, user: str, *, given: bool) -> GraphUnreachable:
@@ -151,7 +171,9 @@ class Neo4jGraph:
     def check_server(self) -> None:
         """Refuse a server that is too old and a graph that another schema wrote."""
         with self._our_errors():
-            agent = uninterrupted(self._driver.get_server_info).agent
+            agent = uninterrupted(
+                lambda: _outlasting_cuts(self._driver.get_server_info, was_connected=True)
+            ).agent
         self._server = agent.partition("/")[2]
         numbers = self._server.split(".")
         if all(number.isdigit() for number in numbers[:2]) and len(numbers) >= 2:

@@ -18,6 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import neo4j
@@ -31,7 +32,6 @@ from neo4j.exceptions import (
 
 from xlagraph.graph import neo4j_texts as texts
 from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
-from xlagraph.graph.neo4j_calls import uninterrupted
 from xlagraph.graph.neo4j_chunks import Batch
 from xlagraph.graph.neo4j_transactions import LoadState, TooLarge
 from xlagraph.graph.neo4j_worker import Worker
@@ -43,7 +43,6 @@ BATCH_ROWS: Final = 20_000
 
 WORKERS: Final = 2
 HEARTBEAT_SECONDS: Final = 10.0
-_REPEATS: Final = 20
 
 
 @contextlib.contextmanager
@@ -119,7 +118,7 @@ class Neo4jLoad:
 
     def begin(self) -> None:
         """Make the database ready, register, and clear what crashed loads left."""
-        uninterrupted(self._prepare)
+        self._prepare()
         self._own.register()
         threading.Thread(target=self._beat, name="xlagraph-heart", daemon=True).start()
         self._own.clear_dead_loads()
@@ -189,42 +188,33 @@ class Neo4jLoad:
 
     def _prepare(self) -> None:
         """Make constraints and indexes, before the first write to this database."""
-        with self._state.driver.session(database=self._state.database) as session:
-            ready = session.execute_read(
-                lambda tx: tx.run(
-                    "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version"
-                ).single()
-            )
-            # a graph that was imported from an export has the node, but no constraint yet
-            found = session.execute_read(
-                lambda tx: tx.run(
-                    "SHOW INDEXES YIELD name WHERE name STARTS WITH 'xlagraph_' "
-                    "RETURN count(*) AS made"
-                ).single(strict=True)
-            )
-            if ready is not None and found["made"] >= len(texts.constraints()):
-                return
-            for text in texts.constraints():
-                # several loads may begin at once
-                for attempt in range(_REPEATS):
-                    try:
-                        session.run(text).consume()
-                        break
-                    except ClientError as error:
-                        if "AlreadyExists" in (error.code or ""):
-                            break
-                        raise
-                    except Neo4jError as error:
-                        if not error.is_retryable() or attempt + 1 == _REPEATS:
-                            raise
-                        time.sleep(0.1 * (attempt + 1))
-            session.run("CALL db.awaitIndexes(300)").consume()
-            session.execute_write(
-                lambda tx: tx.run(
-                    "MERGE (s:Schema {key: 'xlagraph'}) ON CREATE SET s.version = $version",
-                    version=VERSION,
-                ).consume()
-            )
+        run = self._own.retried
+        ready = run(
+            lambda tx: tx.run(
+                "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version"
+            ).single()
+        )
+        # a graph that was imported from an export has the node, but no constraint yet
+        found = run(
+            lambda tx: tx.run(
+                "SHOW INDEXES YIELD name WHERE name STARTS WITH 'xlagraph_' RETURN count(*) AS made"
+            ).single(strict=True)
+        )
+        if ready is not None and found["made"] >= len(texts.constraints()):
+            return
+        for text in texts.constraints():
+            try:
+                run(partial(_run, text=text))
+            except ClientError as error:  # several loads may begin at once
+                if "AlreadyExists" not in (error.code or ""):
+                    raise
+        run(partial(_run, text="CALL db.awaitIndexes(300)"))
+        run(
+            lambda tx: tx.run(
+                "MERGE (s:Schema {key: 'xlagraph'}) ON CREATE SET s.version = $version",
+                version=VERSION,
+            ).consume()
+        )
 
     def _beat(self) -> None:
         heart = Worker(self._state)  # the other may be busy
@@ -248,3 +238,7 @@ class Neo4jLoad:
                 self._notify(f"{key} is being loaded by another process; waiting for it")
                 told = True
             time.sleep(0.2)
+
+
+def _run(tx: neo4j.Transaction, text: str) -> None:
+    tx.run(text).consume()
