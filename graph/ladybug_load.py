@@ -39,6 +39,9 @@ BUFFER_POOL_BYTES: Final = 1 << 30
 # Rows that one transaction may take; three times the memory for six million of them.
 _SMALL_ROWS: Final = 200_000
 
+# It takes milliseconds to give back the memory of a COPY, which pays for as many rows.
+_MANY_ROWS: Final = 100_000
+
 # COPY into relationships costs by those that are there: 0.4 s for a million. To create them
 # one by one costs by those that come.
 _COPY_PAYS: Final = 4
@@ -253,7 +256,8 @@ class LadybugLoad:
                     add = _create if is_small and count * _COPY_PAYS < before[name] else _copy
                     for path in files.paths(name):
                         add(connection, name, path)
-                        give_memory_back()
+                        if count >= _MANY_ROWS:
+                            give_memory_back()
         if is_small:
             connection.execute("COMMIT")
         after = _counts(connection)
