@@ -7,7 +7,7 @@ from xlagraph.cli.advice_text import WHOLES
 from xlagraph.cli.byte_sizes import human_bytes, share_text
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.formats import Format
-from xlagraph.cli.messages import problem
+from xlagraph.cli.messages import counted, problem
 from xlagraph.cli.options import RowOptions
 from xlagraph.cli.output import open_output, write_rows
 from xlagraph.cli.sections import Section, write_lines, write_sections
@@ -70,7 +70,7 @@ def judge_fit(lacking: Sequence["SpaceFit"]) -> ExitCode:
 def _headline(spaces: Sequence["SpaceFit"]) -> str:
     judged = {item.compilation for item in spaces if item.fits is not None}
     lacking = [item for item in spaces if item.fits is False]
-    count = f"{len(judged)} compilation{'' if len(judged) == 1 else 's'}"
+    count = counted(len(judged), "compilation")
     if not judged:
         return "Does it fit? Nobody allocates there."
     if not lacking:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.byte_sizes import human_bytes
-from xlagraph.cli.messages import Verbosity, detail, error, note, problem, verbosity
+from xlagraph.cli.messages import Verbosity, counted, detail, error, note, problem, verbosity
 
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestSummary
@@ -61,13 +61,13 @@ def _tell_problems(summary: "IngestSummary") -> None:
 def _tell_totals(summary: "IngestSummary", found: int, verb: str) -> None:
     did = f"would {verb}" if summary.dry_run else f"{verb}ed"
     note(
-        f"{did} {_count(found, 'compilation')} in {_count(len(summary.runs), 'run')}:"
+        f"{did} {counted(found, 'compilation')} in {counted(len(summary.runs), 'run')}:"
         f" {len(summary.added)} added, {len(summary.updated)} replaced,"
         f" {len(summary.unchanged)} unchanged{_left_out(summary)}"
     )
     note(
-        f"{_count(summary.values, 'value')}, {_count(summary.nodes, 'node')},"
-        f" {_count(summary.relationships, 'relationship')};"
+        f"{counted(summary.values, 'value')}, {counted(summary.nodes, 'node')},"
+        f" {counted(summary.relationships, 'relationship')};"
         f" {human_bytes(summary.bytes_read)} in {summary.seconds:.1f} s"
     )
     told = summary.agreeing + len(summary.disagreeing)
@@ -77,13 +77,13 @@ def _tell_totals(summary: "IngestSummary", found: int, verb: str) -> None:
 
 def _left_out(summary: "IngestSummary") -> str:
     count = sum(1 for item in summary.problems if item.left_out)
-    return f"; {_count(count, 'file')} left out" if count else ""
+    return f"; {counted(count, 'file')} left out" if count else ""
 
 
 def _tell_missing(summary: "IngestSummary") -> None:
     lacking = Counter(part for parts in summary.missing.values() for part in parts)
     for part, count in sorted(lacking.items()):
-        note(f"no {part}: {_count(count, 'compilation')}")
+        note(f"no {part}: {counted(count, 'compilation')}")
     for compilation, parts in summary.missing.items():
         detail(f"{compilation}: no {', no '.join(parts)}")
 
@@ -94,7 +94,3 @@ def _tell_keys(what: str, keys: tuple[str, ...]) -> None:
         note(f"{what}: {key}")
     if len(keys) > len(shown):
         note(f"{what}: {len(keys) - len(shown)} more")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

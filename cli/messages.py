@@ -28,6 +28,11 @@ def set_verbosity(level: Verbosity) -> None:
     _verbosity = level
 
 
+def counted(number: int, noun: str) -> str:
+    """Write how many there are: `1 compilation`, `1,200 values`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def error(text: str) -> None:
     """Say what went wrong, and what to do."""
     _say(f"error: {text}")

@@ -8,7 +8,7 @@ import typer
 from xlagraph.cli.cells import escape_control_characters
 from xlagraph.cli.completion import complete_either
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.messages import note
+from xlagraph.cli.messages import counted, note
 from xlagraph.cli.opening import opened
 from xlagraph.cli.options import GraphOptions
 from xlagraph.cli.terminal import can_ask
@@ -33,10 +33,9 @@ def remove(
 
     with opened(options) as graph:
         selection = select(graph, name)
-        count = len(selection.compilations)
-        what = (
-            f"run {selection.name} ({count} compilations)" if selection.is_run else selection.name
-        )
+        what = selection.name
+        if selection.is_run:
+            what = f"run {what} ({counted(len(selection.compilations), 'compilation')})"
         if not (yes or _agreed(f"remove {what}?")):
             raise typer.Exit(ExitCode.FAILED)
         remove_from(graph, selection.name)

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from xlagraph.queries.declarations import Advice, Column, Parameter
+from xlagraph.queries.declarations import Header
 from xlagraph.queries.errors import CatalogueError
 from xlagraph.queries.header import parse_header
 
@@ -17,25 +17,14 @@ _ID: Final = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """A canned query as its file declares it."""
+class Query(Header):
+    """A canned query: what its file declares, and the file."""
 
     id: str
     """`theme/noun-phrase`, the path of its file."""
-    title: str
-    kind: str
-    answers: str
-    parameters: tuple[Parameter, ...]
-    columns: tuple[Column, ...]
-    measure: str
-    notes: tuple[str, ...]
-    status: str
-    advice: Advice | None
     text: str
     """The file as it is, header included: what a graph runs and a Browser takes."""
     path: Path
-    lines: Mapping[str, int]
-    """Line of `@param name`, `@column name` and of each other `@word`, from 1."""
 
     @property
     def theme(self) -> str:
@@ -100,18 +89,5 @@ def read_query(path: Path, directory: Path) -> Query:
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogueError(f"{path}: cannot be read: {error}") from error
     header = parse_header(text, str(path))
-    return Query(
-        id=id_,
-        title=header.title,
-        kind=header.kind,
-        answers=header.answers,
-        parameters=header.parameters,
-        columns=header.columns,
-        measure=header.measure,
-        notes=header.notes,
-        status=header.status,
-        advice=header.advice,
-        text=text,
-        path=path,
-        lines=header.lines,
-    )
+    declared = {item.name: getattr(header, item.name) for item in fields(header)}
+    return Query(**declared, id=id_, text=text, path=path)
