@@ -8,8 +8,12 @@ third of parse and derive at 20,000 values, where it also made the growth steepe
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 __all__ = ["collector_paused"]
+
+_MANY_RECORDS: Final = 10_000
+"""Fewer are looked at in a millisecond, together with what garbage the caller has."""
 
 
 @contextmanager
@@ -26,11 +30,13 @@ def collector_paused() -> Iterator[None]:
 
 
 def _age_records() -> None:
-    """Count all records as old: the next collection would look at each one that is young.
+    """Count many records as old: the next collection would look at each one that is young.
 
-    Freezing and thawing moves them without a look, at once. Left out where somebody has
-    frozen records of his own, which thawing would give back to the collector.
+    Freezing and thawing moves them without a look, at once, and with them garbage of the
+    caller: done after every small dump it would hardly ever be found again. Left out where
+    somebody has frozen records of his own, which thawing would give back to the collector.
     """
-    if not gc.get_freeze_count():
+    # `gc.get_count` tells nothing: what was freed meanwhile is taken off
+    if len(gc.get_objects(generation=0)) >= _MANY_RECORDS and not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()

@@ -67,6 +67,7 @@ def damaged(given: argparse.Namespace, _: Path) -> None:
     count = given.count or 1_000_000
     chance = random.Random(given.seed)
     slowest = most = 0.0
+    before = largest_mebibytes()
     for number in range(count):
         parts = damage(chance.choice(SAMPLES), chance.randint)
         started = time.perf_counter()
@@ -87,6 +88,8 @@ def damaged(given: argparse.Namespace, _: Path) -> None:
     say(f"{count} damaged dumps: slowest {slowest:.2f} s, most memory {most:.0f} × the text")
     if most > 100:
         raise AssertionError("memory is no small multiple of the text")
+    if (grown := largest_mebibytes() - before) > 500:
+        raise AssertionError(f"after them this process is {grown} MiB larger")
 
 
 def readers(given: argparse.Namespace, folder: Path) -> None:
@@ -147,6 +150,12 @@ def with_server(folder: Path, work: Callable[[Neo4jServer], None]) -> None:
 PARTS: dict[str, Run] = {"kills": kills, "damage": damaged, "readers": readers, "cuts": cuts}
 
 
+def largest_mebibytes() -> int:
+    """Tell what this process took at its peak."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 2**20
+
+
 def say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
@@ -165,8 +174,8 @@ def main() -> None:
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="xlagraph-soak-") as folder:
             PARTS[name](given, Path(folder))
-        largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        say(f"{name}: no fault in {time.monotonic() - started:.0f} s (up to {largest} MiB here)")
+        took = time.monotonic() - started
+        say(f"{name}: no fault in {took:.0f} s (up to {largest_mebibytes()} MiB here)")
 
 
 if __name__ == "__main__":
