@@ -10,6 +10,7 @@ XLAGRAPH_NEO4J_VERSION=2026.08.1 names the version of what is started here. Java
 JAVA_HOME, of the path or below /usr/lib/jvm, the first that is new enough.
 """
 
+import fcntl
 import os
 import re
 import shutil
@@ -171,20 +172,27 @@ def _libraries(version: str) -> Path:
         raise NoNeo4j("mvn is missing")
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = caches / "xlagraph-tests" / f"neo4j-{version}"
-    if not (folder / "complete").exists():
-        fetched = subprocess.run(
-            [
-                *("mvn", "-q", "-B", "-f", SERVER / "pom.xml", f"-Dneo4j.version={version}"),
-                *("dependency:copy-dependencies", f"-DoutputDirectory={folder}"),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if fetched.returncode:
-            raise NoNeo4j(f"Maven did not fetch the server: {fetched.stdout[-2000:]}")
-        (folder / "complete").touch()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the tests run in several processes
+        if not (folder / "complete").exists():
+            _fetch(version, folder)
+            (folder / "complete").touch()
     return folder
+
+
+def _fetch(version: str, folder: Path) -> None:
+    fetched = subprocess.run(
+        [
+            *("mvn", "-q", "-B", "-f", SERVER / "pom.xml", f"-Dneo4j.version={version}"),
+            *("dependency:copy-dependencies", f"-DoutputDirectory={folder}"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if fetched.returncode:
+        raise NoNeo4j(f"Maven did not fetch the server: {fetched.stdout[-2000:]}")
 
 
 @contextmanager
