@@ -1,10 +1,11 @@
 """A diagnosis as people read it, and as rows for machines."""
 
+import shlex
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.byte_sizes import human_bytes
 from xlagraph.cli.cells import escape_control_characters
-from xlagraph.cli.formats import WRITERS, Format
+from xlagraph.cli.formats import WRITERS, Format, escape_markdown
 from xlagraph.queries.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
     """Write a page: what was looked at, then each finding with its evidence and remedies."""
     for item in diagnosis.compilations:
         peak = "unknown" if item.peak_bytes is None else human_bytes(item.peak_bytes)
-        text = f"{item.compilation}: {human_bytes(item.reserved_bytes)} reserved, peak {peak}"
+        name = _plain(item.compilation, format_)
+        text = f"{name}: {human_bytes(item.reserved_bytes)} reserved, peak {peak}"
         _write_line(f"- {text}" if format_ is Format.MD else text, stream)
     if not diagnosis.findings:
         _write_line(_nothing(diagnosis), stream, space=bool(diagnosis.compilations))
@@ -73,7 +75,7 @@ def _write_finding(
     title += f", {finding.share:.1%} of {whole}"
     _write_line(f"### {title}" if is_md else title, stream, space=True)
     if len(diagnosis.compilations) > 1:
-        _write_line(f"in {finding.compilation}", stream, space=is_md)
+        _write_line(f"in {_plain(finding.compilation, format_)}", stream, space=is_md)
     stream.write("\n")
     rows = [[row[name] for name in finding.evidence_columns] for row in finding.rows[:SHOWN]]
     WRITERS[format_](finding.evidence_columns, rows, stream)
@@ -83,10 +85,16 @@ def _write_finding(
     for framework, name in FRAMEWORKS.items():
         remedy = finding.advice.remedies[framework]
         _write_line(f"- **{name}**: {remedy}" if is_md else f"{name + ':':<13}{remedy}", stream)
-    command = f"xlagraph query {finding.query.id} --compilation '{finding.compilation}'"
-    if any(parameter.name == "memorySpace" for parameter in finding.query.parameters):
-        command += f" --memory-space {diagnosis.memory_space}" if diagnosis.memory_space else ""
+    words = ["xlagraph", "query", finding.query.id, "--compilation", finding.compilation]
+    takes_space = any(item.name == "memorySpace" for item in finding.query.parameters)
+    if takes_space and diagnosis.memory_space:
+        words += ["--memory-space", str(diagnosis.memory_space)]
+    command = shlex.join(words)
     _write_line(f"- **Shown by**: `{command}`" if is_md else f"Shown by:    {command}", stream)
+
+
+def _plain(name: str, format_: Format) -> str:
+    return escape_markdown(name) if format_ is Format.MD else name
 
 
 def _write_line(text: str, stream: TextIO, *, space: bool = False) -> None:

@@ -1,5 +1,6 @@
 """What `xlagraph check --capacity` says: does it fit, what is missing, what to change first."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -86,10 +87,12 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
 
 def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
     space, findings = change
-    option = f" --memory-space {space.memory_space}" if space.memory_space else ""
+    words = ["xlagraph", "advise", space.compilation]
+    if space.memory_space:
+        words += ["--memory-space", str(space.memory_space)]
     title = (
         f"What to change first, for {human_bytes(space.missing_bytes or 0)} less"
-        f" (how: xlagraph advise {space.compilation}{option})"
+        f" (how: {shlex.join(words)})"
     )
     if not findings:
         return Section(title, ("change",), [("nothing stands out: use less, or shard it",)])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xlagraph.queries.comparison import ComparedPair, Comparison
     from xlagraph.queries.groups import GroupGrowth
 
-_MEASURES: Final = {
+_BYTES_OF_GROUPING: Final = {
     By.ROLE: "allocated bytes",
     By.VALUE: "assigned bytes",
 }
@@ -67,7 +67,7 @@ def group_section(comparison: "Comparison", by: By, limit: int | None) -> Sectio
     total_a, total_b = sum(item.bytes_a for item in growths), sum(item.bytes_b for item in growths)
     unchanged = "" if changed else "; nothing changed"
     title = (
-        f"By {by}: {_MEASURES.get(by, 'bytes at the physical peak')},"
+        f"By {by}: {_BYTES_OF_GROUPING.get(by, 'bytes at the physical peak')},"
         f" {human_bytes(total_a)} → {human_bytes(total_b)}{unchanged}"
     )
     return Section(title, (*_group_columns(by), *GROWTH_COLUMNS), rows)
@@ -96,21 +96,18 @@ def _group_cells(by: By, item: "GroupGrowth") -> tuple["Cell", ...]:
 
 
 def _compilations(comparison: "Comparison", limit: int | None) -> Section:
-    everything = sorted(
-        (*comparison.pairs, *comparison.unpaired),
-        key=lambda pair: -abs(pair.reserved.growth_bytes),
+    equal = [pair for pair in comparison.pairs if not pair.reserved.growth_bytes]
+    changed = [pair for pair in comparison.pairs if pair.reserved.growth_bytes]
+    changed = sorted(
+        [*changed, *comparison.unpaired], key=lambda pair: -abs(pair.reserved.growth_bytes)
     )
-    changed = [
-        pair for pair in everything if pair.reserved.growth_bytes or None in (pair.a, pair.b)
-    ]
     shown = changed[:limit]
     rows: list[tuple[Cell, ...]] = [
         (_pair_name(comparison, pair), *_pair_bytes([pair])) for pair in shown
     ]
-    if left_out := [pair for pair in everything if pair not in shown]:
+    if left_out := [*changed[len(shown) :], *equal]:
         rows.append((EVERYTHING_ELSE, *_pair_bytes(left_out)))
-    same = len(comparison.pairs) + len(comparison.unpaired) - len(changed)
-    said = [f"{same} of {len(comparison.pairs)} pairs are equal"]
+    said = [f"{len(equal)} of {len(comparison.pairs)} pairs are equal"]
     for side, lonely in (
         (comparison.a, [pair for pair in comparison.unpaired if pair.a]),
         (comparison.b, [pair for pair in comparison.unpaired if pair.b]),

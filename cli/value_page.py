@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from xlagraph.cli.byte_sizes import human_bytes
 from xlagraph.cli.cells import escape_control_characters
@@ -77,8 +77,11 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
 
 
 def _what(story: "ValueStory") -> str:
+    from xlagraph.ingest.shapes import printed_shape
+
     what = story.what
-    text = f"{what['shape']}{what['layout'] or ''}, {_bytes(what['sizeBytes'])}"
+    shape = printed_shape(str(what["shape"]), cast("str | None", what["layout"]))
+    text = f"{shape}, {_bytes(what['sizeBytes'])}"
     padding = what["paddingBytes"]
     if isinstance(padding, int) and padding > 0:
         text += f", of which {_bytes(what['denseBytes'])} dense and {_bytes(padding)} padding"

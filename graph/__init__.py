@@ -63,7 +63,7 @@ __all__ = [
 
 
 # What needs pyarrow, which takes its time; a query does not.
-_LAZY: Final = {
+_MODULE_BY_NAME: Final = {
     "CompilationRows": "rows",
     "Export": "exporting",
     "export": "exporting",
@@ -74,7 +74,7 @@ _LAZY: Final = {
 
 
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        found: object = getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    if name in _MODULE_BY_NAME:
+        found: object = getattr(import_module(f"{__name__}.{_MODULE_BY_NAME[name]}"), name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

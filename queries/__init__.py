@@ -6,7 +6,7 @@ two runs, `check` whether XLA's totals and a user's limits hold, `fit` whether t
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from xlagraph.queries.capacity import SpaceFit, first_changes, fit
@@ -80,17 +80,56 @@ __all__ = [
     "value",
 ]
 
-_MODULES = (
-    *("catalogue", "declarations", "errors", "groups", "compilations", "runner", "runs"),
-    *("comparison", "checks", "lint", "diagnosis", "capacity", "value_story", "value_ending"),
-)
+# What is not asked for is not loaded: the list of queries is there at once.
+_MODULE_BY_NAME: Final = {
+    "Advice": "declarations",
+    "AmbiguousCompilation": "errors",
+    "Answer": "runner",
+    "BadParameter": "errors",
+    "By": "groups",
+    "CatalogueError": "errors",
+    "Check": "checks",
+    "CheckedCompilation": "checks",
+    "Column": "declarations",
+    "Comparison": "comparison",
+    "Diagnosed": "diagnosis",
+    "Diagnosis": "diagnosis",
+    "EmptyGraph": "errors",
+    "Ending": "value_ending",
+    "Finding": "diagnosis",
+    "FoundCompilation": "compilations",
+    "GroupGrowth": "groups",
+    "Life": "value_ending",
+    "LiteralType": "declarations",
+    "NoSuchCompilation": "errors",
+    "NoSuchName": "errors",
+    "NoSuchRun": "errors",
+    "Parameter": "declarations",
+    "Query": "catalogue",
+    "QueryError": "errors",
+    "Selection": "runs",
+    "SpaceFit": "capacity",
+    "UnknownQuery": "errors",
+    "ValueStory": "value_story",
+    "advise": "diagnosis",
+    "check": "checks",
+    "check_queries": "lint",
+    "compare": "comparison",
+    "find_compilation": "compilations",
+    "find_query": "runner",
+    "find_run": "compilations",
+    "first_changes": "capacity",
+    "fit": "capacity",
+    "list_runs": "runs",
+    "load_catalogue": "catalogue",
+    "run": "runner",
+    "select": "runs",
+    "value": "value_story",
+}
 
 
 def __getattr__(name: str) -> object:
-    # what is not asked for is not loaded: the list of queries is there at once
-    if name in __all__:
-        for module in _MODULES:
-            loaded = import_module(f"{__name__}.{module}")
-            if name in vars(loaded):
-                return vars(loaded)[name]
+    if name in _MODULE_BY_NAME:
+        found: object = getattr(import_module(f"{__name__}.{_MODULE_BY_NAME[name]}"), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

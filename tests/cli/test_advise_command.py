@@ -57,7 +57,19 @@ def test_a_page_says_what_it_costs_who_it_is_and_what_to_change(run, padded):
     assert any(line.startswith("JAX:") for line in lines)
     assert any(line.startswith("TensorFlow:") for line in lines)
     assert any(line.startswith("PyTorch/XLA:") for line in lines)
-    assert "Shown by:    xlagraph query waste/padding --compilation 'run/f'" in lines
+    assert "Shown by:    xlagraph query waste/padding --compilation run/f" in lines
+
+
+def test_names_are_data_in_markdown_and_in_a_command_to_copy(run, tmp_path):
+    (tmp_path / "__my__ runs").mkdir()
+    (tmp_path / "__my__ runs" / "f.txt").write_text(PADDED)
+    graph = ("--graph", tmp_path / "g.lbug")
+    assert run("ingest", tmp_path / "__my__ runs", *graph).code == 0
+    command = "xlagraph query waste/padding --compilation '__my__ runs/f'"
+    assert f"Shown by:    {command}\n" in run("advise", *graph).out
+    markdown = run("advise", *graph, "--format", "md").out
+    assert markdown.startswith(r"- \_\_my\_\_ runs/f: ")
+    assert f"- **Shown by**: `{command}`\n" in markdown
 
 
 def test_rows_have_columns_that_scripts_can_read(run, padded):

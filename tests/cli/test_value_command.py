@@ -43,6 +43,10 @@ peak     64 B (10.5%) of the physical peak of its memory space, 612 B at step 6;
     )
 
 
+def test_the_shape_of_a_tuple_stands_as_xla_prints_it(run, tiny):
+    assert "\nwhat     (f32[64]{0}, f32[0]{0}), 16 B\n" in run("value", "pair{}").out
+
+
 def test_machines_get_one_object_with_all_parts(run, tiny):
     (row,) = json.loads(run("value", "make", "--compilation", "step", "--format", "json").out)
     assert list(row) == [
