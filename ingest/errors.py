@@ -17,6 +17,11 @@ class ParseError(Exception):
         """The line, cut at 80 characters; empty at the end of the file."""
         self.expected = expected
 
-    def __str__(self) -> str:
+    @property
+    def message(self) -> str:
+        """What was expected and what stands there."""
         found = f"'{self.text}'" if self.text else "the end of the file"
-        return f"{self.file}:{self.line}: expected {self.expected}, found {found}"
+        return f"expected {self.expected}, found {found}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}"

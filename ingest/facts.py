@@ -18,7 +18,6 @@ from xlagraph.ingest.takeovers import takeovers
 __all__ = ["CallPath", "Facts", "Instruction", "instruction_names", "join_facts"]
 
 _NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
-_LARGEST_NUMBER: Final = 2**63 - 1
 _DIGEST_CHARACTERS: Final = 20  # 80 bits: no two callers alike among billions
 
 
@@ -84,10 +83,8 @@ def instruction_names(plan: Plan) -> dict[str, int]:
 def join_facts(plan: Plan, module_text: ModuleText | None, names: Mapping[str, int]) -> Facts:
     """Join a plan with the module text beside it and derive the measures.
 
-    ``names`` are those that `instruction_names` gives for the plan. OverflowError if sums
-    may not fit 64 bits.
+    ``names`` are those that `instruction_names` gives for the plan.
     """
-    _check_sums(plan)
     spans = tuple(value_spans(plan))
     taken = takeovers(plan, spans)
     followers = tuple(succession(plan, spans, taken))
@@ -106,16 +103,6 @@ def join_facts(plan: Plan, module_text: ModuleText | None, names: Mapping[str, i
         call_path_of_instructions=tuple(map(paths_of_frames.get, frame_ids)),
         call_paths=call_paths,
     )
-
-
-def _check_sums(plan: Plan) -> None:
-    printed = plan.live_ranges.peak if plan.live_ranges is not None else None
-    sums = (
-        sum(value.size_bytes for value in plan.values),  # no step has more
-        sum(entry.bytes for entry in printed.entries) if printed is not None else 0,
-    )
-    if max(sums) > _LARGEST_NUMBER:
-        raise OverflowError("values of more than 2^63 bytes in all")
 
 
 def _steps(plan: Plan) -> dict[str, int]:

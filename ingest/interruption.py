@@ -5,20 +5,24 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TypeVar
 
 __all__ = ["Interruption"]
+
+Item = TypeVar("Item")
 
 
 class Interruption:
     """Holds Ctrl-C back while something is handed over to the graph.
 
     The first one that comes then is kept in `came`; a second one is not held back, nor is
-    anything outside the main thread, or where the program handles Ctrl-C in its own way.
+    anything outside the main thread, or where the program handles Ctrl-C in its own way. From
+    the first item of `until_it_comes` on it is held back whenever none is waited for.
     """
 
     def __init__(self) -> None:
         self.came = False
-        """Whether one was held back."""
+        """Whether one came."""
         self._is_held = False
 
     @contextmanager
@@ -36,13 +40,19 @@ class Interruption:
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def hold(self) -> None:
-        """Hold Ctrl-C back from here."""
-        self._is_held = True
-
-    def release(self) -> None:
-        """Let Ctrl-C raise KeyboardInterrupt from here."""
-        self._is_held = False
+    def until_it_comes(self, items: Iterator[Item]) -> Iterator[Item]:
+        """Give items. Ctrl-C ends them while one is waited for, and is held back otherwise."""
+        while True:
+            try:
+                self._is_held = False
+                item = next(items, None)
+                self._is_held = True
+            except KeyboardInterrupt:
+                self._is_held = self.came = True
+            if self.came or item is None:
+                return
+            yield item
+            del item  # it may be as large as the next
 
     def _on_signal(self, _: int, __: FrameType | None) -> None:
         if self._is_held and not self.came:

@@ -18,7 +18,7 @@ from xlagraph.graph.engine import Graph, Load
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.ingest.dump_files import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.interruption import Interruption
-from xlagraph.ingest.preparing import Job, Outcome, Prepared, prepare_all
+from xlagraph.ingest.preparing import Job, Outcome, prepare_all
 from xlagraph.ingest.reading import UnreadableDump, read_dump
 from xlagraph.ingest.shards import Shard
 from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress, readable
@@ -349,17 +349,7 @@ def _load(
     written_runs: set[str] = set()
     of_outcomes = iter(dumps)
     with closing(prepare_all(jobs, _processes(dumps, processes), one_by_one=fail_fast)) as batches:
-        while True:
-            prepared: Prepared | None = None
-            try:
-                interruption.release()
-                prepared = next(batches, None)
-                interruption.hold()
-            except KeyboardInterrupt:
-                interruption.hold()
-                interruption.came = True
-            if interruption.came or prepared is None:
-                break
+        for prepared in interruption.until_it_comes(batches):
             if load is not None and prepared.rows.counts:
                 load.write_batch(prepared.rows)
             counts = iter(prepared.rows.counts)
@@ -370,10 +360,10 @@ def _load(
                     tally.count_rows(next(counts))
                     written_runs.add(dump.run)
                 meter.advance(dump)
+            del prepared  # it may be as large as the next
             if fail_fast and tally.has_left_out:
                 tally.has_stopped = True
                 break
-    interruption.hold()
     if not (interruption.came or tally.has_stopped):
         _tidy(load, work, tally, written_runs)
 

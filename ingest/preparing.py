@@ -138,10 +138,7 @@ def _read_and_join(
     except UnreadableDump as error:
         return Outcome(problems=(error.problem,)), None
     except ParseError as error:
-        message = str(error).removeprefix(f"{error.file}:{error.line}: ")
-        return Outcome(problems=(Problem(error.file, error.line, message),)), None
-    except OverflowError:
-        return _left_out(job, "expected sizes whose sums fit 64 bits"), None
+        return Outcome(problems=(Problem(error.file, error.line, error.message),)), None
     except MemoryError:
         return _left_out(job, "takes more memory than there is"), None
     except RecursionError:
