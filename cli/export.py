@@ -11,7 +11,7 @@ from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.ingest_summary import tell_summary
 from xlagraph.cli.messages import error, note
 from xlagraph.cli.opening import opened
-from xlagraph.cli.options import GraphOptions
+from xlagraph.cli.options import GraphOptions, JobsOption, RunNameOption, TagOption
 from xlagraph.cli.progress import progress_bar
 from xlagraph.cli.runs import parse_tags
 
@@ -43,25 +43,15 @@ def export(
     merge: Annotated[
         bool, typer.Option("--merge", help="Each PATH is an export: make one of them all.")
     ] = False,
-    run: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the run, if there is only one.")
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="What you say of the run: its commit, job, device."
-        ),
-    ] = None,
+    run: RunNameOption = None,
+    tag: TagOption = None,
     shard: Annotated[
         str | None,
         typer.Option(
             metavar="I/N", help="Take the I-th of N shares of the dumps, from 1/N to N/N."
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Files parsed at once (default: one for each core)."),
-    ] = None,
+    jobs: JobsOption = None,
 ) -> None:
     """Write files for Neo4j's offline importer, and on stdout the command that imports them.
 

@@ -8,7 +8,7 @@ import typer
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.ingest_summary import tell_summary
 from xlagraph.cli.opening import opened
-from xlagraph.cli.options import GraphOptions
+from xlagraph.cli.options import GraphOptions, JobsOption, RunNameOption, TagOption
 from xlagraph.cli.progress import progress_bar
 from xlagraph.cli.runs import parse_tags
 
@@ -18,15 +18,8 @@ def ingest(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.")
     ],
-    run: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the run, if there is only one.")
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="What you say of the run: its commit, job, device."
-        ),
-    ] = None,
+    run: RunNameOption = None,
+    tag: TagOption = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Drop what the run holds and the folder does not.")
     ] = False,
@@ -36,10 +29,7 @@ def ingest(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Read everything, write nothing.")
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Files parsed at once (default: one for each core)."),
-    ] = None,
+    jobs: JobsOption = None,
     wait: Annotated[
         bool,
         typer.Option(

@@ -47,6 +47,17 @@ OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
 ]
+RunNameOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Name of the run, if there is only one.")
+]
+TagOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="What you say of the run: its commit, job, device."),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Files parsed at once (default: one for each core)."),
+]
 
 
 @dataclass(frozen=True, slots=True)

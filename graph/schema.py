@@ -141,7 +141,10 @@ SCHEMA: Final = Schema(
             "one dump",
             (
                 _string("key", "`run/stem`"),
-                _string("state", "`loading` or `complete`"),
+                _string(
+                    "state",
+                    "`complete`; on a server `loading` or `removing` while that is under way",
+                ),
                 _integer("moduleId", "process-wide number in the file name"),
                 _string("moduleName", "as in the file name"),
                 _string("platform", "cpu, gpu or rocm; absent for a bare `after_optimizations`"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from xlagraph.queries.diagnosis import Diagnosed, Diagnosis, Finding, advise
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
+        AmbiguousValue,
         BadParameter,
         CatalogueError,
         EmptyGraph,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "AmbiguousCompilation",
+    "AmbiguousValue",
     "Answer",
     "BadParameter",
     "By",
@@ -84,6 +86,7 @@ __all__ = [
 _MODULE_BY_NAME: Final = {
     "Advice": "declarations",
     "AmbiguousCompilation": "errors",
+    "AmbiguousValue": "errors",
     "Answer": "runner",
     "BadParameter": "errors",
     "By": "groups",

@@ -8,6 +8,7 @@ QueryError
 ├── AmbiguousCompilation    several compilations have that part in their key
 ├── NoSuchRun               no run has that name
 ├── NoSuchName              no value, instruction, allocation, module, op or tag has that name
+├── AmbiguousValue          several values go by that name
 └── EmptyGraph              nothing has been ingested
 """
 
@@ -37,7 +38,7 @@ class _NotFound(QueryError):
     """Something was named that is not there."""
 
     candidates: tuple[str, ...]
-    """Names that are near, nearest first; of an ambiguous one, all that match."""
+    """Names that are near, nearest first."""
 
     def __init__(self, message: str, candidates: Sequence[str] = ()) -> None:
         super().__init__(
@@ -71,6 +72,16 @@ class AmbiguousCompilation(QueryError):
         super().__init__(
             f"'{part}' is a part of {len(matches)} compilations, name more of the key:{shown}{more}"
         )
+        self.matches = tuple(matches)
+
+
+class AmbiguousValue(QueryError):
+    """Several values go by that name: the elements of a tuple."""
+
+    def __init__(self, name: str, matches: Sequence[str]) -> None:
+        shown = ", ".join(f"'{label}'" for label in matches[:_SHOWN])
+        more = f" … and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
+        super().__init__(f"'{name}' stands for {len(matches)} values; name one: {shown}{more}")
         self.matches = tuple(matches)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.queries.absences import check_names
-from xlagraph.queries.errors import NoSuchName
+from xlagraph.queries.errors import AmbiguousValue, NoSuchName
 
 _BY_LABEL: Final = """
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
@@ -25,13 +25,13 @@ ORDER BY shapeIndex, label
 """
 # while.1{1}
 _NAME: Final = re.compile(r"%?(?P<instruction>[^{}]+?)(?P<index>\{[\d, ]*\})?")
-_SHOWN: Final = 20
 
 
 def find_value(graph: Graph, compilation: str, name: str) -> str:
     """Give the key of the value that has the name in a compilation; a label wins.
 
-    Raises NoSuchName with what is near, or with the elements where a tuple is named.
+    Raises NoSuchName with what is near, AmbiguousValue with the elements where a tuple is
+    named.
     """
     parameters: dict[str, Cell] = {"compilation": compilation, "name": name.removeprefix("%")}
     exact = graph.query(_BY_LABEL, parameters).rows
@@ -54,15 +54,7 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
         return next(iter(found.values()))
     if not found:
         raise _nothing(graph, compilation, name)
-    raise _several(name, sorted(found, key=_place))
-
-
-def _several(name: str, elements: list[str]) -> NoSuchName:
-    shown = ", ".join(f"'{element}'" for element in elements[:_SHOWN])
-    more = f" … and {len(elements) - _SHOWN} more" if len(elements) > _SHOWN else ""
-    error = NoSuchName(f"'{name}' stands for {len(elements)} values; name one: {shown}{more}")
-    error.candidates = tuple(elements)
-    return error
+    raise AmbiguousValue(name, sorted(found, key=_place))
 
 
 def _place(element: str) -> list[int]:

@@ -124,7 +124,7 @@ class ValueStory:
 def value(graph: Graph, name: str, compilation: str | None = None) -> ValueStory:
     """Tell the story of the value with that label, or with that among its other names.
 
-    Raises NoSuchName with what is near, or with the elements where a tuple is named, and
+    Raises NoSuchName with what is near, AmbiguousValue where a tuple is named, and
     what `find_compilation` raises.
     """
     key = find_compilation(graph, compilation).key

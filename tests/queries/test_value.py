@@ -8,7 +8,7 @@ from short_dumps import short_dump
 
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
-from xlagraph.queries import Ending, NoSuchName, ValueStory, value
+from xlagraph.queries import AmbiguousValue, Ending, NoSuchName, ValueStory, value
 
 STEP = (Path(__file__).parent / "dumps" / "tiny" / "step.txt").read_text()
 
@@ -126,9 +126,9 @@ def test_another_name_stands_for_its_value(tell):
 
 
 def test_a_tuple_lists_its_elements(tell):
-    with pytest.raises(NoSuchName, match="'pair' stands for 3 values") as error:
+    with pytest.raises(AmbiguousValue, match="'pair' stands for 3 values") as error:
         tell("pair")
-    assert error.value.candidates == ("pair{}", "pair{0}", "pair{1}")
+    assert error.value.matches == ("pair{}", "pair{0}", "pair{1}")
 
 
 def test_an_unknown_name_gets_names_that_are_near(tell):
