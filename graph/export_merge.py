@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.exporting import MERGED, first_seen
 from xlagraph.graph.import_files import (
     FILE_COLUMNS,
     SCHEMA_NODE,
@@ -22,7 +21,8 @@ from xlagraph.graph.import_files import (
     Manifest,
     read_manifest,
 )
-from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
+from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
+from xlagraph.graph.shared_rows import first_seen
 
 
 def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:
@@ -113,10 +113,10 @@ def _order(run: dict[str, object]) -> tuple[str, ...]:
 
 
 def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
-    seen: dict[str, set[str]] = {label: set() for label in MERGED}
+    seen: dict[str, set[str]] = {label: set() for label in UNCHANGING}
     for part in parts:
-        fresh: dict[str, list[pa.Array[pa.StringScalar]]] = {label: [] for label in MERGED}
-        for label in MERGED:
+        fresh: dict[str, list[pa.Array[pa.StringScalar]]] = {label: [] for label in UNCHANGING}
+        for label in UNCHANGING:
             for rows in part.read(label):
                 new = rows.take(first_seen(rows, seen[label]))
                 fresh[label].extend(new.column("key").chunks)
@@ -128,7 +128,7 @@ def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
 
 
 def _point_to_the_rest(parts: Sequence[_Part], manifest: Manifest) -> None:
-    own = {SCHEMA_NODE, "Run", *MERGED, *(item.name for item in BETWEEN_SHARED)}
+    own = {SCHEMA_NODE, "Run", *UNCHANGING, *(item.name for item in BETWEEN_SHARED)}
     for part in parts:
         manifest.widen(part.manifest)
         for table in part.manifest.files:

@@ -8,23 +8,20 @@ exports, made side by side, become one in `merge_exports`.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.errors import GraphUnwritable, NameUnknown
 from xlagraph.graph.import_files import FILE_COLUMNS, TAG_DELIMITER, ImportFiles, Manifest
-from xlagraph.graph.neo4j_texts import BETWEEN_SHARED
-from xlagraph.graph.reading import KEYED_COLUMNS, KeyedRows, read_compilations
-from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
-from xlagraph.graph.schema import SCHEMA, VERSION, RelationshipType
-
-MERGED: Final = tuple(node.label for node in SCHEMA.nodes if node.shared and node.label != "Run")
-"""Shared labels whose nodes are the same wherever they are made; runs differ in when."""
+from xlagraph.graph.reading import read_compilations
+from xlagraph.graph.rows import CompilationRows, KeyedRows, RowBatch, keys_of
+from xlagraph.graph.schema import VERSION
+from xlagraph.graph.shared_rows import SharedRows
 
 _VALUES_AT_ONCE: Final = 2_000
 """Compilations are read from a graph together until they hold so many: fewer statements."""
@@ -143,7 +140,7 @@ class ExportLoad:
         self._files = files
         self._written: set[str] = set()
         self._runs: dict[str, dict[str, object]] = {}
-        self._seen: dict[str, set[str]] = {label: set() for label in MERGED}
+        self._shared = SharedRows()
 
     @property
     def has_rows(self) -> bool:
@@ -161,9 +158,7 @@ class ExportLoad:
         states = pa.repeat("complete", compilations.num_rows)
         place = compilations.schema.get_field_index("state")
         nodes = {**batch.nodes, "Compilation": compilations.set_column(place, "state", states)}
-        keys = {label: table.column("key").combine_chunks() for label, table in nodes.items()}
-        relationships = {item.name: _with_keys(item, batch, keys) for item in SCHEMA.relationships}
-        self.write_keyed(KeyedRows(nodes, relationships))
+        self.write_keyed(replace(batch, nodes=nodes).keyed())
 
     def write_keyed(self, rows: KeyedRows) -> None:
         """Take complete compilations, each at most once in an export."""
@@ -173,20 +168,10 @@ class ExportLoad:
             self._written.add(key)
         for run in rows.nodes["Run"].to_pylist():
             self._runs[run["key"]] = run
-        fresh: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
-        for label, table in rows.nodes.items():
-            if label in self._seen:
-                table = table.take(first_seen(table, self._seen[label]))
-                fresh[label] = table.column("key")
-            if label != "Run":
-                self._files.add(label, table)
-        for item in SCHEMA.relationships:
-            table = rows.relationships[item.name]
-            if item in BETWEEN_SHARED:
-                table = table.filter(pc.is_in(table.column("source"), fresh[item.source]))
-                # several compilations of a batch may give the same one
-                table = table.group_by(["source", "target"], use_threads=False).aggregate([])
-            self._files.add(item.name, table)
+        rows = self._shared.unseen(rows)
+        for name, table in (*rows.nodes.items(), *rows.relationships.items()):
+            if name != "Run":
+                self._files.add(name, table)
 
     def remove(self, compilation: str) -> None:
         if compilation in self._written:
@@ -209,23 +194,3 @@ class ExportLoad:
             # the importer knows no empty list
             runs.append({**run, "tags": TAG_DELIMITER.join(tags) if tags else None})
         self._files.add("Run", pa.Table.from_pylist(runs, FILE_COLUMNS["Run"]))
-
-
-def first_seen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
-    """Give the rows whose keys were not seen before, and see them."""
-    rows = []
-    for row, key in enumerate(keys_of(nodes)):
-        if key not in seen:
-            seen.add(key)
-            rows.append(row)
-    return row_numbers(rows)
-
-
-def _with_keys(
-    item: RelationshipType, batch: RowBatch, keys: "Mapping[str, pa.Array[pa.StringScalar]]"
-) -> pa.Table:
-    """Put keys in the place of row numbers."""
-    sources, targets = batch.ends(item.name)
-    ends = [keys[item.source].take(sources), keys[item.target].take(targets)]
-    rest = batch.relationships[item.name].columns[2:]
-    return pa.table([*ends, *rest], schema=KEYED_COLUMNS[item.name])

@@ -13,7 +13,7 @@ artifacts cannot open one. Null is an empty field, an empty text two quotes.
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
@@ -24,8 +24,7 @@ import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphMissing, GraphUnwritable
 from xlagraph.graph.neo4j_texts import constraints
-from xlagraph.graph.reading import KEYED_COLUMNS
-from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS
+from xlagraph.graph.rows import KEYED_COLUMNS, NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA, VERSION, NodeType, Property, PropertyType
 
 MANIFEST: Final = "export.json"
@@ -146,7 +145,8 @@ class ImportFiles:
         self._waiting_rows: dict[str, int] = {}
         self._waiting_bytes: dict[str, int] = {}
         self._open: dict[str, IO[bytes]] = {}
-        folder.mkdir(parents=True, exist_ok=True)
+        with _written(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in folder.iterdir()}
         if MANIFEST in names:
             raise GraphUnwritable(
@@ -166,17 +166,19 @@ class ImportFiles:
         self._waiting_rows[name] = self._waiting_rows.get(name, 0) + rows.num_rows
         self._waiting_bytes[name] = self._waiting_bytes.get(name, 0) + rows.nbytes
         if self._waiting_rows[name] >= _WAITING_ROWS or self._waiting_bytes[name] >= _WAITING_BYTES:
-            self._flush(name)
+            with _written(self._folder):
+                self._flush(name)
 
     def finish(self) -> None:
         """Write what waits, the command, and then that the export is whole."""
         bookkeeping = [{"key": "xlagraph", "version": VERSION}]
         self.add(SCHEMA_NODE, pa.Table.from_pylist(bookkeeping, FILE_COLUMNS[SCHEMA_NODE]))
-        for name in list(self._waiting):
-            self._flush(name)
-        for file in self._open.values():
-            file.close()
-        _write_command(self._folder, self.manifest)
+        with _written(self._folder):
+            for name in list(self._waiting):
+                self._flush(name)
+            for file in self._open.values():
+                file.close()
+            _write_command(self._folder, self.manifest)
 
     def take_away(self) -> None:
         """Remove all files, finished or not, and the folder if it was new."""
@@ -205,6 +207,16 @@ class ImportFiles:
             self.manifest.has_newlines |= text.count(b"\n") != piece.num_rows or b"\r" in text
             longest = _longest_row_bytes(piece)
             self.manifest.longest_row_bytes = max(self.manifest.longest_row_bytes, longest)
+
+
+@contextmanager
+def _written(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise GraphUnwritable(
+            f"{folder} could not be written: {error.strerror or error}"
+        ) from error
 
 
 def _pieces(rows: pa.Table) -> Iterator[pa.Table]:

@@ -13,6 +13,7 @@ Before 7 nothing but `FILE.loading/` is touched; the next load removes it. The l
 file is held by the caller.
 """
 
+import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,10 +32,14 @@ from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.freed_memory import give_memory_back
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
-from xlagraph.graph.schema import SCHEMA, VERSION, PropertyType, RelationshipType
+from xlagraph.graph.schema import BETWEEN_SHARED, PARTS, SCHEMA, UNCHANGING, VERSION, PropertyType
+from xlagraph.graph.shared_rows import SharedRows
 
 BUFFER_POOL_BYTES: Final = 1 << 30
 """What the engine may keep of a file in memory; its own default is 80 % of the machine."""
+
+# The engine may say no more than that it could not read what it has written.
+_LITTLE_SPACE_BYTES: Final = 1 << 20
 
 # Rows that one transaction may take; three times the memory for six million of them.
 _SMALL_ROWS: Final = 200_000
@@ -52,14 +57,6 @@ _COLUMN_TYPES: Final[Mapping[PropertyType, str]] = {
     PropertyType.BOOLEAN: "BOOLEAN",
     PropertyType.STRING_LIST: "STRING[]",
 }
-_SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
-_PARTS: Final = tuple(
-    node.label
-    for node in SCHEMA.nodes
-    if any(item.name == "compilation" for item in node.properties)
-)
-# Runs change with every load; everything else that is shared never does.
-_MERGED: Final = _SHARED - {"Run"}
 
 
 def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
@@ -124,14 +121,6 @@ def _written(path: Path) -> Iterator[None]:
         ) from error
 
 
-class _SharedRows:
-    """Rows of one shared label or of one type between shared nodes, each node once."""
-
-    def __init__(self) -> None:
-        self.keys: set[str] = set()
-        self.tables: list[pa.Table] = []
-
-
 class LadybugLoad:
     """What is to change, until `store` changes it."""
 
@@ -148,8 +137,8 @@ class LadybugLoad:
         self._digests: dict[str, str | None] | None = None
         self._runs: dict[str, Mapping[str, Cell]] = {}
         self._tags: dict[str, list[str]] = {}
-        self._shared = {label: _SharedRows() for label in _MERGED}
-        self._between: dict[str, list[pa.Table]] = {}
+        self._shared = SharedRows()
+        self._shared_tables: dict[str, list[pa.Table]] = {}
 
     @property
     def is_needed(self) -> bool:
@@ -228,7 +217,7 @@ class LadybugLoad:
                 database.close()
         except RuntimeError as error:
             raise GraphUnwritable(
-                f"{self._path} could not be written, it is as before: {error}"
+                f"{self._path} could not be written, it is as before: {_reason(error, copy)}"
             ) from error
         _sync(copy)
         copy.replace(self._path)
@@ -278,25 +267,26 @@ class LadybugLoad:
         new: dict[str, pa.Array[Any]] = {}
         files = RowFiles(folder)
         try:
-            for label, shared in self._shared.items():
-                if not shared.tables:
+            for label, keys in self._shared.keys.items():
+                if not keys:  # the engine knows no empty list
                     continue
                 stored = _rows(
                     connection,
                     f"UNWIND $keys AS wanted MATCH (n:`{label}` {{key: wanted}}) RETURN n.key",
-                    {"keys": sorted(shared.keys)},
+                    {"keys": sorted(keys)},
                 )
                 known = {row[0] for row in stored}
-                rows = pa.concat_tables(shared.tables)
+                rows = pa.concat_tables(self._shared_tables[label])
                 rows = rows.take(
                     row_numbers(row for row, key in enumerate(keys_of(rows)) if key not in known)
                 )
                 new[label] = rows.column("key").combine_chunks()
                 files.add(label, rows)
-            for name, tables in self._between.items():
-                rows = pa.concat_tables(tables)
-                source = SCHEMA.relationship(name).source
-                files.add(name, rows.filter(pc.is_in(rows.column("from"), value_set=new[source])))
+            for item in BETWEEN_SHARED:
+                if item.source in new:
+                    rows = pa.concat_tables(self._shared_tables[item.name])
+                    is_new = pc.is_in(rows.column("source"), value_set=new[item.source])
+                    files.add(item.name, rows.filter(is_new))
             files.close()
         finally:
             files.abandon()
@@ -308,46 +298,12 @@ class LadybugLoad:
 
     def _write_files(self, batch: RowBatch) -> None:
         files = self._open_files()
-        keys: dict[str, pa.Array[Any]] = {}
-        fresh: dict[str, pa.Array[Any]] = {}
-        for label, table in batch.nodes.items():
-            keys[label] = table.column("key").combine_chunks()
-            if label in _MERGED:
-                fresh[label] = self._take_shared(label, table)
-            elif label not in _SHARED:
-                files.add(label, table)
-        for relationship in SCHEMA.relationships:
-            name, source = relationship.name, relationship.source
-            if not batch.relationships[name].num_rows:
-                continue
-            sources, targets = batch.ends(name)
-            columns: dict[str, pa.Array[Any] | pa.ChunkedArray[Any]] = {
-                "from": keys[source].take(sources),
-                "to": keys[relationship.target].take(targets),
-            }
-            for item in relationship.properties:
-                columns[item.name] = batch.relationships[name].column(item.name)
-            table = pa.table(columns)
-            if source in _MERGED:
-                # what leaves a shared node is known with it: taken once, with its first sight
-                is_fresh = pc.is_in(sources, value_set=fresh[source])
-                self._between.setdefault(name, []).append(table.filter(is_fresh))
-            else:
+        rows = self._shared.unseen(batch.keyed())
+        for name, table in (*rows.nodes.items(), *rows.relationships.items()):
+            if name in _SHARED_TABLES:
+                self._shared_tables.setdefault(name, []).append(table)
+            elif name != "Run":
                 files.add(name, table)
-
-    def _take_shared(self, label: str, table: pa.Table) -> "pa.Array[Any]":
-        """Keep the rows seen for the first time in this load; say which they are."""
-        shared = self._shared[label]
-        keys = table.column("key").combine_chunks()
-        distinct = pc.unique(keys)
-        unseen = row_numbers(
-            row for row, key in enumerate(distinct.to_pylist()) if key not in shared.keys
-        )
-        rows = pc.index_in(distinct.take(unseen), value_set=keys)  # the first of each
-        if len(rows):
-            shared.tables.append(table.take(rows))
-            shared.keys.update(keys_of(shared.tables[-1]))
-        return rows
 
     def _open_files(self) -> RowFiles:
         if self._files is None:
@@ -367,6 +323,7 @@ class LadybugLoad:
         return self._digests
 
 
+_SHARED_TABLES: Final = frozenset((*UNCHANGING, *(item.name for item in BETWEEN_SHARED)))
 _NODE_LABELS: Final = tuple(node.label for node in SCHEMA.nodes)
 _RELATIONSHIP_TYPES: Final = tuple(item.name for item in SCHEMA.relationships)
 
@@ -400,13 +357,14 @@ def _create(connection: ladybug.Connection, table: str, rows: Path) -> None:
     properties = ", ".join(f"`{one.name}`: `{one.name}`" for one in item.properties)
     connection.execute(
         f"LOAD FROM {_quoted(rows)} "
-        f"MATCH (a:`{item.source}` {{key: `from`}}) MATCH (b:`{item.target}` {{key: `to`}}) "
+        f"MATCH (a:`{item.source}` {{key: `source`}}) MATCH (b:`{item.target}` {{key: `target`}}) "
         f"CREATE (a)-[:`{table}` {{{properties}}}]->(b)"
     )
 
 
 def _quoted(path: Path) -> str:
-    text = str(path).replace("\\", "\\\\").replace("'", "\\'")
+    # the engine takes it for a pattern
+    text = glob.escape(str(path)).replace("\\", "\\\\").replace("'", "\\'")
     return f"'{text}'"
 
 
@@ -427,9 +385,9 @@ def _set_run(
 
 def _delete(connection: ladybug.Connection, compilations: list[str]) -> None:
     # by scanning: a table is read once for all of them, and no part is missed
-    for label in _PARTS:
+    for node in PARTS:
         connection.execute(
-            f"UNWIND $keys AS stale MATCH (n:`{label}`) WHERE n.compilation = stale "
+            f"UNWIND $keys AS stale MATCH (n:`{node.label}`) WHERE n.compilation = stale "
             "DETACH DELETE n",
             {"keys": compilations},
         )
@@ -447,7 +405,7 @@ def _sweep(connection: ladybug.Connection) -> None:
     swept = True
     while swept:  # what only a swept node used goes in the next turn
         swept = False
-        for label in sorted(_MERGED):
+        for label in sorted(UNCHANGING):
             unused = f"MATCH (n:`{label}`) WHERE {_is_unused(label)}"
             if _rows(connection, f"{unused} RETURN count(*)")[0][0]:
                 connection.execute(f"{unused} DETACH DELETE n")
@@ -455,12 +413,19 @@ def _sweep(connection: ladybug.Connection) -> None:
 
 
 def _is_unused(label: str) -> str:
-    def reaches(relationship: RelationshipType) -> str:
-        return f"EXISTS {{ MATCH (n)<-[:`{relationship.name}`]-() }}"
-
     return " AND ".join(
-        f"NOT {reaches(item)}" for item in SCHEMA.relationships if item.target == label
+        f"NOT EXISTS {{ MATCH (n)<-[:`{item.name}`]-() }}" for item in SCHEMA.arriving_at(label)
     )
+
+
+def _reason(error: RuntimeError, copy: Path) -> str:
+    """Say why a copy could not be written; the engine speaks of what will become of the copy."""
+    if shutil.disk_usage(copy.parent).free < _LITTLE_SPACE_BYTES:
+        return "no space left on the disk"
+    text = str(error).rpartition("will be recovered on restart: ")[2]
+    if "Mmap" in text:
+        return "the engine reserves 8 TiB of addresses, and this process may not (see `ulimit -v`)"
+    return text
 
 
 def _sync(path: Path) -> None:

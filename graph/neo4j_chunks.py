@@ -17,8 +17,9 @@ from typing import Any, Final, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.neo4j_texts import LOOKED_UP, OF_PARTS, PARTS
+from xlagraph.graph.neo4j_texts import LOOKED_UP, OF_PARTS
 from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
+from xlagraph.graph.schema import PARTS
 
 Parameters = dict[str, object]
 

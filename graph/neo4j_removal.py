@@ -12,7 +12,7 @@ import neo4j
 
 from xlagraph.graph import neo4j_texts as texts
 from xlagraph.graph.neo4j_transactions import TooLarge, Transactions
-from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema import PARTS, SCHEMA, SHARED
 
 
 class Removal(Transactions):
@@ -61,7 +61,7 @@ class Removal(Transactions):
     def _sweep_all(self) -> None:
         """Sweep every shared node that nothing uses: a load may end before it uses what it made."""
         at_once = self.state.deletions.most
-        for node in texts.SHARED:
+        for node in SHARED:
             unused = self.retried(partial(_values, text=texts.unused_keys(node.label)))
             for first in range(0, len(unused), at_once):
                 keys = set(unused[first : first + at_once])
@@ -96,7 +96,7 @@ class Removal(Transactions):
 
     def clear_parts(self, compilation: str) -> None:
         """Delete the parts of a compilation, some thousand at a time, and what only they used."""
-        for node in reversed(texts.PARTS):
+        for node in reversed(PARTS):
             text = texts.delete_parts(node)
             is_left = True
             while is_left:

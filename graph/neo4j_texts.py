@@ -11,12 +11,15 @@ costs no look-up.
 
 from typing import Final
 
-from xlagraph.graph.schema import SCHEMA, NodeType, RelationshipType
-
-SHARED: Final = tuple(node for node in SCHEMA.nodes if node.shared)
-PARTS: Final = tuple(
-    node for node in SCHEMA.nodes if any(item.name == "compilation" for item in node.properties)
+from xlagraph.graph.schema import (
+    BETWEEN_SHARED,
+    PARTS,
+    SCHEMA,
+    SHARED,
+    NodeType,
+    RelationshipType,
 )
+
 _PART_LABELS: Final = frozenset(node.label for node in PARTS)
 _SHARED_LABELS: Final = frozenset(node.label for node in SHARED)
 
@@ -24,11 +27,6 @@ OF_PARTS: Final = tuple(
     item for item in SCHEMA.relationships if {item.source, item.target} & _PART_LABELS
 )
 """What a chunk writes: types with a part at one end at least."""
-
-BETWEEN_SHARED: Final = tuple(
-    item for item in SCHEMA.relationships if {item.source, item.target} <= _SHARED_LABELS
-)
-"""What is written together with the shared node that it leaves."""
 
 OF_COMPILATIONS: Final = tuple(
     item for item in SCHEMA.relationships if item not in OF_PARTS and item not in BETWEEN_SHARED
@@ -189,9 +187,7 @@ def _is_unused(label: str) -> str:
     if label == "Run":
         return "NOT EXISTS { MATCH (n)-[:COMPILED]->() }"
     return " AND ".join(
-        f"NOT EXISTS {{ MATCH (n)<-[:{item.name}]-() }}"
-        for item in SCHEMA.relationships
-        if item.target == label
+        f"NOT EXISTS {{ MATCH (n)<-[:{item.name}]-() }}" for item in SCHEMA.arriving_at(label)
     )
 
 

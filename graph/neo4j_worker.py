@@ -13,6 +13,7 @@ from xlagraph.graph.neo4j_chunks import Batch, Parameters, keyed_pairs
 from xlagraph.graph.neo4j_removal import Removal
 from xlagraph.graph.neo4j_transactions import TooLarge
 from xlagraph.graph.rows import CompilationRows, keys_of
+from xlagraph.graph.schema import BETWEEN_SHARED
 
 _REPEATS: Final = 20
 _CHUNK_TEXT: Final = texts.chunk()
@@ -157,7 +158,7 @@ class Worker(Removal):
             (texts.merge_nodes(node), [row for _, row in sorted(fresh[node.label].items())])
             for node in texts.MERGED
         ]
-        for item in texts.BETWEEN_SHARED:
+        for item in BETWEEN_SHARED:
             pairs = {
                 (source, target)
                 for compilation in batch.compilations

@@ -6,7 +6,6 @@ to other compilations. So reading costs by what is read, however large the graph
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
@@ -14,17 +13,17 @@ import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import NameUnknown
-from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.rows import (
+    KEYED_COLUMNS,
+    NODE_COLUMNS,
+    RELATIONSHIP_COLUMNS,
+    CompilationRows,
+    KeyedRows,
+)
 from xlagraph.graph.schema import SCHEMA, NodeType, RelationshipType
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]
-
-KEYED_COLUMNS: Final[Mapping[str, pa.Schema]] = {
-    name: pa.schema([pa.field("source", pa.string()), pa.field("target", pa.string()), *rest])
-    for name, (_, _, *rest) in RELATIONSHIP_COLUMNS.items()
-}
-"""Columns of relationships whose ends are named by their keys."""
 
 # Parts before shared nodes; a walk leads on in this order, or stays at its label.
 _LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.shared))
@@ -32,17 +31,6 @@ _LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda no
 
 # Keys of one statement: a server holds them all, and the rows that they lead to.
 _KEYS_AT_ONCE: Final = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedRows:
-    """The rows of some compilations together: a table for each label, and for each type.
-
-    Relationships have `KEYED_COLUMNS`.
-    """
-
-    nodes: Mapping[str, pa.Table]
-    relationships: Mapping[str, pa.Table]
 
 
 def read_compilation(query: Query, compilation: str) -> CompilationRows:

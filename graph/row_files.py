@@ -10,6 +10,8 @@ from typing import Final, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from xlagraph.graph.rows import RELATIONSHIP_COLUMNS
+
 # Rows and bytes that wait in memory for their row group. Smaller groups cost the engine
 # time; larger ones only memory.
 _GROUP_ROWS: Final = 64_000
@@ -22,7 +24,7 @@ _FILE_NODES: Final = 2_000_000
 _FILE_RELATIONSHIPS: Final = 8_000_000
 
 # Columns without repetition: trying a dictionary for them doubled the time to write.
-_PLAIN: Final = frozenset({"key", "from", "to", "text", "label"})
+_PLAIN: Final = frozenset({"key", "source", "target", "text", "label"})
 
 
 class RowFiles:
@@ -62,16 +64,13 @@ class RowFiles:
             self._writers.popitem()[1].close()
 
     def _flush(self, name: str) -> None:
-        tables = self._waiting.pop(name, [])
-        if not tables:
-            return
         self._waiting_rows[name] = self._waiting_bytes[name] = 0
-        rows = pa.concat_tables(tables)
+        rows = pa.concat_tables(self._waiting.pop(name))
         if name not in self._writers:
             self._open(name, rows.schema)
         self._writers[name].write_table(rows, row_group_size=2 * _GROUP_ROWS)
         self._file_rows[name] += rows.num_rows
-        most = _FILE_RELATIONSHIPS if "from" in rows.schema.names else _FILE_NODES
+        most = _FILE_RELATIONSHIPS if name in RELATIONSHIP_COLUMNS else _FILE_NODES
         if self._file_rows[name] >= most:
             self._writers.pop(name).close()
 

@@ -42,6 +42,11 @@ RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
     )
     for relationship in SCHEMA.relationships
 }
+KEYED_COLUMNS: Final[Mapping[str, pa.Schema]] = {
+    name: pa.schema([pa.field("source", pa.string()), pa.field("target", pa.string()), *rest])
+    for name, (_, _, *rest) in RELATIONSHIP_COLUMNS.items()
+}
+"""Columns of relationships whose ends are named by their keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,17 @@ class RowBatch:
                 )
             )
 
+    def keyed(self) -> "KeyedRows":
+        """Put keys in the place of row numbers."""
+        keys = {label: table.column("key").combine_chunks() for label, table in self.nodes.items()}
+        relationships = {}
+        for item in SCHEMA.relationships:
+            sources, targets = self.ends(item.name)
+            ends = [keys[item.source].take(sources), keys[item.target].take(targets)]
+            rest = self.relationships[item.name].columns[2:]
+            relationships[item.name] = pa.table([*ends, *rest], schema=KEYED_COLUMNS[item.name])
+        return KeyedRows(self.nodes, relationships)
+
     def ends(self, name: str) -> tuple["pa.ChunkedArray[Any]", "pa.ChunkedArray[Any]"]:
         """Give sources and targets of a type as row numbers in the tables of all compilations."""
         item = SCHEMA.relationship(name)
@@ -157,6 +173,17 @@ class RowBatch:
         firsts = accumulate((counts.get(label, 0) for counts in self.counts), initial=0)
         moves = row_numbers(chain.from_iterable(map(repeat, firsts, lengths)))
         return pc.add(rows, pa.chunked_array([moves]))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRows:
+    """The rows of some compilations together: a table for each label, and for each type.
+
+    Relationships have `KEYED_COLUMNS`.
+    """
+
+    nodes: Mapping[str, pa.Table]
+    relationships: Mapping[str, pa.Table]
 
 
 def keys_of(table: pa.Table) -> list[str]:

@@ -40,6 +40,11 @@ class NodeType:
     shared: bool = False
     """Not part of one compilation: merged by key, taken away when nothing uses it."""
 
+    @property
+    def is_part(self) -> bool:
+        """Whether its nodes are parts of a compilation, and say of which."""
+        return any(item.name == "compilation" for item in self.properties)
+
 
 @dataclass(frozen=True, slots=True)
 class RelationshipType:
@@ -75,13 +80,16 @@ class Schema:
                         f"relationship type {relationship.name} ends at {end}, which is no label"
                     )
 
-    def node(self, label: str) -> NodeType:
-        """Look a label up; KeyError if there is none."""
-        return _NODES[label]
-
     def relationship(self, name: str) -> RelationshipType:
         """Look a relationship type up; KeyError if there is none."""
-        return _RELATIONSHIPS[name]
+        for item in self.relationships:
+            if item.name == name:
+                return item
+        raise KeyError(name)
+
+    def arriving_at(self, label: str) -> tuple[RelationshipType, ...]:
+        """Give the relationship types that end at a label."""
+        return tuple(item for item in self.relationships if item.target == label)
 
 
 def _string(name: str, description: str) -> Property:
@@ -390,5 +398,14 @@ SCHEMA: Final = Schema(
     ),
 )
 
-_NODES: Final = {node.label: node for node in SCHEMA.nodes}
-_RELATIONSHIPS: Final = {item.name: item for item in SCHEMA.relationships}
+PARTS: Final = tuple(node for node in SCHEMA.nodes if node.is_part)
+SHARED: Final = tuple(node for node in SCHEMA.nodes if node.shared)
+_SHARED_LABELS: Final = frozenset(node.label for node in SHARED)
+
+UNCHANGING: Final = tuple(node.label for node in SHARED if node.label != "Run")
+"""Labels whose nodes are the same wherever they are made; runs differ in when."""
+
+BETWEEN_SHARED: Final = tuple(
+    item for item in SCHEMA.relationships if {item.source, item.target} <= _SHARED_LABELS
+)
+"""What is written together with the shared node that it leaves."""
