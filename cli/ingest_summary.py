@@ -21,6 +21,7 @@ def tell_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str =
     _tell_problems(summary)
     _tell_missing(summary)
     _tell_keys("replaced, for the content changed", summary.updated)
+    _tell_keys("dropped, for the dump has another key now", summary.moved)
     _tell_keys("kept, though the files are gone", summary.gone)
     _tell_keys("dropped, for the files are gone", summary.dropped)
     for disagreement in summary.disagreeing:

@@ -1,6 +1,7 @@
 """Reads the allocations of a dump and the values in them, in each of the three forms of a value."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from re import Match
 from sys import intern
 from typing import Final
@@ -13,6 +14,10 @@ from xlagraph.ingest.plan import Allocation, ParameterStorage, Value, ValueForm
 from xlagraph.ingest.used_values_section import misfit_in_block, parse_used_value
 
 __all__ = ["parse_allocations"]
+
+_WIDE_NUMBER: Final = re.compile("[0-9]{19,}")
+_LEAST_NUMBER: Final = str(2**63)
+"""Without its sign: what XLA has for an unbounded dimension."""
 
 
 def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
@@ -30,7 +35,18 @@ def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> i
         raise text.misfit(position, form.ALLOCATION)
     text.check_sum(header.start(), [allocation.size_bytes for allocation in draft.allocations])
     text.check_sum(header.start(), [value.size_bytes for value in draft.values])
+    _check_shapes(text, header.start(), {value.shape for value in draft.values})
     return position
+
+
+def _check_shapes(text: DumpText, start: int, shapes: Collection[str]) -> None:
+    """Refuse a dimension that 64 bits do not hold; elements of a tuple have their own."""
+    for shape in shapes:
+        if not shape.startswith("("):
+            for number in _WIDE_NUMBER.findall(shape):
+                if len(number) > len(_LEAST_NUMBER) or number > _LEAST_NUMBER:
+                    position = text.text.index(shape, start)
+                    raise text.error(position, "numbers of at most 64 bits with their sign")
 
 
 def _allocation(found: Match[str]) -> Allocation:

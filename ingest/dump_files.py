@@ -10,16 +10,19 @@
 A file of any other name is a dump if it begins with ``BufferAssignment:``.
 """
 
+import errno
 import gzip
 import os
 import re
+import stat
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from io import BytesIO
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from xlagraph.ingest.summary import Problem, readable
 
@@ -27,6 +30,7 @@ __all__ = ["DumpFiles", "DumpName", "FoundDumps", "dump_name", "find_dumps", "re
 
 _HEADER: Final = b"BufferAssignment:"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
+_MOST_UNPACKED_BYTES: Final = 2**30  # what is small when packed may fill the memory
 _SNIFFED_BYTES: Final = 512  # the header, and whatever a packer writes before it
 _UNREADABLE: Final = (OSError, EOFError, zlib.error)
 _FAR_FUTURE: Final = 10**30
@@ -85,6 +89,8 @@ class DumpFiles:
     stem: str
     key: str
     """``run/stem``; unique among the dumps of one search."""
+    other_key: str | None
+    """Of a dump in a folder that XLA made: its key if others have its stem, or if none had."""
     name: DumpName
     allocations: Path
     values: Path | None
@@ -186,9 +192,11 @@ def _folders(
                         inner.append(folder / entry.name)
                     elif _is_file(entry):
                         names.append(entry.name)
-                    elif entry.is_symlink() and _stem_and_kind(entry.name)[1] is _Kind.ALLOCATIONS:
+                    elif _stem_and_kind(entry.name)[1] is _Kind.ALLOCATIONS:
                         place = readable(folder / entry.name)
-                        problems.append(Problem(place, None, "a link that leads to no file"))
+                        is_link = entry.is_symlink()
+                        what = "a link that leads to no file" if is_link else "it is no file"
+                        problems.append(Problem(place, None, what))
         except OSError as error:
             problems.append(Problem(readable(folder), None, f"cannot be read: {error.strerror}"))
             gaps.append(folder)
@@ -269,14 +277,33 @@ def _have_same_content(first: Path, second: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a whole file, unpacked if it is packed; OSError, EOFError or zlib.error if not."""
-    content = path.read_bytes()
-    return gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
+    """Read a whole file, unpacked if it is packed; OSError, EOFError or zlib.error if not.
+
+    OSError too if it is no file any more, or unpacks to more than a gigabyte.
+    """
+    with _open(path) as file:
+        content = file.read()
+    if not content.startswith(_GZIP_MAGIC):
+        return content
+    with gzip.GzipFile(fileobj=BytesIO(content)) as packed:
+        unpacked = packed.read(_MOST_UNPACKED_BYTES + 1)
+    if len(unpacked) > _MOST_UNPACKED_BYTES:
+        raise OSError(errno.EFBIG, "it unpacks to more than 1 GiB; unpack it first")
+    return unpacked
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file; a pipe or a device that has taken its place would be waited for."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is no file")
+    return file
 
 
 def _begins_like_a_dump(path: Path) -> bool:
     try:
-        with path.open("rb", buffering=0) as file:
+        with _open(path) as file:
             start = file.read(_SNIFFED_BYTES)
         if start.startswith(_GZIP_MAGIC):
             start = zlib.decompressobj(wbits=31).decompress(start, _SNIFFED_BYTES)
@@ -345,13 +372,16 @@ def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[
         run_name = run if run is not None else readable("/".join(parts)) or own_name
         for source in same:
             below = source.folder.relative_to(root).parts[len(parts) :]
-            path = "/".join((*below, stem)) if below and len(same) > 1 else stem
+            short = readable(f"{run_name}/{stem}")
+            whole = readable("/".join((run_name, *below, stem)))
+            key, other_key = (whole, short) if len(same) > 1 else (short, whole)
             dumps.append(
                 DumpFiles(
                     run=run_name,
                     run_path=readable(real_root.joinpath(*parts)),
                     stem=readable(stem),
-                    key=readable(f"{run_name}/{path}"),
+                    key=key,
+                    other_key=other_key if below else None,
                     name=dump_name(readable(stem)),
                     allocations=source.allocations,
                     values=source.values,

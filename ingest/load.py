@@ -130,7 +130,21 @@ class _Work:
         return None if run is None else run.compilations.get(dump.key)
 
     def gone(self) -> list[str]:
-        """Give the keys of compilations whose run was searched and whose files were not found.
+        """Give the keys of compilations whose run was searched and whose files were not found."""
+        moved = set(self.moved())
+        return [key for key in self._not_found() if key not in moved]
+
+    def moved(self) -> list[str]:
+        """Give the keys of compilations that have another key now.
+
+        One in a folder that XLA made does when the first other one of its stem comes, or the
+        last one goes.
+        """
+        other_keys = {dump.other_key for dump in self.dumps}
+        return [key for key in self._not_found() if key in other_keys]
+
+    def _not_found(self) -> list[str]:
+        """Give the stored keys of the runs that were searched that no dump has.
 
         Another folder of the same name says nothing of them, unless it takes the place.
         """
@@ -154,6 +168,7 @@ class _Tally:
     added: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     agreeing: int = 0
@@ -198,11 +213,13 @@ class _Tally:
             self.disagreeing.append(Disagreement(key, total_bytes, allocation_bytes))
 
     def summary(self, work: _Work, seconds: float, *, dry_run: bool) -> IngestSummary:
+        loaded = {*self.added, *self.updated, *self.unchanged}
         return IngestSummary(
-            runs=tuple(dict.fromkeys(dump.run for dump in work.dumps)),
+            runs=tuple(dict.fromkeys(dump.run for dump in work.dumps if dump.key in loaded)),
             added=tuple(sorted(self.added)),
             updated=tuple(sorted(self.updated)),
             unchanged=tuple(sorted(self.unchanged)),
+            moved=tuple(self.moved),
             gone=tuple(self.gone),
             dropped=tuple(self.dropped),
             problems=tuple(self.problems),
@@ -380,6 +397,10 @@ def _processes(dumps: Sequence[DumpFiles], wanted: int | None) -> int:
 
 def _tidy(load: Load | None, work: _Work, tally: _Tally, written_runs: Collection[str]) -> None:
     """Say or drop what is gone, and tag runs of which nothing was written."""
+    for key in work.moved():
+        tally.moved.append(key)
+        if load is not None:
+            load.remove(key)
     for key in work.gone():
         if work.replace:
             tally.dropped.append(key)

@@ -53,11 +53,14 @@ class IngestSummary:
     """What one ingest did. Compilations are keys, in the order of runs and keys."""
 
     runs: tuple[str, ...]
+    """Of which the graph has something now."""
     added: tuple[str, ...]
     updated: tuple[str, ...]
     """Same key, other content: replaced."""
     unchanged: tuple[str, ...]
     """Same content: not touched."""
+    moved: tuple[str, ...]
+    """Taken out, for their dump has another key now: it is among the others."""
     gone: tuple[str, ...]
     """In the graph though their files are gone."""
     dropped: tuple[str, ...]

@@ -152,6 +152,24 @@ def test_replace_takes_compilations_out_whose_files_are_gone(graph, runs, write)
     assert compilations(graph) == [(f"baseline/{name(1)}", 16)]
 
 
+def test_a_compilation_whose_key_moves_is_there_once(graph, runs, write):
+    write("baseline/f/vm_1")
+    assert ingest(graph, runs).added == (f"baseline/{name(1)}",)
+    second = write("baseline/f/vm_2", 1, dump_text(8))
+    summary = ingest(graph, runs)
+    assert summary.added == (f"baseline/f/vm_1/{name(1)}", f"baseline/f/vm_2/{name(1)}")
+    assert (summary.moved, summary.gone) == ((f"baseline/{name(1)}",), ())
+    assert compilations(graph) == [
+        (f"baseline/f/vm_1/{name(1)}", 16),
+        (f"baseline/f/vm_2/{name(1)}", 8),
+    ]
+    second.unlink()
+    summary = ingest(graph, runs)
+    assert summary.added == (f"baseline/{name(1)}",)
+    assert summary.moved == (f"baseline/f/vm_1/{name(1)}",)
+    assert summary.gone == (f"baseline/f/vm_2/{name(1)}",)
+
+
 def test_a_single_file_says_nothing_of_the_others(graph, runs, write):
     write("baseline", 1)
     two = write("baseline", 2)
@@ -248,6 +266,12 @@ def test_one_bad_file_never_stops_the_others(graph, runs, write):
     assert compilations(graph) == [(f"baseline/{name(2)}", 16)]
     (problem,) = summary.problems
     assert (problem.file, problem.line, problem.left_out) == (str(bad), 3, True)
+
+
+def test_a_run_of_which_nothing_fits_is_none(graph, runs, write):
+    write("baseline")
+    write("broken", 1, "BufferAssignment:\nallocation")
+    assert ingest(graph, runs).runs == ("baseline",)
 
 
 def test_a_bad_file_leaves_what_the_graph_has(graph, runs, write):
@@ -387,6 +411,28 @@ def test_a_file_that_vanishes_is_named(graph, runs, write):
     summary = ingest(graph, runs, jobs=1, progress=lose)
     assert messages(summary) == [f"{second}: cannot be read: No such file or directory"]
     assert summary.added == (f"baseline/{name(1)}",)
+
+
+def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(graph, runs, write):
+    first = write("baseline", 1, dump_text() + BLANK_LINES)
+    second = write("baseline", 2)
+
+    def swap(progress: Progress) -> None:
+        if progress.file == str(first):
+            second.unlink()
+            os.mkfifo(second)
+
+    summary = ingest(graph, runs, jobs=1, progress=swap)
+    assert messages(summary) == [f"{second}: cannot be read: it is no file"]
+    assert messages(ingest(graph, runs)) == [f"{second}: it is no file"]
+
+
+def test_what_unpacks_to_more_than_a_limit_is_named(graph, runs, write, monkeypatch):
+    monkeypatch.setattr("xlagraph.ingest.dump_files._MOST_UNPACKED_BYTES", 1000)
+    path = write("baseline")
+    path.write_bytes(gzip.compress(dump_text().encode() + b"\n" * 1000))
+    (message,) = messages(ingest(graph, runs, jobs=1))
+    assert message == f"{path}: cannot be read: it unpacks to more than 1 GiB; unpack it first"
 
 
 def test_progress_is_told_in_bytes(graph, runs, write):

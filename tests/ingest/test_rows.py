@@ -130,6 +130,7 @@ def rows_of(
         run_path="/data/base",
         stem=stem,
         key=f"base/{stem}",
+        other_key=None,
         name=dump_name(stem),
         allocations=Path("x.txt"),
         values=None,
