@@ -24,6 +24,7 @@ from xlagraph.cli.options import QuietOption, VerboseOption, spread_options
 from xlagraph.cli.query import query_app
 from xlagraph.cli.remove import remove
 from xlagraph.cli.runs import runs_app
+from xlagraph.cli.streams import open_closed_streams
 from xlagraph.cli.value import value
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def build_app() -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and give the exit code; the arguments of the process by default."""
+    open_closed_streams()
     set_verbosity(Verbosity.NORMAL)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is spelt

@@ -28,6 +28,14 @@ def human_bytes(size_bytes: float) -> str:
     return f"{sign}{number} {_UNITS[power]}"
 
 
+def told_apart(size_bytes: int, other_bytes: int) -> tuple[str, str]:
+    """Write two byte counts so that they differ where they do: ``1,049,400 B``, ``1,048,576 B``."""
+    texts = human_bytes(size_bytes), human_bytes(other_bytes)
+    if size_bytes != other_bytes and texts[0] == texts[1]:
+        return f"{size_bytes:,} B", f"{other_bytes:,} B"
+    return texts
+
+
 def share_text(share: float, *, signed: bool = False) -> str:
     """Write a share as a percentage: ``62.0%``, signed ``+62.0%``."""
     text = f"{share:+.1%}" if signed else f"{share:.1%}"

@@ -14,7 +14,7 @@ from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.messages import note
 from xlagraph.cli.opening import opened
 from xlagraph.cli.options import GraphOptions, RowOptions, spread_options
-from xlagraph.cli.output import write_answer
+from xlagraph.cli.output import open_output, write_answer
 
 if TYPE_CHECKING:
     from xlagraph.queries.catalogue import Query
@@ -55,9 +55,10 @@ def canned_command(query: "Query") -> TyperCommand:
     ) -> None:
         given = {name: value for name, value in parameters.items() if value is not None}
         if show:
-            typer.echo(browser_text(query, _with_whole_key(given, options)), nl=False)
+            _write(browser_text(query, _with_whole_key(given, options)), options)
         elif browser:
-            typer.echo(browser_link(query, _with_whole_key(given, options), options.graph))
+            link = browser_link(query, _with_whole_key(given, options), options.graph)
+            _write(f"{link}\n", options)
         else:
             _run(query, given, options)
 
@@ -67,6 +68,11 @@ def canned_command(query: "Query") -> TyperCommand:
     command = get_command(app)
     assert isinstance(command, TyperCommand)  # noqa: S101 - an app of one command is one
     return command
+
+
+def _write(text: str, options: RowOptions) -> None:
+    with open_output(options) as stream:
+        stream.write(text)
 
 
 def _run(query: "Query", given: Mapping[str, "Literal"], options: RowOptions) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.byte_sizes import human_bytes
+from xlagraph.cli.byte_sizes import told_apart
 from xlagraph.cli.completion import complete_either
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.limits import Capacity, bytes_limit
@@ -106,15 +106,11 @@ def _judge(checked: "Check", max_reserved: int | None, max_peak: int | None) -> 
             problem(f"{item.compilation}: the dump has no live ranges, so its peak is unknown")
         for item in checked.peaking_above(max_peak):
             code = ExitCode.GATE
-            problem(
-                f"{item.compilation}: its peak, {human_bytes(item.physical_peak_bytes or 0)}, is"
-                f" above {human_bytes(max_peak)}"
-            )
+            peak, limit = told_apart(item.physical_peak_bytes or 0, max_peak)
+            problem(f"{item.compilation}: its peak, {peak}, is above {limit}")
     if max_reserved is not None:
         for item in checked.reserving_more_than(max_reserved):
             code = ExitCode.GATE
-            problem(
-                f"{item.compilation}: reserves {human_bytes(item.reserved_bytes)},"
-                f" more than {human_bytes(max_reserved)}"
-            )
+            reserved, limit = told_apart(item.reserved_bytes, max_reserved)
+            problem(f"{item.compilation}: reserves {reserved}, more than {limit}")
     return code

@@ -53,8 +53,12 @@ def _parse_parameters(texts: Sequence[str]) -> dict[str, "Cell"]:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
             raise UsageError(f"--param expects name=value, found '{text}'")
+        if name in parameters:
+            raise UsageError(f"--param gives {name} twice")
         try:
             parameters[name] = json.loads(value)
         except ValueError:
             parameters[name] = value
+        except RecursionError:
+            raise UsageError(f"--param {name} is nested too deep") from None
     return parameters

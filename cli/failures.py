@@ -35,7 +35,9 @@ def report_usage(failure: TyperException) -> int:
 def report(failure: Exception) -> ExitCode:
     """Say what went wrong, and give the code to end with."""
     code = exit_code_of(failure)
-    if code is None:
+    if isinstance(failure, UnicodeEncodeError):  # what the shell gave us, byte by byte
+        error(f"expected UTF-8, found {failure.object!a}")
+    elif code is None:
         error(f"{type(failure).__name__}: {failure} (this is a defect of xlagraph)")
         if verbosity() < Verbosity.VERBOSE:
             error("--verbose shows where; please report it with that output")

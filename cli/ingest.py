@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.ingest_summary import tell_summary
 from xlagraph.cli.opening import opened
 from xlagraph.cli.options import GraphOptions, JobsOption, RunNameOption, TagOption
@@ -13,10 +13,17 @@ from xlagraph.cli.progress import progress_bar
 from xlagraph.cli.runs import parse_tags
 
 
+def _path(text: str) -> Path:
+    if not text:  # a variable that is not set; it would be the current folder
+        raise UsageError("a PATH is empty")
+    return Path(text)
+
+
 def ingest(
     options: GraphOptions,
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.")
+        list[Path],
+        typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.", parser=_path),
     ],
     run: RunNameOption = None,
     tag: TagOption = None,

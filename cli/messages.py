@@ -4,6 +4,7 @@ import sys
 from enum import IntEnum
 
 from xlagraph.cli.cells import escape_control_characters
+from xlagraph.cli.streams import send_nowhere
 
 
 class Verbosity(IntEnum):
@@ -57,4 +58,7 @@ def detail(text: str) -> None:
 
 def _say(text: str) -> None:
     lines = [escape_control_characters(line) for line in text.split("\n")]
-    sys.stderr.write("\n".join(lines) + "\n")
+    try:
+        sys.stderr.write("\n".join(lines) + "\n")
+    except OSError:  # nobody reads it, or its disk is full: what is done is done all the same
+        send_nowhere(sys.stderr)

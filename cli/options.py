@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar, get_type_hints
 
 import typer
 
+from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.formats import Format
 from xlagraph.cli.messages import Verbosity, set_verbosity
 
@@ -24,6 +25,14 @@ def _say_more(given: bool) -> bool:
 def _say_less(given: bool) -> bool:
     if given:
         set_verbosity(Verbosity.QUIET)
+    return given
+
+
+def _run_name(given: str | None) -> str | None:
+    if given == "":
+        raise UsageError("--run is empty: name the run, or leave it out")
+    if given is not None and given != given.encode(errors="replace").decode():
+        raise UsageError("--run is not UTF-8")
     return given
 
 
@@ -48,7 +57,8 @@ OutputOption = Annotated[
     typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
 ]
 RunNameOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Name of the run, if there is only one.")
+    str | None,
+    typer.Option(metavar="NAME", help="Name of the run, if there is only one.", callback=_run_name),
 ]
 TagOption = Annotated[
     list[str] | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from xlagraph.cli.formats import WRITERS
 from xlagraph.cli.messages import note
 from xlagraph.cli.options import RowOptions
+from xlagraph.cli.streams import send_nowhere
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class OutputError(OSError):
-    """The file of ``--output`` cannot be written."""
+    """Stdout or the file of ``--output`` cannot be written."""
 
 
 def write_rows(
@@ -41,7 +42,7 @@ def write_answer(answer: "Answer", options: RowOptions) -> None:
 def open_output(options: RowOptions) -> Iterator[TextIO]:
     """Give the stream for data: stdout, or a file renamed into its place at the end."""
     if options.output is None:
-        with _quiet_when_nobody_reads():
+        with _quiet_when_nobody_reads(), _named("stdout"):
             yield sys.stdout
             sys.stdout.flush()
     else:
@@ -55,26 +56,33 @@ def _quiet_when_nobody_reads() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        send_nowhere(sys.stdout)
+
+
+@contextmanager
+def _named(place: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{place} cannot be written: {error.strerror}") from error
 
 
 @contextmanager
 def _open_whole(path: Path) -> Iterator[TextIO]:
     target = path.resolve()
     if target.exists() and not target.is_file():  # a device or a pipe: nothing to rename over
-        with target.open("w", encoding="utf-8", newline="") as stream:
+        with _named(path), target.open("w", encoding="utf-8", newline="") as stream:
             yield stream
         return
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with unfinished.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
-        if target.exists():
-            unfinished.chmod(target.stat().st_mode)
-        unfinished.replace(target)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+        with _named(path):
+            with unfinished.open("w", encoding="utf-8", newline="") as stream:
+                yield stream
+            if target.exists():
+                unfinished.chmod(target.stat().st_mode)
+            unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlagraph.cli.cells import escape_control_characters
@@ -20,12 +21,15 @@ def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
+    cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # what else there is stays whole
     bar = Progress(
-        BarColumn(),
+        BarColumn(bar_width=20),
         DownloadColumn(binary_units=True),
         TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.description}", markup=False, table_column=cut),
+        expand=True,
         console=Console(file=sys.stderr),
         transient=True,
     )
@@ -37,7 +41,7 @@ def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
                 task,
                 total=progress.bytes_total,
                 completed=progress.bytes_done,
-                description=escape_control_characters(progress.file),
+                description=escape_control_characters(Path(progress.file).name),
             )
 
         yield show

@@ -34,10 +34,12 @@ def writing(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterato
             notify(f"{says}; waiting for it")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        os.ftruncate(descriptor, 0)
-        os.pwrite(
-            descriptor, f"process {os.getpid()} on {socket.gethostname()} since {now}\n".encode(), 0
-        )
+        holder = f"process {os.getpid()} on {socket.gethostname()} since {now}\n"
+        try:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, holder.encode(), 0)
+        except OSError as error:
+            raise GraphUnwritable(f"cannot write {lock}: {error.strerror}") from error
         yield
     finally:
         os.close(descriptor)

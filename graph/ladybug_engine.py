@@ -137,9 +137,22 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
         database = ladybug_load.open_database(path, read_only=True)
         connection = ladybug.Connection(database)
     except RuntimeError as error:
-        if "set lock" in str(error):
+        text = _first_line(error)
+        if "set lock" in text:
             raise GraphBusy(f"{path} is being written by a program other than xlagraph") from error
-        raise GraphMissing(f"{path} is not a graph: {_first_line(error)}") from error
+        if "Mmap" in text:
+            raise GraphMissing(
+                f"{path} cannot be opened: the engine reserves 8 TiB of addresses, and this"
+                " process may not (see `ulimit -v`)"
+            ) from error
+        if "Permission denied" in text:
+            raise GraphMissing(f"{path} cannot be read: Permission denied") from error
+        if "retry later" in text:
+            raise GraphMissing(
+                f"{path} is damaged, or half written by a program other than xlagraph:"
+                " take a copy of it from before, or ingest the dumps into a new file"
+            ) from error
+        raise GraphMissing(f"{path} is not a graph: {text}") from error
     try:
         version = ladybug_load.schema_version(connection)
         if version is None:
@@ -164,6 +177,11 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
 def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     """Say in our words what the engine says; it raises hardly anything but RuntimeError."""
     text = str(error)
+    if isinstance(error, ValueError | TypeError) or "a vector with ANY type" in text:
+        return QueryFailed(
+            "a list among the parameters does not fit: this engine must tell of what type it is,"
+            " by values in it that are all of one type"
+        )
     if "write operations in a read-only" in text:
         return QueryRefused("a statement only reads the graph; this one would write")
     if text.startswith("Interrupted"):

@@ -311,7 +311,7 @@ def graph_error(
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).split("\n", 1)[0]
+    return str(error).split("\n", 1)[0].rstrip(":")
 
 
 def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever they are

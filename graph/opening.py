@@ -13,10 +13,13 @@ from xlagraph.graph.errors import GraphMissing, GraphUnreachable
 DEFAULT_FILE: Final = "xlagraph.lbug"
 
 _SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
-# also a URI whose slashes were forgotten: it may hold a password, which a file name would show
+# also a URI whose colon or slashes were forgotten: it may hold a password, which a file name
+# would show
 _ANY_SCHEME: Final = re.compile(
-    r"[a-z][a-z0-9+.-]*:/|(?:neo4j|bolt)(?:\+s(?:sc)?)?:", re.IGNORECASE
+    r"[a-z][a-z0-9+.-]*:/|(?:neo4j|bolt)(?:\+s(?:sc)?)?(?::|//)", re.IGNORECASE
 )
+# what a cluster may be asked for; the driver would take any other name too
+_ROUTING: Final = re.compile(r"(?:policy=[\w.-]*)?", re.ASCII)
 
 
 def open_graph(
@@ -55,7 +58,11 @@ def open_graph(
         )
     from xlagraph.graph.ladybug_engine import LadybugGraph
 
-    return LadybugGraph(Path(named).expanduser().resolve(), create=create, wait=wait, notify=tell)
+    try:
+        path = Path(named).expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # a link in a circle, no home, no current folder
+        raise GraphMissing(f"{named} leads nowhere: {error}") from error
+    return LadybugGraph(path, create=create, wait=wait, notify=tell)
 
 
 def _named(location: str | Path | None) -> str:
@@ -70,7 +77,7 @@ def _check_uri(uri: str) -> None:
     """Refuse what the driver would refuse in words that help nobody; never repeat a secret."""
     try:
         parts = urlsplit(uri)
-        holds_secret = "@" in uri
+        holds_secret = "@" in uri or parts.fragment or not _ROUTING.fullmatch(parts.query)
         port_fits = parts.port is None or parts.port > 0
     except ValueError:
         raise GraphUnreachable(
@@ -78,9 +85,11 @@ def _check_uri(uri: str) -> None:
         ) from None
     if holds_secret:
         raise GraphUnreachable(
-            "the URI of the graph holds a user or a password; "
+            "the URI of the graph holds more than a place, maybe a user or a password; "
             "name them in NEO4J_USERNAME and NEO4J_PASSWORD instead"
         )
+    if not parts.scheme:
+        raise GraphUnreachable("the URI of the graph lacks a colon; expected neo4j://HOST:PORT")
     if parts.scheme.lower() not in _SCHEMES:
         raise GraphUnreachable(
             f"{parts.scheme}:// is no scheme of a graph; expected a file or one of "

@@ -6,7 +6,7 @@ begins with a reading word, and loads or calls nothing from outside.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from xlagraph.graph.engine import Cell
@@ -17,6 +17,9 @@ _PREFIX_WORDS: Final = frozenset({"EXPLAIN", "PROFILE"})
 
 # Neo4j decodes these before it reads the text: \\u0027 would end a string that goes on for us.
 _ESCAPED_ASCII: Final = re.compile(r"\\u+00[0-7][0-9a-fA-F]")
+
+# How Python keeps bytes of an argument that are no UTF-8.
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 # The embedded engine takes `1LOAD` for a number and a word, Neo4j a comment's end for a line's.
 _TOKEN: Final = re.compile(
@@ -95,6 +98,8 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
             f"{first[:80]} does not read the graph; a statement begins with one of "
             + ", ".join(sorted(reading))
         )
+    if _SURROGATE.search(text):
+        raise QueryRefused("the statement is not UTF-8")
     if escaped := _ESCAPED_ASCII.search(text):
         raise QueryRefused(f"{escaped.group()} stands for a plain character: write that instead")
     if "LOAD" in words:
@@ -111,8 +116,27 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
 
 
 def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> dict[str, Cell]:
-    """Pick the parameters that a statement names; QueryFailed if one is not given."""
+    """Pick the parameters that a statement names; QueryFailed if one is not given.
+
+    Numbers must fit 64 bits with their sign, and texts be UTF-8.
+    """
     if missing := sorted(statement.parameters - parameters.keys()):
         names = ", ".join(f"${name}" for name in missing)
         raise QueryFailed(f"no value is given for {names}")
-    return {name: parameters[name] for name in statement.parameters}
+    given = {name: parameters[name] for name in statement.parameters}
+    for name, value in given.items():
+        for part in _parts(value):
+            if isinstance(part, int) and not -(2**63) <= part < 2**63:
+                raise QueryFailed(f"${name} holds a number beyond 64 bits")
+            if isinstance(part, str) and _SURROGATE.search(part):
+                raise QueryFailed(f"${name} holds text that is not UTF-8")
+    return given
+
+
+def _parts(value: Cell) -> Iterator[Cell]:
+    """Give what is in lists and maps, however deep."""
+    if isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _parts(part)
+    else:
+        yield value

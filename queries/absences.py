@@ -163,15 +163,24 @@ _SOURCE_LINES: Final = _Fact(
     frozenset(("sourceFile",)),
     "the dump has no source lines; the module text, NAME.txt beside the dump, may have them",
 )
-_FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
-"""In the order of the columns of `_PRESENT`."""
+_FUSION_ROOTS: Final = _Fact(
+    frozenset(("rootOpcode",)),
+    frozenset(("rootOpcode",)),
+    "the dump does not say what its fusions are rooted in; the module text, NAME.txt beside the"
+    " dump, does",
+)
+_FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS)
+"""In the order of the first columns of `_PRESENT`."""
 
 # A value counts once for each of its positions: it matters only what is 0.
 _PRESENT: Final = """
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 OPTIONAL MATCH (v)-[p:APPEARS_AT]->(:Instruction)
+OPTIONAL MATCH (v)<-[:DEFINES]-(i:Instruction)
 RETURN count(v.liveFrom) AS liveRanges, count(p) AS positions,
-       count(v.opcode) AS opcodes, count(v.opName) AS opNames, count(v.sourceFile) AS sourceFiles
+       count(v.opcode) AS opcodes, count(v.opName) AS opNames, count(v.sourceFile) AS sourceFiles,
+       count(i.rootOpcode) AS fusionRoots, sum(CASE WHEN v.opcode = 'fusion' THEN 1 ELSE 0 END)
+       AS fusions
 """
 _SPACES: Final = """
 MATCH (c:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace)
@@ -199,11 +208,12 @@ def absences(
     ]
     notes: list[str] = []
     if suspects:
-        (counts,) = graph.query(_PRESENT, compilation).rows
+        ((*counts, fusions),) = graph.query(_PRESENT, compilation).rows
+        present = dict(zip(_FACTS, counts, strict=True))
         notes = [
             fact.absence
-            for fact, count in zip(_FACTS, counts, strict=True)
-            if fact in suspects and count == 0
+            for fact in suspects
+            if not present[fact] and (fact is not _FUSION_ROOTS or fusions)
         ]
     if not result.rows and "memorySpace" in parameters and not notes:
         spaces = [row[0] for row in graph.query(_SPACES, compilation).rows]

@@ -175,6 +175,13 @@ def test_show_prints_param_lines_and_the_file_as_it_is(run):
     )
 
 
+def test_what_is_shown_may_go_to_a_file(run, graph, tmp_path):
+    shown = run("query", "alias/chain", "--show")
+    ended = run("query", "alias/chain", "--show", "--output", tmp_path / "chain.cypher")
+    assert (ended.code, ended.out) == (0, "")
+    assert (tmp_path / "chain.cypher").read_text() == shown.out
+
+
 @pytest.mark.parametrize("option", ["--show", "--browser"])
 def test_a_part_of_a_key_is_written_whole_for_the_browser(run, graph, option):
     asked = ("query", "peak/by-op", option, "--compilation")

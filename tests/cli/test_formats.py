@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.cli.byte_sizes import human_bytes, parse_bytes, parse_share
+from xlagraph.cli.byte_sizes import human_bytes, parse_bytes, parse_share, told_apart
 from xlagraph.cli.formats import WRITERS, Format
 
 COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
@@ -183,6 +183,12 @@ def test_columns_of_bytes_are_known_by_their_names():
 )
 def test_bytes_are_written_with_binary_units(size_bytes, text):
     assert human_bytes(size_bytes) == text
+
+
+def test_bytes_that_look_alike_are_told_apart():
+    assert told_apart(3 << 20, 1 << 20) == ("3.0 MiB", "1.0 MiB")
+    assert told_apart(1 << 20, 1 << 20) == ("1.0 MiB", "1.0 MiB")
+    assert told_apart(1049400, 1048576) == ("1,049,400 B", "1,048,576 B")
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,66 @@ def test_an_output_that_cannot_be_written_is_named(run, graph):
     )
 
 
+def test_a_place_that_takes_no_output_is_named(run, graph, tmp_path):
+    ended = run("runs", "--output", tmp_path)
+    assert ended.code == FAILED
+    assert one_line(ended.err) == f"error: {tmp_path} cannot be written: Is a directory"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_stdout_is_named(graph):
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [*COMMAND, "runs"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert ended.returncode == FAILED
+    assert one_line(ended.stderr) == "error: stdout cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_failure(graph, closed):
+    ended = subprocess.run(
+        ["bash", "-c", f"{shlex.join(COMMAND)} runs {closed}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0
+    assert "error" not in ended.stderr
+
+
+@pytest.mark.parametrize("reader", ["2>&1 >/dev/null | true", "2>/dev/full"])
+def test_messages_that_nobody_reads_are_no_failure(graph, reader):
+    text = f"{shlex.join(COMMAND)} runs {reader}; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+
+
+def test_an_empty_path_or_run_name_is_a_usage_error(run, tmp_path):
+    ended = run("ingest", "")
+    assert (ended.code, one_line(ended.err)) == (USAGE, "error: a PATH is empty")
+    ended = run("ingest", tmp_path, "--run", "")
+    assert ended.code == USAGE
+    assert one_line(ended.err) == "error: --run is empty: name the run, or leave it out"
+
+
+def test_what_is_not_utf_8_is_said(run, graph, tmp_path):
+    assert "error: --run is not UTF-8" in run("ingest", tmp_path, "--run", "\udcff").err
+    ended = run("ingest", tmp_path, "--graph", tmp_path / "\udcff.lbug")
+    assert ended.err.count("error: ") == 1
+    assert "defect" not in ended.err
+
+
+def test_a_parameter_that_is_nested_too_deep_is_a_usage_error(run, graph):
+    ended = run("cypher", "RETURN $x AS x", "--param", f"x={'[' * 50_000}")
+    assert (ended.code, one_line(ended.err)) == (USAGE, "error: --param x is nested too deep")
+
+
+def test_a_parameter_that_is_given_twice_is_a_usage_error(run, graph):
+    ended = run("cypher", "RETURN $x AS x", "--param", "x=1", "--param", "x=2")
+    assert (ended.code, one_line(ended.err)) == (USAGE, "error: --param gives x twice")
+
+
 def test_an_unknown_command_and_an_unknown_format_are_usage_errors(run, graph):
     assert run("frobnicate").code == USAGE
     ended = run("runs", "--format", "xml")

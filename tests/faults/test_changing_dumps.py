@@ -103,3 +103,14 @@ def test_numbers_beyond_64_bits_are_an_error_of_that_file(
     summary = ingest(graph, runs, jobs=1)
     assert [(problem.file, problem.line) for problem in summary.problems] == [(str(bad), 2)]
     assert set(complete(graph)) == {key_of("mine", 2, "jit_g")}
+
+
+@pytest.mark.parametrize("number", ["18446744073709551616", "<=99999999999999999999", "1" * 5000])
+def test_dimensions_beyond_64_bits_are_an_error_of_that_file(
+    graph: Graph, tmp_path: Path, number: str
+):
+    runs = tmp_path / "runs"
+    text = dump(64).replace(": f32[16]{0}", f": f32[{number}]{{0}}")
+    bad = write_dump(runs / "mine", 1, "jit_f", text)
+    (problem,) = ingest(graph, runs, jobs=1).problems
+    assert (problem.file, problem.line, problem.left_out) == (str(bad), 3, True)

@@ -120,6 +120,9 @@ def test_password_in_the_uri_is_refused_without_an_echo(commands: Commands):
         f"neo4j:/neo4j:{SECRET}@localhost",
         f"neo4j:neo4j:{SECRET}@localhost",
         f"BOLT+SSC:neo4j:{SECRET}@localhost",
+        f"bolt//neo4j:{SECRET}@localhost",
+        f"neo4j://localhost/?password={SECRET}",
+        f"bolt://localhost/#{SECRET}",
     ):
         for named, environment in (
             (["--graph", uri], {}),

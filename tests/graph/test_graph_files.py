@@ -107,10 +107,44 @@ def test_a_database_of_somebody_else_is_no_graph(tmp_path):
         open_graph(path, create=True)
 
 
-def test_a_cut_file_is_no_graph(file):
-    file.write_bytes(file.read_bytes()[:3000])
-    with pytest.raises(GraphMissing, match="is not a graph"):
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+def test_a_cut_file_is_damaged(file, share):
+    load(file, made_rows("second", values=5000))
+    file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+    with pytest.raises(GraphMissing, match=r"is damaged.*ingest the dumps into a new file"):
         open_graph(file)
+
+
+def test_a_path_is_no_pattern(tmp_path):
+    (tmp_path / "ab").mkdir()
+    load(tmp_path / "ab" / "g.lbug", made_rows())
+    for name in ("run[1]", "a*", "a?", "{a,b}", "it's"):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / "[g]*.lbug"
+        load(file, made_rows())
+        with open_graph(file) as graph:
+            assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
+
+
+def test_a_link_in_a_circle_is_no_graph(tmp_path):
+    link = tmp_path / "loop.lbug"
+    link.symlink_to(link)
+    with pytest.raises(GraphMissing, match="leads nowhere"):
+        open_graph(link, create=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others do not limit addresses so")
+def test_an_engine_that_gets_no_addresses_says_what_limits_it(file):
+    script = (
+        "import resource, sys; from xlagraph.graph import *\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
+        "try: open_graph(sys.argv[1])\n"
+        "except GraphMissing as error: print(error)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script, file], capture_output=True, text=True, check=False
+    )
+    assert "see `ulimit -v`" in ended.stdout, ended.stderr
 
 
 def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(file):
@@ -259,6 +293,9 @@ def test_the_graph_is_found_by_flag_then_variable_then_folder(file, monkeypatch)
         ("http://localhost:7474", "no scheme of a graph"),
         ("neo4j:/localhost", "names no host"),
         ("neo4j://", "names no host"),
+        ("neo4j//localhost", "lacks a colon"),
+        ("neo4j://localhost/?s3cret=1", "NEO4J_PASSWORD"),
+        ("neo4j://localhost/#s3cret", "NEO4J_PASSWORD"),
         ("neo4j://localhost:99999", "cannot be read"),
         ("neo4j://neo4j:s3cret@localhost", "NEO4J_PASSWORD"),
         ("bolt://:s3cret@localhost:7687", "NEO4J_PASSWORD"),

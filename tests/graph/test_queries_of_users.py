@@ -72,6 +72,29 @@ def test_a_missing_parameter_is_named(loaded):
         loaded.query("MATCH (o:Op {key: $name}) RETURN o.key AS key", {"other": 1})
 
 
+@pytest.mark.parametrize("value", [2**63, [1, 2**64], {"a": [-(2**63) - 1]}])
+def test_a_number_beyond_64_bits_is_named(loaded, value):
+    with pytest.raises(QueryFailed, match=r"^\$big holds a number beyond 64 bits$"):
+        loaded.query("RETURN $big AS big", {"big": value})
+
+
+def test_what_is_not_utf_8_is_refused(loaded):
+    with pytest.raises(QueryRefused, match="the statement is not UTF-8"):
+        loaded.query("RETURN '\udcff' AS text")
+    with pytest.raises(QueryFailed, match=r"\$text holds text that is not UTF-8"):
+        loaded.query("RETURN $text AS text", {"text": ["\udcff"]})
+
+
+def test_a_list_without_a_type_is_returned_or_refused_in_words(loaded):
+    for value in ([], [1, "a"], [{"a": 1}, {"a": "b"}]):
+        given = {"list": value}
+        if "ladybug" in loaded.versions:  # has typed lists only
+            with pytest.raises(QueryFailed, match="a list among the parameters does not fit"):
+                loaded.query("RETURN $list AS list", given)
+        else:
+            assert loaded.query("RETURN $list AS list", given).rows == ((value,),)
+
+
 def test_a_parameter_in_a_string_or_comment_is_none(loaded):
     assert loaded.query("RETURN '$name' AS text // $other").rows == (("$name",),)
 

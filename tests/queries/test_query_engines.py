@@ -11,6 +11,7 @@ from graph_fixtures import Neo4jServer, empty
 from xlagraph.graph import Cell, Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import Query, load_catalogue
+from xlagraph.queries.absences import absences
 
 CATALOGUE = load_catalogue()
 FOLDERS = ("runs/baseline", "runs/batch2x", "runs/scan", "versions", "tpu")
@@ -96,6 +97,9 @@ def test_rows_are_the_same_on_both_engines(
                 # The one thing that differs is when it was ingested.
                 ours, theirs = ({**row, "ingestedAt": None} for row in (ours, theirs))
                 assert ours == theirs, parameters
+            assert absences(engines.embedded, query, parameters, embedded) == absences(
+                engines.server, query, parameters, server
+            )
 
 
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)

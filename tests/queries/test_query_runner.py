@@ -174,6 +174,12 @@ def test_notes_say_what_an_old_dump_lacks(graph: Graph):
     assert any(note.startswith("the dump has no text of instructions") for note in notes)
 
 
+def test_notes_say_that_roots_of_fusions_are_unknown_where_there_are_fusions(graph: Graph):
+    (note,) = run(graph, "waste/gathered", compilation="tiny/step").notes
+    assert note.startswith("the dump does not say what its fusions are rooted in")
+    assert run(graph, "waste/gathered", compilation="before/module_0001").notes == ()
+
+
 def test_notes_say_how_many_compilations_of_a_run_have_no_peak(graph: Graph):
     notes = run(graph, "compare/ops", runA="old", runB="before").notes
     assert notes == (
