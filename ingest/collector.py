@@ -17,26 +17,30 @@ _MANY_RECORDS: Final = 10_000
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
-    """Pause the collector inside a block or a decorated function; then it is as before."""
+def collector_paused(*, has_many: bool = False) -> Iterator[None]:
+    """Pause the collector inside a block or a decorated function; then it is as before.
+
+    ``has_many`` tells that many records are made, or few are no matter: they are not counted.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
-            _age_records()
+            # `gc.get_count` tells nothing: what was freed meanwhile is taken off
+            if has_many or len(gc.get_objects(generation=0)) >= _MANY_RECORDS:
+                _age_records()
             gc.enable()
 
 
 def _age_records() -> None:
-    """Count many records as old: the next collection would look at each one that is young.
+    """Count records as old: the next collection would look at each one that is young.
 
     Freezing and thawing moves them without a look, at once, and with them garbage of the
     caller: done after every small dump it would hardly ever be found again. Left out where
     somebody has frozen records of his own, which thawing would give back to the collector.
     """
-    # `gc.get_count` tells nothing: what was freed meanwhile is taken off
-    if len(gc.get_objects(generation=0)) >= _MANY_RECORDS and not gc.get_freeze_count():
+    if not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()

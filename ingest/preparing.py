@@ -113,7 +113,7 @@ class _KnownContents:
             self._bytes -= dropped.bytes_read
 
 
-@collector_paused()
+@collector_paused(has_many=True)
 def _prepare(jobs: Sequence[Job], known: _KnownContents) -> Prepared:
     found = [_read_and_join(job, known) for job in jobs]
     compilations = [compilation for _, compilation in found if compilation is not None]
