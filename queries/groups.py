@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from xlagraph.queries.value_changes import RESHAPED, SAME, Buffer, Group, match_buffers
+from xlagraph.queries.value_changes import RESHAPED, SAME, Group, ValueTraits, match_values
 
 if TYPE_CHECKING:
     from xlagraph.graph.engine import Cell, Graph
@@ -88,14 +88,14 @@ RETURN o.name AS opName, s.name AS scope, s.depth AS depth
 ORDER BY opName, depth
 """
 
-_BUFFERS: Final = """
+_VALUES: Final = """
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey})
 OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WITH a, v
 WHERE a.memorySpace = 0 AND coalesce(a.role, '') <> 'threadLocal' AND v.sizeBytes > 0
 RETURN v.opName AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
-       v.shape AS shape, v.dtype AS dtype, v.sizeBytes AS sizeBytes, count(v) AS buffers
+       v.shape AS shape, v.dtype AS dtype, v.sizeBytes AS sizeBytes, count(v) AS values
 """
 
 
@@ -150,9 +150,11 @@ class _Side:
     def peak(self) -> list[dict[str, "Cell"]]:
         return self._rows(_PEAK)
 
-    def buffers(self) -> Counter[Buffer]:
-        rows = (tuple(row.values()) for row in self._rows(_BUFFERS))
-        return Counter({Buffer(*cast("Buffer", row[:-1])): cast("int", row[-1]) for row in rows})
+    def values(self) -> Counter[ValueTraits]:
+        rows = (tuple(row.values()) for row in self._rows(_VALUES))
+        return Counter(
+            {ValueTraits(*cast("ValueTraits", row[:-1])): cast("int", row[-1]) for row in rows}
+        )
 
     def grouped_bytes(self, by: By, depth: int) -> Counter[Group]:
         if by is By.ROLE:
@@ -181,7 +183,7 @@ def _growths(by: By, a: _Side, b: _Side, depth: int) -> tuple[GroupGrowth, ...]:
 
 
 def _value_growths(a: _Side, b: _Side) -> tuple[GroupGrowth, ...]:
-    growths = _sorted(GroupGrowth(*change) for change in match_buffers(a.buffers(), b.buffers()))
+    growths = _sorted(GroupGrowth(*change) for change in match_values(a.values(), b.values()))
     # among those that did not grow, the reshaped before the same
     return tuple(sorted(growths, key=lambda item: (-abs(item.growth_bytes), item.group[0] == SAME)))
 

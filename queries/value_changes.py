@@ -21,7 +21,7 @@ SAME: Final = "same"
 """No change."""
 
 
-class Buffer(NamedTuple):
+class ValueTraits(NamedTuple):
     """A value, as far as it can be known again in another compilation."""
 
     op_name: str | None
@@ -37,26 +37,28 @@ class Buffer(NamedTuple):
 _COUNTER: Final = re.compile(r"[._]\d+(?=/|$)")
 
 
-def match_buffers(a: Mapping[Buffer, int], b: Mapping[Buffer, int]) -> list[tuple[Group, int, int]]:
-    """Match the buffers of two sides, each given with how many there are.
+def match_values(
+    a: Mapping[ValueTraits, int], b: Mapping[ValueTraits, int]
+) -> list[tuple[Group, int, int]]:
+    """Match the values of two sides, each given with how many there are.
 
     Gives (change, op name, opcode, shape index, shape before, shape after) with the bytes
     before and after, in no order. The change is new, gone, grown, shrunk, reshaped or same.
     """
     same = Counter(a) & Counter(b)
     bytes_a: Counter[Group] = Counter()
-    for buffer, count in same.items():
-        bytes_a[_change(buffer, buffer)] += count * buffer.size_bytes
+    for value, count in same.items():
+        bytes_a[_change(value, value)] += count * value.size_bytes
     bytes_b = bytes_a.copy()
     left_a, left_b = (
         sorted((Counter(side) - same).elements(), key=_largest_first) for side in (a, b)
     )
-    pairs: list[tuple[Buffer | None, Buffer | None]] = []
+    pairs: list[tuple[ValueTraits | None, ValueTraits | None]] = []
     for alike in (_kind, _uncounted, _kind_uncounted):
         matched, left_a, left_b = _match(left_a, left_b, alike)
         pairs += matched
-    pairs += [(buffer, None) for buffer in left_a]
-    pairs += [(None, buffer) for buffer in left_b]
+    pairs += [(value, None) for value in left_a]
+    pairs += [(None, value) for value in left_b]
     for before, after in pairs:
         group = _change(before, after)
         bytes_a[group] += before.size_bytes if before else 0
@@ -64,40 +66,40 @@ def match_buffers(a: Mapping[Buffer, int], b: Mapping[Buffer, int]) -> list[tupl
     return [(group, bytes_a[group], bytes_b[group]) for group in bytes_a]
 
 
-def _largest_first(buffer: Buffer) -> tuple[int, str]:
-    return -buffer.size_bytes, str(buffer)
+def _largest_first(value: ValueTraits) -> tuple[int, str]:
+    return -value.size_bytes, str(value)
 
 
 def _match(
-    a: Sequence[Buffer], b: Sequence[Buffer], alike: Callable[[Buffer], Hashable]
-) -> tuple[list[tuple[Buffer, Buffer]], list[Buffer], list[Buffer]]:
+    a: Sequence[ValueTraits], b: Sequence[ValueTraits], alike: Callable[[ValueTraits], Hashable]
+) -> tuple[list[tuple[ValueTraits, ValueTraits]], list[ValueTraits], list[ValueTraits]]:
     """Pair what is alike in the order given; what is left over keeps that order."""
     places: defaultdict[Hashable, deque[int]] = defaultdict(deque)
-    for place, buffer in enumerate(b):
-        places[alike(buffer)].append(place)
-    matched: list[tuple[Buffer, Buffer]] = []
-    left_a: list[Buffer] = []
+    for place, value in enumerate(b):
+        places[alike(value)].append(place)
+    matched: list[tuple[ValueTraits, ValueTraits]] = []
+    left_a: list[ValueTraits] = []
     taken: set[int] = set()
-    for buffer in a:
-        if waiting := places[alike(buffer)]:
+    for value in a:
+        if waiting := places[alike(value)]:
             taken.add(waiting[0])
-            matched.append((buffer, b[waiting.popleft()]))
+            matched.append((value, b[waiting.popleft()]))
         else:
-            left_a.append(buffer)
-    return matched, left_a, [buffer for place, buffer in enumerate(b) if place not in taken]
+            left_a.append(value)
+    return matched, left_a, [value for place, value in enumerate(b) if place not in taken]
 
 
-def _kind(buffer: Buffer) -> Hashable:
-    return (*buffer[:3], buffer.dtype, _rank(buffer.shape))
+def _kind(value: ValueTraits) -> Hashable:
+    return (*value[:3], value.dtype, _rank(value.shape))
 
 
-def _kind_uncounted(buffer: Buffer) -> Hashable:
-    return _kind(_uncounted(buffer))
+def _kind_uncounted(value: ValueTraits) -> Hashable:
+    return _kind(_uncounted(value))
 
 
-def _uncounted(buffer: Buffer) -> Buffer:
-    name = buffer.op_name
-    return buffer if name is None else buffer._replace(op_name=_COUNTER.sub("", name))
+def _uncounted(value: ValueTraits) -> ValueTraits:
+    name = value.op_name
+    return value if name is None else value._replace(op_name=_COUNTER.sub("", name))
 
 
 def _rank(shape: str | None) -> int | None:
@@ -108,15 +110,15 @@ def _rank(shape: str | None) -> int | None:
     return bounds.count(",") + 1 if bounds else 0
 
 
-def _change(before: Buffer | None, after: Buffer | None) -> Group:
+def _change(before: ValueTraits | None, after: ValueTraits | None) -> Group:
     match before, after:
-        case None, Buffer():
+        case None, ValueTraits():
             change = "new"
-        case Buffer(), None:
+        case ValueTraits(), None:
             change = "gone"
-        case Buffer(), Buffer() if after.size_bytes != before.size_bytes:
+        case ValueTraits(), ValueTraits() if after.size_bytes != before.size_bytes:
             change = "grown" if after.size_bytes > before.size_bytes else "shrunk"
-        case Buffer(), Buffer() if after.shape != before.shape:
+        case ValueTraits(), ValueTraits() if after.shape != before.shape:
             change = RESHAPED
         case _:
             change = SAME
