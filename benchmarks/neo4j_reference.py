@@ -175,5 +175,7 @@ def connected(uri: str) -> Iterator[tuple[neo4j.Driver, str | None]]:
 
 def empty(driver: neo4j.Driver, database: str | None) -> None:
     """Delete all nodes."""
+    text = "MATCH (n) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS deleted"
     with driver.session(database=database) as session:
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()
+        while session.run(text).single(strict=True)["deleted"]:
+            pass

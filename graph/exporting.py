@@ -8,7 +8,6 @@ exports, made side by side, become one in `merge_exports`.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, cast
@@ -158,18 +157,22 @@ class ExportLoad:
         states = pa.repeat("complete", compilations.num_rows)
         place = compilations.schema.get_field_index("state")
         nodes = {**batch.nodes, "Compilation": compilations.set_column(place, "state", states)}
-        self.write_keyed(replace(batch, nodes=nodes).keyed())
+        self._write(nodes, batch.keyed_relationships())
 
     def write_keyed(self, rows: KeyedRows) -> None:
         """Take complete compilations, each at most once in an export."""
-        for key in keys_of(rows.nodes["Compilation"]):
+        self._write(rows.nodes, rows.relationships.items())
+
+    def _write(
+        self, nodes: Mapping[str, pa.Table], relationships: Iterable[tuple[str, pa.Table]]
+    ) -> None:
+        for key in keys_of(nodes["Compilation"]):
             if key in self._written:
                 raise ValueError(f"{key} is written twice in one export")
             self._written.add(key)
-        for run in rows.nodes["Run"].to_pylist():
+        for run in nodes["Run"].to_pylist():
             self._runs[run["key"]] = run
-        rows = self._shared.unseen(rows)
-        for name, table in (*rows.nodes.items(), *rows.relationships.items()):
+        for name, table in self._shared.unseen(nodes, relationships):
             if name != "Run":
                 self._files.add(name, table)
 

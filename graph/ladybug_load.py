@@ -298,8 +298,7 @@ class LadybugLoad:
 
     def _write_files(self, batch: RowBatch) -> None:
         files = self._open_files()
-        rows = self._shared.unseen(batch.keyed())
-        for name, table in (*rows.nodes.items(), *rows.relationships.items()):
+        for name, table in self._shared.unseen(batch.nodes, batch.keyed_relationships()):
             if name in _SHARED_TABLES:
                 self._shared_tables.setdefault(name, []).append(table)
             elif name != "Run":

@@ -143,16 +143,14 @@ class RowBatch:
                 )
             )
 
-    def keyed(self) -> "KeyedRows":
-        """Put keys in the place of row numbers."""
+    def keyed_relationships(self) -> Iterator[tuple[str, pa.Table]]:
+        """Give each type with keys in the place of row numbers, made when it is its turn."""
         keys = {label: table.column("key").combine_chunks() for label, table in self.nodes.items()}
-        relationships = {}
         for item in SCHEMA.relationships:
             sources, targets = self.ends(item.name)
             ends = [keys[item.source].take(sources), keys[item.target].take(targets)]
             rest = self.relationships[item.name].columns[2:]
-            relationships[item.name] = pa.table([*ends, *rest], schema=KEYED_COLUMNS[item.name])
-        return KeyedRows(self.nodes, relationships)
+            yield item.name, pa.table([*ends, *rest], schema=KEYED_COLUMNS[item.name])
 
     def ends(self, name: str) -> tuple["pa.ChunkedArray[Any]", "pa.ChunkedArray[Any]"]:
         """Give sources and targets of a type as row numbers in the tables of all compilations."""

@@ -1,12 +1,17 @@
 """Shared nodes of a load: each is written once, together with the relationships that leave it."""
 
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.rows import KeyedRows, keys_of, row_numbers
+from xlagraph.graph.rows import keys_of, row_numbers
 from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
 
 __all__ = ["SharedRows", "first_seen"]
+
+_SOURCES: Final = {item.name: item.source for item in BETWEEN_SHARED}
 
 
 class SharedRows:
@@ -16,19 +21,27 @@ class SharedRows:
         self.keys: dict[str, set[str]] = {label: set() for label in UNCHANGING}
         """Of all that were seen, by label."""
 
-    def unseen(self, rows: KeyedRows) -> KeyedRows:
-        """Leave out what was seen before, and see the rest."""
-        nodes = dict(rows.nodes)
-        relationships = dict(rows.relationships)
-        for label, keys in self.keys.items():
-            nodes[label] = nodes[label].take(first_seen(nodes[label], keys))
-        for item in BETWEEN_SHARED:
-            table = relationships[item.name]
-            table = table.filter(pc.is_in(table.column("source"), nodes[item.source].column("key")))
-            # several compilations may give the same one
-            table = table.group_by(["source", "target"], use_threads=False).aggregate([])
-            relationships[item.name] = table
-        return KeyedRows(nodes, relationships)
+    def unseen(
+        self,
+        nodes: Mapping[str, pa.Table],
+        relationships: Iterable[tuple[str, pa.Table]],
+    ) -> Iterator[tuple[str, pa.Table]]:
+        """Give table after table without what was seen before, and see the rest.
+
+        Relationships have `KEYED_COLUMNS`.
+        """
+        fresh: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
+        for label, table in nodes.items():
+            if label in self.keys:
+                table = table.take(first_seen(table, self.keys[label]))
+                fresh[label] = table.column("key")
+            yield label, table
+        for name, table in relationships:
+            if name in _SOURCES:
+                table = table.filter(pc.is_in(table.column("source"), fresh[_SOURCES[name]]))
+                # several compilations may give the same one
+                table = table.group_by(["source", "target"], use_threads=False).aggregate([])
+            yield name, table
 
 
 def first_seen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":

@@ -22,6 +22,7 @@ from typing import IO, Final, NamedTuple, cast
 
 import pyarrow as pa
 
+from xlagraph.graph.freed_memory import give_memory_back
 from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, RowBatch
 from xlagraph.graph.spared_imports import spare_imports
 from xlagraph.ingest.collector import collector_paused
@@ -51,6 +52,8 @@ _BATCH_DUMPS: Final = 50
 """A megabyte of the smallest takes seconds, for which other processes would be idle."""
 _WAITING_BYTES: Final = 16 * 2**20
 """Of dumps whose rows are made or being made and not yet taken: bounds the memory."""
+_MANY_BYTES: Final = 32 * 2**20
+"""Of rows: it takes milliseconds to give memory back."""
 _KNOWN_BYTES: Final = 8 * 2**20
 """Of dumps whose facts are kept for others of the same content."""
 
@@ -300,7 +303,7 @@ class _Worker:
         try:
             pickle.dump(batch, _pipe(process.stdin))
             _pipe(process.stdin).flush()
-            return _unpacked(cast("_Packed", pickle.load(_pipe(process.stdout))))  # noqa: S301 - ours
+            return _receive(_pipe(process.stdout))
         except (EOFError, OSError, pickle.UnpicklingError):
             self._process = None
             _close(process)
@@ -354,48 +357,42 @@ def serve() -> None:
     with suppress(EOFError, BrokenPipeError):
         while True:
             batch = cast("list[Job]", pickle.load(source))  # noqa: S301 - our caller wrote it
-            pickle.dump(_packed(_prepare(batch, known)), target, protocol=pickle.HIGHEST_PROTOCOL)
-            target.flush()
+            _send(_prepare(batch, known), target)
 
 
-class _Packed(NamedTuple):
-    """What came of some jobs, its tables as record batches; None where a table is empty."""
+def _send(prepared: Prepared, target: IO[bytes]) -> None:
+    """Write what came of some jobs, and let go of each table once it is written.
 
-    prepared: Prepared
-    nodes: tuple[pa.Buffer | None, ...]
-    relationships: tuple[pa.Buffer | None, ...]
-
-
-def _packed(prepared: Prepared) -> _Packed:
+    First all but the tables, then each table in the order of the schema: a record batch,
+    None where it is empty.
+    """
     rows = prepared.rows
-    return _Packed(
-        replace(prepared, rows=RowBatch({}, {}, rows.counts)),
-        _serialized(rows.nodes),
-        _serialized(rows.relationships),
+    _write(replace(prepared, rows=RowBatch({}, {}, rows.counts)), target)
+    tables = deque([*rows.nodes.values(), *rows.relationships.values()])
+    if sum(table.nbytes for table in tables) > _MANY_BYTES:
+        give_memory_back()  # of texts and records, before there is a copy of each table
+    del prepared, rows
+    while tables:
+        table = tables.popleft()
+        _write(table.to_batches()[0].serialize() if table.num_rows else None, target)
+    target.flush()
+
+
+def _write(item: object, target: IO[bytes]) -> None:
+    pickle.dump(item, target, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _receive(source: IO[bytes]) -> Prepared:
+    prepared = cast("Prepared", pickle.load(source))  # noqa: S301 - ours
+    nodes, relationships = (
+        {name: _receive_table(schema, source) for name, schema in columns.items()}
+        for columns in (NODE_COLUMNS, RELATIONSHIP_COLUMNS)
     )
+    return replace(prepared, rows=RowBatch(nodes, relationships, prepared.rows.counts))
 
 
-def _unpacked(packed: _Packed) -> Prepared:
-    rows = RowBatch(
-        _deserialized(packed.nodes, NODE_COLUMNS),
-        _deserialized(packed.relationships, RELATIONSHIP_COLUMNS),
-        packed.prepared.rows.counts,
-    )
-    return replace(packed.prepared, rows=rows)
-
-
-def _serialized(tables: Mapping[str, pa.Table]) -> tuple[pa.Buffer | None, ...]:
-    return tuple(
-        table.to_batches()[0].serialize() if table.num_rows else None for table in tables.values()
-    )
-
-
-def _deserialized(
-    buffers: Sequence[pa.Buffer | None], columns: Mapping[str, pa.Schema]
-) -> dict[str, pa.Table]:
-    return {
-        name: schema.empty_table()
-        if buffer is None
-        else pa.Table.from_batches([pa.ipc.read_record_batch(buffer, schema)])
-        for (name, schema), buffer in zip(columns.items(), buffers, strict=True)
-    }
+def _receive_table(schema: pa.Schema, source: IO[bytes]) -> pa.Table:
+    buffer = cast("pa.Buffer | None", pickle.load(source))  # noqa: S301 - ours
+    if buffer is None:
+        return schema.empty_table()
+    return pa.Table.from_batches([pa.ipc.read_record_batch(buffer, schema)])
