@@ -20,7 +20,8 @@ _MANY_RECORDS: Final = 10_000
 def collector_paused(*, has_many: bool = False) -> Iterator[None]:
     """Pause the collector inside a block or a decorated function; then it is as before.
 
-    ``has_many`` tells that many records are made, or few are no matter: they are not counted.
+    ``has_many`` tells that many records are made, although as many may be freed inside: what
+    is counted is the difference.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -28,8 +29,7 @@ def collector_paused(*, has_many: bool = False) -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            # `gc.get_count` tells nothing: what was freed meanwhile is taken off
-            if has_many or len(gc.get_objects(generation=0)) >= _MANY_RECORDS:
+            if has_many or gc.get_count()[0] >= _MANY_RECORDS:
                 _age_records()
             gc.enable()
 

@@ -40,11 +40,17 @@ def test_a_collector_that_the_caller_does_without_stays_off(collector):
 
 
 def test_many_records_are_looked_at_no_more_when_a_pause_ends(collector):
-    earlier = [[number] for number in range(50_000)]
-    gc.collect()
     with collector_paused():
         records = [[number] for number in range(50_000)]
-        del earlier  # as many as were made: they still are many to look at
+    assert len(gc.get_objects(generation=0)) < len(records) // 10
+
+
+def test_so_are_those_that_took_the_place_of_as_many(collector):
+    earlier = [[number] for number in range(50_000)]
+    gc.collect()
+    with collector_paused(has_many=True):
+        records = [[number] for number in range(50_000)]
+        del earlier
     assert len(gc.get_objects(generation=0)) < len(records) // 10
 
 
