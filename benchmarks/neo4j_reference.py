@@ -174,8 +174,12 @@ def connected(uri: str) -> Iterator[tuple[neo4j.Driver, str | None]]:
 
 
 def empty(driver: neo4j.Driver, database: str | None) -> None:
-    """Delete all nodes."""
-    text = "MATCH (n) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*) AS deleted"
+    """Delete all nodes; relationships first, for some nodes have hundreds of thousands."""
+    texts = (
+        "MATCH ()-[r]->() WITH r LIMIT 50000 DELETE r RETURN count(*) AS deleted",
+        "MATCH (n) WITH n LIMIT 50000 DELETE n RETURN count(*) AS deleted",
+    )
     with driver.session(database=database) as session:
-        while session.run(text).single(strict=True)["deleted"]:
-            pass
+        for text in texts:
+            while session.run(text).single(strict=True)["deleted"]:
+                pass
