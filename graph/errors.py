@@ -13,6 +13,10 @@ GraphError
 └── QueryFailed          the engine refused the statement, or ran out of time
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class GraphError(Exception):
     """Something is wrong with a graph; the message says what, and what to do."""
@@ -56,3 +60,14 @@ class QueryRefused(GraphError):
 
 class QueryFailed(GraphError):
     """The engine refused the statement, or ran out of time."""
+
+
+@contextmanager
+def written(path: Path, consequence: str = "") -> Iterator[None]:
+    """Say that a file or a folder could not be written, and what follows: GraphUnwritable."""
+    try:
+        yield
+    except OSError as error:
+        raise GraphUnwritable(
+            f"{path} could not be written{consequence}: {error.strerror or error}"
+        ) from error

@@ -13,7 +13,7 @@ artifacts cannot open one. Null is an empty field, an empty text two quotes.
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from xlagraph.graph.errors import GraphMissing, GraphUnwritable
+from xlagraph.graph.errors import GraphMissing, GraphUnwritable, written
 from xlagraph.graph.neo4j_texts import constraints
 from xlagraph.graph.rows import KEYED_COLUMNS, NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA, VERSION, NodeType, Property, PropertyType
@@ -145,7 +145,7 @@ class ImportFiles:
         self._waiting_rows: dict[str, int] = {}
         self._waiting_bytes: dict[str, int] = {}
         self._open: dict[str, IO[bytes]] = {}
-        with _written(folder):
+        with written(folder):
             folder.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in folder.iterdir()}
         if MANIFEST in names:
@@ -166,14 +166,14 @@ class ImportFiles:
         self._waiting_rows[name] = self._waiting_rows.get(name, 0) + rows.num_rows
         self._waiting_bytes[name] = self._waiting_bytes.get(name, 0) + rows.nbytes
         if self._waiting_rows[name] >= _WAITING_ROWS or self._waiting_bytes[name] >= _WAITING_BYTES:
-            with _written(self._folder):
+            with written(self._folder):
                 self._flush(name)
 
     def finish(self) -> None:
         """Write what waits, the command, and then that the export is whole."""
         bookkeeping = [{"key": "xlagraph", "version": VERSION}]
         self.add(SCHEMA_NODE, pa.Table.from_pylist(bookkeeping, FILE_COLUMNS[SCHEMA_NODE]))
-        with _written(self._folder):
+        with written(self._folder):
             for name in list(self._waiting):
                 self._flush(name)
             for file in self._open.values():
@@ -207,16 +207,6 @@ class ImportFiles:
             self.manifest.has_newlines |= text.count(b"\n") != piece.num_rows or b"\r" in text
             longest = _longest_row_bytes(piece)
             self.manifest.longest_row_bytes = max(self.manifest.longest_row_bytes, longest)
-
-
-@contextmanager
-def _written(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise GraphUnwritable(
-            f"{folder} could not be written: {error.strerror or error}"
-        ) from error
 
 
 def _pieces(rows: pa.Table) -> Iterator[pa.Table]:

@@ -137,22 +137,7 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
         database = ladybug_load.open_database(path, read_only=True)
         connection = ladybug.Connection(database)
     except RuntimeError as error:
-        text = _first_line(error)
-        if "set lock" in text:
-            raise GraphBusy(f"{path} is being written by a program other than xlagraph") from error
-        if "Mmap" in text:
-            raise GraphMissing(
-                f"{path} cannot be opened: the engine reserves 8 TiB of addresses, and this"
-                " process may not (see `ulimit -v`)"
-            ) from error
-        if "Permission denied" in text:
-            raise GraphMissing(f"{path} cannot be read: Permission denied") from error
-        if "retry later" in text:
-            raise GraphMissing(
-                f"{path} is damaged, or half written by a program other than xlagraph:"
-                " take a copy of it from before, or ingest the dumps into a new file"
-            ) from error
-        raise GraphMissing(f"{path} is not a graph: {text}") from error
+        raise _opening_error(path, _first_line(error)) from error
     try:
         version = ladybug_load.schema_version(connection)
         if version is None:
@@ -172,6 +157,22 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
         database.close()
         raise
     return database, connection
+
+
+def _opening_error(path: Path, text: str) -> GraphError:
+    """Say in our words why the engine does not open a file."""
+    if "set lock" in text:
+        return GraphBusy(f"{path} is being written by a program other than xlagraph")
+    if "retry later" in text:
+        return GraphMissing(
+            f"{path} is damaged, or half written by a program other than xlagraph:"
+            " take a copy of it from before, or ingest the dumps into a new file"
+        )
+    if "Permission denied" in text:
+        return GraphMissing(f"{path} cannot be read: Permission denied")
+    if "Mmap" in text:
+        return GraphMissing(f"{path} cannot be opened: {ladybug_load.NO_ADDRESSES}")
+    return GraphMissing(f"{path} is not a graph: {text}")
 
 
 def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:

@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Cell, Result
-from xlagraph.graph.errors import GraphUnwritable
+from xlagraph.graph.errors import GraphUnwritable, written
 from xlagraph.graph.freed_memory import give_memory_back
 from xlagraph.graph.row_files import RowFiles
 from xlagraph.graph.rows import CompilationRows, RowBatch, keys_of, row_numbers
@@ -37,6 +37,10 @@ from xlagraph.graph.shared_rows import SharedRows
 
 BUFFER_POOL_BYTES: Final = 1 << 30
 """What the engine may keep of a file in memory; its own default is 80 % of the machine."""
+
+NO_ADDRESSES: Final = (
+    "the engine reserves 8 TiB of addresses, and this process may not (see `ulimit -v`)"
+)
 
 # The engine may say no more than that it could not read what it has written.
 _LITTLE_SPACE_BYTES: Final = 1 << 20
@@ -102,23 +106,12 @@ def loading(
     try:
         with LadybugLoad(path, folder, query) as load:
             yield load
-            with _written(path):
+            with written(path, ", it is as before"):
                 load.close_files()
                 if load.is_needed:
                     load.store(let_go)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _written(path: Path) -> Iterator[None]:
-    """Say that a file could not be written; what the caller of a load raises is left alone."""
-    try:
-        yield
-    except OSError as error:
-        raise GraphUnwritable(
-            f"{path} could not be written, it is as before: {error.strerror or error}"
-        ) from error
 
 
 class LadybugLoad:
@@ -147,7 +140,7 @@ class LadybugLoad:
 
     def expect_rows(self) -> None:
         if self._copying is None:
-            with _written(self._path):
+            with written(self._path, ", it is as before"):
                 self._folder.mkdir(exist_ok=True)
             self._copying = self._beside.submit(self._copy_file)
 
@@ -171,7 +164,7 @@ class LadybugLoad:
         self._written.update(keys_of(batch.nodes["Compilation"]))
         for run in batch.nodes["Run"].to_pylist():
             self._runs[run["key"]] = run
-        with _written(self._path):
+        with written(self._path, ", it is as before"):
             self._write_files(batch)
 
     def remove(self, compilation: str) -> None:
@@ -422,9 +415,7 @@ def _reason(error: RuntimeError, copy: Path) -> str:
     if shutil.disk_usage(copy.parent).free < _LITTLE_SPACE_BYTES:
         return "no space left on the disk"
     text = str(error).rpartition("will be recovered on restart: ")[2]
-    if "Mmap" in text:
-        return "the engine reserves 8 TiB of addresses, and this process may not (see `ulimit -v`)"
-    return text
+    return NO_ADDRESSES if "Mmap" in text else text
 
 
 def _sync(path: Path) -> None:
