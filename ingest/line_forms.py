@@ -23,27 +23,35 @@ as XLA prints them, without leading zeros, and fit into 64 bits with a sign.
 """
 
 import re
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 __all__ = ["LineForm"]
 
 
-class LineForm(NamedTuple):
-    """One form of a line: what it is, a line of that form, and its pattern."""
+@dataclass(frozen=True)
+class LineForm:
+    """One form of a line: what it is, a line of that form, and its pattern.
+
+    Compiled where it is needed, as a dump has few of the forms: to compile them all took
+    each process 30 ms.
+    """
 
     what: str
     example: str
     pattern: str
     """Of the whole line, without its end."""
-    regex: re.Pattern[str]
-    """Matches the line with its end, where one stands."""
-    every: re.Pattern[str]
-    """The same for `findall` over many lines."""
 
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Matches the line with its end, where one stands."""
+        return re.compile(f"{self.pattern}\n")
 
-def _form(what: str, example: str, pattern: str) -> LineForm:
-    line = pattern + "\n"
-    return LineForm(what, example, pattern, re.compile(line), re.compile("^" + line, re.MULTILINE))
+    @cached_property
+    def every(self) -> re.Pattern[str]:
+        """The same for `findall` over many lines."""
+        return re.compile(f"^{self.pattern}\n", re.MULTILINE)
 
 
 LARGEST_NUMBER: Final = 2**63 - 1
@@ -61,12 +69,12 @@ _SIGNED: Final = r"(0|-?[1-9][0-9]{0,17})"
 _INDEX: Final = r"(\{(?:[0-9]+(?:,[0-9]+)*)?\})"
 _VALUE: Final = rf"<{_NUMBER} ([^ {{>\n]++|.+?){_INDEX}?( \(phi\))?(?: @{_SIGNED})?>"
 
-BUFFER_ASSIGNMENT: Final = _form(
+BUFFER_ASSIGNMENT: Final = LineForm(
     "the first line of a dump",
     "BufferAssignment:",
     r"BufferAssignment:",
 )
-ALLOCATION: Final = _form(
+ALLOCATION: Final = LineForm(
     "an allocation",
     "allocation 4: size 32, parameter 0, shape |f32[8]| at ShapeIndex {2}, maybe-live-out:",
     rf"allocation {_NUMBER}: (?:(0x[0-9a-f]+), )?size {_NUMBER}"
@@ -76,129 +84,129 @@ ALLOCATION: Final = _form(
     r"(?:, output shape is \|([^|\n]*)\|)?"
     r"(, constant)?(, thread-local)?(, maybe-live-out)?(, preallocated-temp)?:",
 )
-VALUE: Final = _form(
+VALUE: Final = LineForm(
     "a value",
     " value: <56 while.1{1} (phi) @0> (size=16384,offset=0): f32[64,64]{1,0}",
     rf" value: ({_VALUE}) \(size={_NUMBER},offset={_NUMBER}\): (.+)",
 )
-LOGICAL_BUFFER: Final = _form(
+LOGICAL_BUFFER: Final = LineForm(
     "a logical buffer",
     "  fusion[1](#8 @0) [0,128]: s32[32]{0}",
     rf"  ([^\[\n]++|.+?)\[((?:[0-9]+(?:,[0-9]+)*)?)\]\(#{_NUMBER}(?: @{_SIGNED})?\)"
     rf" \[{_NUMBER},{_NUMBER}\]: (.+)",
 )
-VALUE_OPENING: Final = _form(
+VALUE_OPENING: Final = LineForm(
     "a multi-line value",
     "  21 PHI conditional.31{0} @0, positions:",
     rf"  {_NUMBER}( PHI)? ([^ {{,\n]++|.+?){_INDEX}?(?: @{_SIGNED})?, positions:",
 )
-VALUE_CLOSING: Final = _form(
+VALUE_CLOSING: Final = LineForm(
     "the slot of a multi-line value",
     " [0,16384]: f32[64,64]{1,0}",
     rf" \[{_NUMBER},{_NUMBER}\]: (.+)",
 )
-TOTAL: Final = _form(
+TOTAL: Final = LineForm(
     "the total",
     "Total bytes used: 49436 (48.3KiB)",
     rf"Total bytes used: {_NUMBER}(?: \(([0-9.]+(?:B|KiB|MiB|GiB|TiB))\))?",
 )
-USED_VALUES: Final = _form(
+USED_VALUES: Final = LineForm(
     "the header of the used values",
     "Used values:",
     r"Used values:",
 )
-VALUE_HEADER: Final = _form(
+VALUE_HEADER: Final = LineForm(
     "a used value",
     "<22 arg_tuple.6{1} (phi) @0>",
     _VALUE,
 )
-POSITIONS: Final = _form(
+POSITIONS: Final = LineForm(
     "the header of positions",
     " positions:",
     r" positions:",
 )
-POSITION: Final = _form(
+POSITION: Final = LineForm(
     "a position",
     "  tuple.13 {1}",
     rf"  ([^ \n]++|(?!.*, operand [0-9]).+?)(?: {_INDEX})?",
 )
-USES: Final = _form(
+USES: Final = LineForm(
     "the header of uses",
     " uses:",
     r" uses:",
 )
-USES_NOT_INITIALIZED: Final = _form(
+USES_NOT_INITIALIZED: Final = LineForm(
     "a remark in place of uses",
     " uses are not initialized yet.",
     r" uses are not initialized yet\.",
 )
-USE: Final = _form(
+USE: Final = LineForm(
     "a use",
     "  get-tuple-element.18, operand 0 {}",
     rf"  ([^ ,\n]++|.+?), operand {_NUMBER}(?: {_INDEX})?",
 )
-NO_USES: Final = _form(
+NO_USES: Final = LineForm(
     "an empty list of uses",
     "  (none)",
     r"  \(none\)",
 )
-FROM_INSTRUCTION: Final = _form(
+FROM_INSTRUCTION: Final = LineForm(
     "the defining instruction",
     " from instruction: %add.4 = f32[8]{0} add(%x, %y)",
     r" from instruction: ?%(.+?) = (.+)",
 )
-LIVE_RANGES: Final = _form(
+LIVE_RANGES: Final = LineForm(
     "the header of the live ranges",
     "HloLiveRange (max 36):",
     rf"HloLiveRange \(max {_NUMBER}\):",
 )
-LIVE_RANGES_NOT_AVAILABLE: Final = _form(
+LIVE_RANGES_NOT_AVAILABLE: Final = LineForm(
     "a remark in place of live ranges",
     "HloLiveRange not available",
     r"HloLiveRange not available.*",
 )
-SCHEDULE: Final = _form(
+SCHEDULE: Final = LineForm(
     "the header of the schedule",
     "  InstructionSequence:",
     r"  InstructionSequence:",
 )
-SCHEDULED: Final = _form(
+SCHEDULED: Final = LineForm(
     "a scheduled instruction",
     "    0:copy.2",
     rf"    {_NUMBER}:(.+)",
 )
-RANGES: Final = _form(
+RANGES: Final = LineForm(
     "the header of the ranges",
     "  BufferLiveRange:",
     r"  BufferLiveRange:",
 )
-RANGE: Final = _form(
+RANGE: Final = LineForm(
     "a live range",
     "    arg_tuple.6{1}:17-21",
     rf"    ([^{{\n]++|.+){_INDEX}:{_NUMBER}-{_NUMBER}",
 )
-PEAK: Final = _form(
+PEAK: Final = LineForm(
     "the header of the peak",
     "  Live ranges at 27 (peak):",
     rf"  Live ranges at {_SIGNED} \(peak\):",
 )
-NO_PEAK: Final = _form(
+NO_PEAK: Final = LineForm(
     "a remark in place of the peak",
     "  Peak memory could not be determined",
     r"  Peak memory could not be determined.*",
 )
-PEAK_ENTRY: Final = _form(
+PEAK_ENTRY: Final = LineForm(
     "a value live at the peak",
     "    copy.2{}: 4 bytes (cumulative: 49164 bytes)",
     rf"    ([^{{:\n]++|.+?){_INDEX}?: {_NUMBER} bytes(?: \(cumulative: {_NUMBER} bytes\))?",
 )
-STACK_TRACE: Final = _form(
+STACK_TRACE: Final = LineForm(
     "the header of the stack trace",
     "  Stack trace breakdown for peak usage: 49 164 bytes",
     r"  Stack trace breakdown for peak usage: [0-9 ]+ bytes",
 )
 # Labels are what the user wrote, and older trees have other figures: the line is kept whole.
-STACK_LINE: Final = _form(
+STACK_LINE: Final = LineForm(
     "a line of the stack trace",
     "      └── x (33.3%, total: 16 384 bytes, current: 16 384 bytes, remaining: 0 bytes)",
     r"    .+",

@@ -24,7 +24,6 @@ import pyarrow as pa
 
 from xlagraph.graph.freed_memory import give_memory_back
 from xlagraph.graph.rows import NODE_COLUMNS, RELATIONSHIP_COLUMNS, RowBatch
-from xlagraph.graph.spared_imports import spare_imports
 from xlagraph.ingest.collector import collector_paused
 from xlagraph.ingest.dump_files import DumpFiles
 from xlagraph.ingest.errors import ParseError
@@ -274,6 +273,7 @@ def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 
 _SERVE: Final = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from xlagraph.graph.spared_imports import spare_imports; spare_imports(); "
     "from xlagraph.ingest.preparing import serve; serve()"
 )
 
@@ -351,7 +351,6 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 
 def serve() -> None:
     """Prepare the batches that come on standard input until it ends."""
-    spare_imports()
     source, target = sys.stdin.buffer, sys.stdout.buffer
     known = _KnownContents()
     with suppress(EOFError, BrokenPipeError):

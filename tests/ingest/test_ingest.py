@@ -3,6 +3,7 @@
 import gzip
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -519,3 +520,31 @@ class _Deadly:
 
     def __reduce__(self):
         return os._exit, (9,)
+
+
+def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
+    from xlagraph.ingest.dump_files import find_dumps
+    from xlagraph.ingest.preparing import Job, prepare_all
+
+    write("baseline", 1)
+    jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
+    told = tmp_path / "modules.txt"
+    with closing(prepare_all([*jobs, Job(_Spy(told), "", ())], 2, one_by_one=True)) as batches:
+        assert [prepared.outcomes[0].has_rows for prepared in batches] == [True, False]
+    modules = told.read_text().split()
+    assert "pyarrow" in modules
+    assert "numpy" not in modules
+
+
+class _Spy:
+    """Tells the modules of the process that unpickles it, which that process does not outlive."""
+
+    size_bytes = 0
+    allocations = Path("spy.txt")
+
+    def __init__(self, told: Path) -> None:
+        self.told = told
+
+    def __reduce__(self):
+        text = f"open({str(self.told)!r}, 'w').write(' '.join(__import__('sys').modules))"
+        return eval, (text,)
