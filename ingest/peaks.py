@@ -108,15 +108,14 @@ def peaks(
         hidden: list[_Held] = []
         for allocation in by_color[color]:
             inside = residents.get(allocation.number, [])
-            if len(inside) < 2:  # as in most allocations
-                peak_of[allocation.number] = _peak_of_one(allocation, inside, logical)
-                continue
-            twice = held_twice.get(allocation.number, [])
             held = [(first, last, end - start) for first, last, _, start, end, _ in inside]
             _add(logical, held)
+            twice = held_twice.get(allocation.number, [])
             hidden += twice
-            peak_of[allocation.number] = _allocation_peak(
-                allocation, inside, held + twice, max_step
+            peak_of[allocation.number] = (
+                _allocation_peak(allocation, inside, held + twice, max_step)
+                if len({resident[3:5] for resident in inside}) > 1
+                else _peak_of_one_slot(allocation, inside)
             )
         physical = _add(logical.copy(), hidden)
         peak = _peak(physical, max_step)
@@ -194,17 +193,11 @@ def _sums(changes: _Changes, steps: Iterable[int]) -> list[int]:
     return list(accumulate(map(changes.get, steps, repeat(0))))
 
 
-def _peak_of_one(
-    allocation: Allocation, inside: Sequence[_Resident], logical: _Changes
-) -> AllocationPeak:
-    """Give the peak of an allocation with one resident at most, and add that to the changes."""
-    if not inside:
-        return AllocationPeak(Peak(0, 0), allocation.size_bytes)
-    ((first, last, _, start, end, _),) = inside
+def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> AllocationPeak:
+    """Give the peak of an allocation whose residents, if any, all have the same slot."""
+    first, _, _, start, end, _ = min(inside, default=(0, 0, 0, 0, 0, 0))
     if start == end:
         return AllocationPeak(Peak(0, 0), allocation.size_bytes)
-    logical[first] += end - start
-    logical[last + 1] -= end - start
     hole = max(start, allocation.size_bytes - end)
     return AllocationPeak(Peak(end - start, first), hole)
 
