@@ -18,14 +18,19 @@
 // @column   outputOpcode    STRING          opcode of the output
 // @column   outputOpName    STRING          its op name
 // @measure  assigned
-// @note     A donated input is a parameter whose allocation is live-out.
+// @note     A donated input is a parameter whose allocation is live-out; it is the first that
+//           lives there. (Values of a loop that carries it have smaller ids.)
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE a.parameterNumber IS NOT NULL AND a.maybeLiveOut = true
-      AND NOT EXISTS { MATCH (a)-[:HOLDS]->(x:Value) WHERE x.valueId < v.valueId }
+      AND NOT EXISTS {
+        MATCH (a)-[:HOLDS]->(x:Value)
+        WHERE x.liveFrom < v.liveFrom
+              OR (coalesce(x.liveFrom, 0) = coalesce(v.liveFrom, 0) AND x.valueId < v.valueId)
+      }
 OPTIONAL MATCH (a)-[:HOLDS]->(w:Value)
-WHERE w.liveUntil = c.scheduleLength AND w.valueId > v.valueId
+WHERE w.liveUntil = c.scheduleLength AND w.key <> v.key
 RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label AS value,
        v.shape AS shape, v.sizeBytes AS sizeBytes, w.label AS output,
        w.aliasSet = v.aliasSet AS inPlace, v.opcode AS opcode, v.opName AS opName,

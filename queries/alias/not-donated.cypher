@@ -27,7 +27,8 @@
 // @note     Several inputs can name the same output; only one of them can have it.
 // @note     An input that nothing reads could be donated to any of them.
 // @note     The buffer of an output serves temporaries before the output is written. These need
-//           another place once the output lies in the input: savedBytes leaves them out.
+//           another place once the output lies in the input: savedBytes leaves them out, but not
+//           what is updated in place until it is the output.
 // @advice   savedBytes reserved Inputs could be donated to outputs
 // @evidence parameterNumber shapeIndex value shape lastUse
 // @once     shape freeInSpace
@@ -46,7 +47,7 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
 WHERE b.maybeLiveOut = true AND b.parameterNumber IS NULL AND w.liveUntil = c.scheduleLength
       AND NOT w.dtype IN ['tuple', 'token', 'opaque']
 OPTIONAL MATCH (b)-[:HOLDS]->(o:Value)-[p:LIVE_AT_PEAK]->(:MemorySpace)
-WHERE o.key <> w.key
+WHERE o.aliasSet <> w.aliasSet
 WITH c, b, w, coalesce(sum(p.physicalBytes), 0) AS heldBytes
 WITH c, w.shape AS outputShape,
      collect({liveFrom: w.liveFrom, memorySpace: b.memorySpace, physicalBytes: heldBytes})

@@ -293,7 +293,7 @@ def _inputs(dump: PlainDump, *, donated: bool) -> Iterator[PlainValue]:
         if allocation.parameter is not None and allocation.maybe_live_out == donated:
             held = [item for item in dump.values if item.allocation is allocation]
             if held:
-                yield min(held, key=lambda item: item.value_id)
+                yield min(held, key=lambda item: (item.first or 0, item.value_id))
 
 
 @answers("alias/copies", "value sizeBytes copied copiedFrom usedBy users originalLive")
