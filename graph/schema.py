@@ -111,13 +111,17 @@ _DEFINITION = (
     _string("sourceFile", "source file of the defining instruction, innermost frame"),
     _integer("sourceLine", "line in that file"),
 )
-_PEAKS = (
-    _integer("reservedBytes", "sum of the allocations, thread-local ones left out"),
-    _integer("logicalPeakBytes", "largest sum of the assigned sizes of values live at one step"),
-    _integer("logicalPeakStep", "first step with that sum"),
-    _integer("physicalPeakBytes", "most bytes that hold a live value at one step"),
-    _integer("physicalPeakStep", "first step with that many"),
-)
+
+
+def _peaks(of: str = "") -> tuple[Property, ...]:
+    return (
+        _integer("reservedBytes", f"sum of the allocations{of}, thread-local ones left out"),
+        _integer("logicalPeakBytes", f"largest sum of the sizes of values{of} live at one step"),
+        _integer("logicalPeakStep", "first step with that sum"),
+        _integer("physicalPeakBytes", f"most bytes{of} that hold a live value at one step"),
+        _integer("physicalPeakStep", "first step with that many"),
+    )
+
 
 SCHEMA: Final = Schema(
     nodes=(
@@ -162,7 +166,7 @@ SCHEMA: Final = Schema(
                 _integer("scheduleLength", "instructions in the schedule"),
                 _integer("printedPeakStep", "step of the peak that XLA prints"),
                 _integer("printedPeakBytes", "sum of the list that XLA prints there"),
-                *_PEAKS,
+                *_peaks(" of memory space 0"),
                 _string("sha256", "digest of the contents of its files"),
                 _string("ingestedAt", "ISO 8601, UTC"),
             ),
@@ -175,7 +179,7 @@ SCHEMA: Final = Schema(
                 _KEY_OF_PART,
                 _integer("color", "number of the memory space"),
                 _integer("allocationBytes", "sum of its allocations, thread-local ones included"),
-                *_PEAKS,
+                *_peaks(),
             ),
         ),
         NodeType(

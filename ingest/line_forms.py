@@ -215,6 +215,9 @@ STACK_LINE: Final = LineForm(
 # Blocks of lines, matched in one call each. The first line of a list is most often the only one:
 # its groups stand in the block, the other lines are looked up later.
 INDENTED: Final = re.compile(r"(?:    .+\n)*+")
+# Labels and strings can hold line ends: XLA prints them as the user wrote them.
+STACK_LINES: Final = re.compile(r"(?:    .+\n(?:(?<!bytes\)\n).*\n)*+(?<=bytes\)\n))*+")
+INSTRUCTION: Final = re.compile(r'(?:[^"\n]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _LISTS: Final = (
     rf"{POSITION.pattern}\n(?P<positions>(?:  .+\n)*+)"
     rf"(?:{USES.pattern}|(?P<remark>{USES_NOT_INITIALIZED.pattern}))\n"

@@ -97,11 +97,11 @@ def _stack_trace(text: DumpText, position: int) -> tuple[tuple[str, ...] | None,
     header = form.STACK_TRACE.regex.match(lines, start)
     if header is None:
         return None, position
-    end = next(form.INDENTED.finditer(lines, header.end())).end()
+    end = next(form.STACK_LINES.finditer(lines, header.end())).end()
     if is_apart and end < len(lines):
         raise text.misfit(position, form.STACK_LINE)
     trace = lines[start : end - 1].split("\n")
-    if len(trace) == 1:
+    if len(trace) == 1 and not trace[0].endswith(": 0 bytes"):
         raise text.misfit(end, form.STACK_LINE)
     # Each line says how many bytes the lines after it add up to.
     if "remaining: " in trace[-1] and not trace[-1].endswith("remaining: 0 bytes)"):

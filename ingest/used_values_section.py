@@ -15,6 +15,7 @@ from xlagraph.ingest.plan import Position, TotalBytes, Use, UsedValue, Value
 __all__ = ["misfit_in_block", "parse_totals", "parse_used_value"]
 
 _NO_USES_LINE: Final = form.NO_USES.example + "\n"
+_AFTER_INSTRUCTION: Final = ("<", form.POSITIONS.example, "\n")
 
 
 def parse_totals(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
@@ -136,6 +137,10 @@ def _instruction_end(text: DumpText, position: int, name: str, instructions: dic
         end = start + len(known)
     else:
         end = lines.index("\n", start)
+        if not lines.startswith(_AFTER_INSTRUCTION, end + 1):
+            end_outside_strings = next(form.INSTRUCTION.finditer(lines, start)).end()
+            if lines.startswith("\n", end_outside_strings):
+                end = end_outside_strings
         if lines.startswith(form.POSITIONS.example, end + 1):
             end = lines.rfind("<", start, end)
         if known is not None or end <= start:

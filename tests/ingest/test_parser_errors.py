@@ -375,6 +375,18 @@ CASES = {
         "usage: 57",
         (59, "", "the rest of the stack trace"),
     ),
+    "a stack trace cut in a label": (
+        NEW[: NEW.index("      └──")] + "      └── jit(f)/new\n",
+        "usage: 56",
+        "usage: 57",
+        (59, "      └── jit(f)/new", "the rest of the stack trace"),
+    ),
+    "a line after an instruction whose string has no end": (
+        NEW,
+        "parameter(0)\n",
+        'parameter(0), a="b\nstray\n',
+        (20, "stray", "the used value '<1 arg1.2 @0>'"),
+    ),
     "a line after the end": (
         NEW + "  Live ranges at 3 (peak):\n",
         "usage: 56",

@@ -1,5 +1,6 @@
 """What users and rare producers do to a dump: read as what it says, and given back as it was."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,6 +114,39 @@ def test_older_stack_trace_is_kept_as_it_is():
     lines = ("    main.5 (100.0%, 56 bytes)", "      odd é, {1} (50.0%, 28 bytes)")
     plan = parsed(NEW[:start] + "\n".join(lines) + "\n")
     assert plan.live_ranges.peak.stack_trace[1:] == lines
+
+
+def test_a_peak_of_no_bytes_has_a_stack_trace_without_lines():
+    zeros = re.sub(r"\d+ bytes", "0 bytes", NEW[: NEW.index("    main.5")])
+    trace = parsed(zeros).live_ranges.peak.stack_trace
+    assert trace == ("  Stack trace breakdown for peak usage: 0 bytes",)
+
+
+@pytest.mark.parametrize(
+    "label", ["new\nline", "new\n\nline\n", "\n    four", "a\n  Live ranges at"]
+)
+def test_a_label_of_the_stack_trace_may_hold_line_ends(label):
+    start = NEW.index("    main.5")
+    trace = (
+        f"    main.5 {label} (100.0%, total: 56 bytes, current: 8 bytes, remaining: 48 bytes)\n"
+        f"      └── {label} (85.7%, total: 48 bytes, current: 48 bytes, remaining: 0 bytes)\n"
+    )
+    text = NEW[:start] + trace
+    plan = parsed(text)
+    assert "\n".join(plan.live_ranges.peak.stack_trace[1:]) + "\n" == trace
+    apart = parse_plan([DumpPart.decoded("a.txt", text.encode())])
+    assert apart == plan
+
+
+@pytest.mark.parametrize("generation", ["jaxlib-0.4.30", "jaxlib-0.5.3", "jaxlib-0.9.2"])
+def test_a_string_of_an_instruction_may_hold_line_ends(generation):
+    text = (SAMPLES / f"{generation}-buffer-assignment.txt").read_text("utf-8")
+    before = parsed(text).instructions
+    for name, instruction in before.items():
+        longer = f'{instruction}, frontend_attributes={{a="x\n\\"y\n}}\n"}}'
+        plan = parsed(text.replace(f"{name} = {instruction}", f"{name} = {longer}"))
+        assert plan.instructions == before | {name: longer}
+        assert facts(plan) == facts(parsed(text))
 
 
 def test_value_without_color_has_none():
