@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.cells import cell_text, escape_control_characters, is_numeric
-from xlagraph.cli.tables import write_table
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -73,8 +72,14 @@ def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
         _write_md_line([cell_text(*pair) for pair in zip(columns, row, strict=True)], stream)
 
 
+def _write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    from xlagraph.cli.tables import write_table
+
+    write_table(columns, rows, stream)
+
+
 WRITERS: Final[Mapping[Format, "Writer"]] = {
-    Format.TABLE: write_table,
+    Format.TABLE: _write_table,
     Format.JSON: write_json,
     Format.NDJSON: write_ndjson,
     Format.CSV: write_csv,

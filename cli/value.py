@@ -9,7 +9,6 @@ from xlagraph.cli.formats import WRITERS, Format
 from xlagraph.cli.opening import opened
 from xlagraph.cli.options import RowOptions
 from xlagraph.cli.output import open_output, write_rows
-from xlagraph.cli.value_page import story_cells, story_lines, write_page
 
 
 def value(
@@ -30,6 +29,7 @@ def value(
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
+    from xlagraph.cli.value_page import story_cells, story_lines, write_page
     from xlagraph.queries.value_story import value as tell
 
     with opened(options) as graph:

@@ -22,13 +22,13 @@ from xlagraph.graph.errors import (
 )
 from xlagraph.graph.opening import open_graph
 from xlagraph.graph.runs import Removed, remove, rename_run, tag_run
-from xlagraph.graph.schema import SCHEMA
 
 if TYPE_CHECKING:
     from xlagraph.graph.export_merge import merge_exports
     from xlagraph.graph.exporting import Export, export, open_export
     from xlagraph.graph.import_files import import_command
     from xlagraph.graph.rows import CompilationRows
+    from xlagraph.graph.schema import SCHEMA
 
 __all__ = [
     "SCHEMA",
@@ -62,8 +62,9 @@ __all__ = [
 ]
 
 
-# What needs pyarrow, which takes its time; a query does not.
+# What takes its time, most of it pyarrow; help and queries do without.
 _MODULE_BY_NAME: Final = {
+    "SCHEMA": "schema",
     "CompilationRows": "rows",
     "Export": "exporting",
     "export": "exporting",

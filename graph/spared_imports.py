@@ -7,7 +7,6 @@ dumps. For processes of our own only: a library leaves its caller's imports alon
 
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
@@ -17,7 +16,7 @@ __all__ = ["spare_imports"]
 _SPARED: Final = ("numpy", "pandas")
 
 
-class _Spared(MetaPathFinder):
+class _Spared:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
