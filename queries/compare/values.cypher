@@ -30,13 +30,15 @@ OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH r.name AS run, c, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
-WITH v.opName AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
-     min(CASE WHEN run = $runA THEN v.shape ELSE null END) AS shapeA,
-     min(CASE WHEN run = $runB THEN v.shape ELSE null END) AS shapeB,
-     sum(CASE WHEN run = $runA THEN 1 ELSE 0 END) AS valuesA,
-     sum(CASE WHEN run = $runB THEN 1 ELSE 0 END) AS valuesB,
-     sum(CASE WHEN run = $runA THEN v.sizeBytes ELSE 0 END) AS bytesA,
-     sum(CASE WHEN run = $runB THEN v.sizeBytes ELSE 0 END) AS bytesB
+WITH run, v.opName AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
+     min(v.shape) AS shape, count(*) AS valueCount, sum(v.sizeBytes) AS sizeBytes
+WITH opName, opcode, shapeIndex,
+     min(CASE WHEN run = $runA THEN shape ELSE null END) AS shapeA,
+     min(CASE WHEN run = $runB THEN shape ELSE null END) AS shapeB,
+     sum(CASE WHEN run = $runA THEN valueCount ELSE 0 END) AS valuesA,
+     sum(CASE WHEN run = $runB THEN valueCount ELSE 0 END) AS valuesB,
+     sum(CASE WHEN run = $runA THEN sizeBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN run = $runB THEN sizeBytes ELSE 0 END) AS bytesB
 WITH opName, opcode, shapeIndex, shapeA, shapeB, valuesA, valuesB, bytesA, bytesB,
      CASE WHEN valuesA = 0 THEN 'new' WHEN valuesB = 0 THEN 'gone'
           WHEN bytesB > bytesA THEN 'grown' WHEN bytesB < bytesA THEN 'shrunk'
