@@ -137,7 +137,7 @@ def _instruction_end(text: DumpText, position: int, name: str, instructions: dic
         end = start + len(known)
     else:
         end = lines.index("\n", start)
-        if not lines.startswith(_AFTER_INSTRUCTION, end + 1):
+        if not lines.startswith(_AFTER_INSTRUCTION, end + 1):  # a string may hold this line end
             end_outside_strings = next(form.INSTRUCTION.finditer(lines, start)).end()
             if lines.startswith("\n", end_outside_strings):
                 end = end_outside_strings
