@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from xlagraph.graph import CompilationRows, Graph, Load, Result
 from xlagraph.graph.engine import Cell
-from xlagraph.graph.rows import RowBatch
+from xlagraph.graph.rows.tables import RowBatch
 from xlagraph.graph.schema import SCHEMA
 
 GROUP_ROWS = 100_000

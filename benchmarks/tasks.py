@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from xlagraph.graph.spared_imports import spare_imports
+from xlagraph.runtime.block_imports import block_imports
 
 ANSWER: dict[str, Any] = {}
 
@@ -104,10 +104,10 @@ def parse(*paths: str) -> None:
 def parse_and_derive(*paths: str) -> None:
     """Read, parse and derive: ranges, peaks, slot succession, alias sets."""
     from xlagraph.ingest import DumpPart, parse_plan
-    from xlagraph.ingest.live_ranges import value_spans
-    from xlagraph.ingest.peaks import peaks
-    from xlagraph.ingest.succession import alias_places, succession
-    from xlagraph.ingest.takeovers import takeovers
+    from xlagraph.ingest.measures.live_ranges import value_spans
+    from xlagraph.ingest.measures.peaks import peaks
+    from xlagraph.ingest.measures.succession import alias_places, succession
+    from xlagraph.ingest.measures.takeovers import takeovers
 
     with timed():
         texts = [DumpPart.decoded(path, Path(path).read_bytes()) for path in paths]
@@ -176,7 +176,7 @@ TASKS: dict[str, Callable[..., None]] = {
 
 def main(name: str, *arguments: str) -> None:
     """Run a task and print its answer."""
-    spare_imports()  # as the command does
+    block_imports()  # as the command does
     TASKS[name](*arguments)
     own, below = (
         resource.getrusage(who).ru_maxrss

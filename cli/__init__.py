@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from xlagraph.graph.spared_imports import spare_imports
+from xlagraph.runtime.block_imports import block_imports
 
 __all__ = ["main"]
 
@@ -11,7 +11,7 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and give the exit code; the arguments of the process by default."""
     if arguments is None:  # a process of our own
-        spare_imports()
+        block_imports()
     try:
         from xlagraph.cli.app import main as run
 

@@ -10,22 +10,22 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from xlagraph.cli.advise import advise
-from xlagraph.cli.check import check
-from xlagraph.cli.compare import compare
-from xlagraph.cli.compilations import compilations
-from xlagraph.cli.cypher import cypher
+from xlagraph.cli.commands.advise import advise
+from xlagraph.cli.commands.check import check
+from xlagraph.cli.commands.compare import compare
+from xlagraph.cli.commands.compilations import compilations
+from xlagraph.cli.commands.cypher import cypher
+from xlagraph.cli.commands.export import export
+from xlagraph.cli.commands.ingest import ingest
+from xlagraph.cli.commands.query import query_app
+from xlagraph.cli.commands.remove import remove
+from xlagraph.cli.commands.runs import runs_app
+from xlagraph.cli.commands.value import value
+from xlagraph.cli.errors import report, report_usage
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.export import export
-from xlagraph.cli.failures import report, report_usage
-from xlagraph.cli.ingest import ingest
-from xlagraph.cli.messages import Verbosity, problem, set_verbosity
-from xlagraph.cli.options import QuietOption, VerboseOption, spread_options
-from xlagraph.cli.query import query_app
-from xlagraph.cli.remove import remove
-from xlagraph.cli.runs import runs_app
-from xlagraph.cli.streams import open_closed_streams
-from xlagraph.cli.value import value
+from xlagraph.cli.options.options import QuietOption, VerboseOption, spread_options
+from xlagraph.cli.output.messages import Verbosity, problem, set_verbosity
+from xlagraph.cli.output.streams import open_closed_streams
 
 if TYPE_CHECKING:
     from typer._click import Parameter
@@ -51,7 +51,7 @@ _UNWRAPPED: Final = 100_000
 
 def _show_versions(asked: bool) -> None:
     if asked:
-        from xlagraph.cli.versions import version_lines
+        from xlagraph.cli.options.version import version_lines
 
         typer.echo("\n".join(version_lines()))
         raise typer.Exit

@@ -16,11 +16,11 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from xlagraph.cli.app import build_app
-from xlagraph.cli.canned import canned_command
+from xlagraph.cli.commands.canned_query import canned_command
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.graph.schema import SCHEMA, VERSION, Property
-from xlagraph.queries.catalogue import Query, load_catalogue
-from xlagraph.queries.declarations import FRAMEWORKS, MEASURES
+from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
+from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES
 
 DOCS: Final = Path(__file__).resolve().parent
 QUERIES: Final = DOCS.parent / "queries"

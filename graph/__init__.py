@@ -3,8 +3,7 @@
 `open_graph` opens one; a `Graph` answers statements, and takes compilations in a `load`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from xlagraph.graph.engine import Cell, Graph, Load, Result, Scalar
 from xlagraph.graph.errors import (
@@ -20,14 +19,15 @@ from xlagraph.graph.errors import (
     QueryRefused,
     WrongSchema,
 )
-from xlagraph.graph.opening import open_graph
-from xlagraph.graph.runs import Removed, remove, rename_run, tag_run
+from xlagraph.graph.open import open_graph
+from xlagraph.graph.run_changes import Removed, remove, rename_run, tag_run
+from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.graph.export_merge import merge_exports
-    from xlagraph.graph.exporting import Export, export, open_export
-    from xlagraph.graph.import_files import import_command
-    from xlagraph.graph.rows import CompilationRows
+    from xlagraph.graph.exporter.export import Export, export, open_export
+    from xlagraph.graph.exporter.import_files import import_command
+    from xlagraph.graph.exporter.merge import merge_exports
+    from xlagraph.graph.rows.tables import CompilationRows
     from xlagraph.graph.schema import SCHEMA
 
 __all__ = [
@@ -61,21 +61,14 @@ __all__ = [
     "tag_run",
 ]
 
-
 # What takes its time, most of it pyarrow; help and queries do without.
-_MODULE_BY_NAME: Final = {
-    "SCHEMA": "schema",
-    "CompilationRows": "rows",
-    "Export": "exporting",
-    "export": "exporting",
-    "import_command": "import_files",
-    "merge_exports": "export_merge",
-    "open_export": "exporting",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name in _MODULE_BY_NAME:
-        found: object = getattr(import_module(f"{__name__}.{_MODULE_BY_NAME[name]}"), name)
-        return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "exporter.export": ["Export", "export", "open_export"],
+        "exporter.import_files": ["import_command"],
+        "exporter.merge": ["merge_exports"],
+        "rows.tables": ["CompilationRows"],
+        "schema": ["SCHEMA"],
+    },
+)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
     import polars
 
-    from xlagraph.graph.rows import CompilationRows, RowBatch
+    from xlagraph.graph.rows.tables import CompilationRows, RowBatch
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]

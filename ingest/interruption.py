@@ -17,7 +17,7 @@ class Interruption:
 
     The first one that comes then is kept in `came`; a second one is not held back, nor is
     anything outside the main thread, or where the program handles Ctrl-C in its own way. From
-    the first item of `until_it_comes` on it is held back whenever none is waited for.
+    the first item of `until_interrupted` on it is held back whenever none is waited for.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Interruption:
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def until_it_comes(self, items: Iterator[Item]) -> Iterator[Item]:
+    def until_interrupted(self, items: Iterator[Item]) -> Iterator[Item]:
         """Give items. Ctrl-C ends them while one is waited for, and is held back otherwise."""
         while True:
             try:

@@ -16,11 +16,11 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Graph, Load
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.ingest.dump_files import DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.files.contents import UnreadableDump, read_dump
+from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.files.shards import Shard
 from xlagraph.ingest.interruption import Interruption
-from xlagraph.ingest.preparing import Job, Outcome, prepare_all
-from xlagraph.ingest.reading import UnreadableDump, read_dump
-from xlagraph.ingest.shards import Shard
+from xlagraph.ingest.preparation import Job, Outcome, prepare_all
 from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress, readable
 
 __all__ = ["ingest"]
@@ -75,7 +75,7 @@ def ingest(
         graph.load() if graph is not None and writes else nullcontext() as load,
     ):
         stored = _stored_runs(graph, {dump.run for dump in found.dumps})
-        dumps, refusals = _without_strangers(found.dumps, stored, replace=replace)
+        dumps, refusals = _reject_conflicts(found.dumps, stored, replace=replace)
         if shard is not None:
             dumps = [dump for dump in dumps if shard.holds(dump.key)]
         tally = _Tally(problems=[*found.problems, *refusals])
@@ -284,7 +284,7 @@ def _stored_runs(graph: Graph | None, runs: set[str]) -> dict[str, _StoredRun]:
     return stored
 
 
-def _without_strangers(
+def _reject_conflicts(
     dumps: Sequence[DumpFiles], stored: Mapping[str, _StoredRun], *, replace: bool
 ) -> tuple[list[DumpFiles], list[Problem]]:
     """Refuse folders whose run is there from another folder, with other contents.
@@ -366,7 +366,7 @@ def _load(
     written_runs: set[str] = set()
     of_outcomes = iter(dumps)
     with closing(prepare_all(jobs, _processes(dumps, processes), one_by_one=fail_fast)) as batches:
-        for prepared in interruption.until_it_comes(batches):
+        for prepared in interruption.until_interrupted(batches):
             if load is not None and prepared.rows.counts:
                 load.write_batch(prepared.rows)
             counts = iter(prepared.rows.counts)

@@ -5,17 +5,18 @@ two runs, `check` whether XLA's totals and a user's limits hold, `fit` whether t
 `advise` what to change, `value` all about one value.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from xlagraph.queries.advice.advise import Diagnosed, Diagnosis, Finding, advise
     from xlagraph.queries.capacity import SpaceFit, first_changes, fit
-    from xlagraph.queries.catalogue import Query, load_catalogue
+    from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
+    from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.checks import Check, CheckedCompilation, check
-    from xlagraph.queries.comparison import Comparison, compare
-    from xlagraph.queries.compilations import FoundCompilation, find_compilation, find_run
-    from xlagraph.queries.declarations import Advice, Column, LiteralType, Parameter
-    from xlagraph.queries.diagnosis import Diagnosed, Diagnosis, Finding, advise
+    from xlagraph.queries.comparison.comparison import Comparison, compare
+    from xlagraph.queries.comparison.groups import By, GroupGrowth
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
         AmbiguousValue,
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
         QueryError,
         UnknownQuery,
     )
-    from xlagraph.queries.groups import By, GroupGrowth
-    from xlagraph.queries.lint import check_queries
+    from xlagraph.queries.lint.lint import check_queries
+    from xlagraph.queries.run_selection import Selection, list_runs, select
     from xlagraph.queries.runner import Answer, find_query, run
-    from xlagraph.queries.runs import Selection, list_runs, select
-    from xlagraph.queries.value_ending import Ending, Life
-    from xlagraph.queries.value_story import ValueStory, value
+    from xlagraph.queries.selection import FoundCompilation, find_compilation, find_run
+    from xlagraph.queries.story.ending import Ending, Life
+    from xlagraph.queries.story.story import ValueStory, value
 
 __all__ = [
     "Advice",
@@ -83,56 +84,33 @@ __all__ = [
 ]
 
 # What is not asked for is not loaded: the list of queries is there at once.
-_MODULE_BY_NAME: Final = {
-    "Advice": "declarations",
-    "AmbiguousCompilation": "errors",
-    "AmbiguousValue": "errors",
-    "Answer": "runner",
-    "BadParameter": "errors",
-    "By": "groups",
-    "CatalogueError": "errors",
-    "Check": "checks",
-    "CheckedCompilation": "checks",
-    "Column": "declarations",
-    "Comparison": "comparison",
-    "Diagnosed": "diagnosis",
-    "Diagnosis": "diagnosis",
-    "EmptyGraph": "errors",
-    "Ending": "value_ending",
-    "Finding": "diagnosis",
-    "FoundCompilation": "compilations",
-    "GroupGrowth": "groups",
-    "Life": "value_ending",
-    "LiteralType": "declarations",
-    "NoSuchCompilation": "errors",
-    "NoSuchName": "errors",
-    "NoSuchRun": "errors",
-    "Parameter": "declarations",
-    "Query": "catalogue",
-    "QueryError": "errors",
-    "Selection": "runs",
-    "SpaceFit": "capacity",
-    "UnknownQuery": "errors",
-    "ValueStory": "value_story",
-    "advise": "diagnosis",
-    "check": "checks",
-    "check_queries": "lint",
-    "compare": "comparison",
-    "find_compilation": "compilations",
-    "find_query": "runner",
-    "find_run": "compilations",
-    "first_changes": "capacity",
-    "fit": "capacity",
-    "list_runs": "runs",
-    "load_catalogue": "catalogue",
-    "run": "runner",
-    "select": "runs",
-    "value": "value_story",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name in _MODULE_BY_NAME:
-        found: object = getattr(import_module(f"{__name__}.{_MODULE_BY_NAME[name]}"), name)
-        return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "advice.advise": ["Diagnosed", "Diagnosis", "Finding", "advise"],
+        "capacity": ["SpaceFit", "first_changes", "fit"],
+        "catalogue.catalogue": ["Query", "load_catalogue"],
+        "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
+        "checks": ["Check", "CheckedCompilation", "check"],
+        "comparison.comparison": ["Comparison", "compare"],
+        "comparison.groups": ["By", "GroupGrowth"],
+        "errors": [
+            "AmbiguousCompilation",
+            "AmbiguousValue",
+            "BadParameter",
+            "CatalogueError",
+            "EmptyGraph",
+            "NoSuchCompilation",
+            "NoSuchName",
+            "NoSuchRun",
+            "QueryError",
+            "UnknownQuery",
+        ],
+        "lint.lint": ["check_queries"],
+        "run_selection": ["Selection", "list_runs", "select"],
+        "runner": ["Answer", "find_query", "run"],
+        "selection": ["FoundCompilation", "find_compilation", "find_run"],
+        "story.ending": ["Ending", "Life"],
+        "story.story": ["ValueStory", "value"],
+    },
+)

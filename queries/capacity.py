@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
-from xlagraph.queries.catalogue import Query
+from xlagraph.queries.advice.advise import Finding, advise
+from xlagraph.queries.catalogue.catalogue import Query
 from xlagraph.queries.checks import checked_keys
-from xlagraph.queries.diagnosis import Finding, advise
 from xlagraph.queries.errors import EmptyGraph
 
 _SPACES: Final = """

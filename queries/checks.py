@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.queries.errors import EmptyGraph
-from xlagraph.queries.runs import compilations_of, list_runs, select
+from xlagraph.queries.run_selection import compilations_of, list_runs, select
 
 _TOTALS: Final = """
 UNWIND $compilations AS compilationKey

@@ -6,11 +6,11 @@ from difflib import get_close_matches
 from typing import Final
 
 from xlagraph.graph.engine import Graph, Result, Scalar
-from xlagraph.queries.absences import absences, check_names, check_tag
-from xlagraph.queries.catalogue import Query, load_catalogue
-from xlagraph.queries.compilations import find_compilation, find_run
-from xlagraph.queries.declarations import EXAMPLES, LiteralType, Parameter
+from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
+from xlagraph.queries.catalogue.declarations import EXAMPLES, LiteralType, Parameter
 from xlagraph.queries.errors import BadParameter, UnknownQuery
+from xlagraph.queries.missing_facts import check_names, check_tag, missing_facts
+from xlagraph.queries.selection import find_compilation, find_run
 
 _RUN_PARAMETERS: Final = ("run", "runA", "runB")
 
@@ -51,7 +51,7 @@ def run(
     check_tag(graph, result.columns, resolved)
     if not result.rows:
         check_names(graph, resolved)
-    notes += absences(graph, query, resolved, result)
+    notes += missing_facts(graph, query, resolved, result)
     if len(result.rows) == resolved.get("limit") and result.rows:
         notes.append(f"these are the first {len(result.rows)} rows; a higher limit may give more")
     compilation = resolved.get("compilation")

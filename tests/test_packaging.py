@@ -13,7 +13,7 @@ import pytest
 
 TREE = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-SUBPACKAGES = ("cli", "graph", "ingest", "queries")
+SUBPACKAGES = ("cli", "graph", "ingest", "queries", "runtime")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def test_the_wheel_holds_the_four_folders_under_one_name_and_nothing_beside(wheel: Path) -> None:
+def test_the_wheel_holds_the_folders_under_one_name_and_nothing_beside(wheel: Path) -> None:
     names = ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"xlagraph", f"xlagraph-{PROJECT['version']}.dist-info"}

@@ -5,7 +5,7 @@ import json
 import pytest
 from tiny_dumps import dump, write_dump
 
-from xlagraph.cli.formats import escape_markdown
+from xlagraph.cli.output.formats import escape_markdown
 
 BEFORE_F = "before/module_0001.jit_f.cpu_after_optimizations"
 AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"

@@ -9,8 +9,8 @@ import pytest
 from command_line import COMMAND
 from tiny_dumps import dump, write_dump
 
-from xlagraph.cli.failures import report
-from xlagraph.cli.messages import Verbosity, set_verbosity
+from xlagraph.cli.errors import report
+from xlagraph.cli.output.messages import Verbosity, set_verbosity
 
 FAILED, USAGE, NO_GRAPH = 1, 2, 3
 

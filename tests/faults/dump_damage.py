@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from xlagraph.ingest import ParseError, parse_plan, render_plan
-from xlagraph.ingest.dump_text import DumpPart
+from xlagraph.ingest.dump.text import DumpPart
 
 _FOLDER = Path(__file__).resolve().parents[1] / "ingest" / "samples"
 _COMPANIONS = ("-buffer-assignment-values.txt", "-live-range.txt")

@@ -132,9 +132,9 @@ def command_server(folder: Path) -> Iterator[Commands]:
 
 
 def _serve() -> None:
-    import xlagraph.graph.ladybug_engine
-    import xlagraph.graph.neo4j_engine
-    import xlagraph.graph.neo4j_load
+    import xlagraph.graph.ladybug.engine
+    import xlagraph.graph.neo4j.engine
+    import xlagraph.graph.neo4j.load
     import xlagraph.ingest
     import xlagraph.queries  # noqa: F401
     from xlagraph.cli import main

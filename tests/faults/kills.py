@@ -13,7 +13,7 @@ from graph_states import CATALOGUE, CleanGraphs, answers, complete, everything, 
 
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import find_dumps
-from xlagraph.ingest.reading import read_dump
+from xlagraph.ingest.files.contents import read_dump
 
 ACTIONS = ("ingest", "replace", "remove")
 QUERIES_ASKED = 20

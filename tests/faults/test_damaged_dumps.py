@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tiny_dumps import dump
 
 from xlagraph.ingest import parse_plan
-from xlagraph.ingest.dump_text import DumpPart
+from xlagraph.ingest.dump.text import DumpPart
 
 
 def test_every_sample_is_whole_before_it_is_damaged():

@@ -27,7 +27,7 @@ def dumps(tmp_path: Path) -> ChangingDumps:
 
 @pytest.fixture
 def batches_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlagraph.ingest.preparing._BATCH_DUMPS", 1)
+    monkeypatch.setattr("xlagraph.ingest.preparation._BATCH_DUMPS", 1)
 
 
 def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], None]:

@@ -22,7 +22,7 @@ from graph_states import CleanGraphs, everything, key_of, put_dump
 from tiny_dumps import dump
 
 from xlagraph.graph import Graph, GraphTooNew, GraphUnwritable, WrongSchema, open_graph
-from xlagraph.graph.neo4j_transactions import WRITTEN_ROWS
+from xlagraph.graph.neo4j.transactions import WRITTEN_ROWS
 from xlagraph.graph.schema import VERSION
 from xlagraph.ingest import ingest
 

@@ -4,7 +4,7 @@ import neo4j.exceptions
 import pytest
 
 from xlagraph.graph import GraphError, GraphUnreachable, QueryFailed, QueryRefused
-from xlagraph.graph.neo4j_engine import graph_error
+from xlagraph.graph.neo4j.engine import graph_error
 
 
 def classes(root):

@@ -19,9 +19,9 @@ from xlagraph.graph import (
     import_command,
     merge_exports,
     open_export,
-    reading,
 )
-from xlagraph.graph.rows import RowBatch
+from xlagraph.graph.rows import read_back
+from xlagraph.graph.rows.tables import RowBatch
 from xlagraph.ingest import Shard, ingest
 
 csv.field_size_limit(1 << 24)
@@ -135,7 +135,7 @@ def test_a_graph_exports_what_its_dumps_would(tmp_path, embedded_graph):
 def test_what_is_read_from_a_graph_in_turns_is_written_as_one(
     tmp_path, embedded_graph, monkeypatch, keys_at_once
 ):
-    monkeypatch.setattr(reading, "_KEYS_AT_ONCE", keys_at_once)
+    monkeypatch.setattr(read_back, "_KEYS_AT_ONCE", keys_at_once)
     compilations = [made_rows(stem=stem, values=1500) for stem in "abcd"]
     with embedded_graph.load() as load:
         for rows in compilations:

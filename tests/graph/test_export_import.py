@@ -11,7 +11,7 @@ from graph_fixtures import neo4j_admin, own_server, skipped_without_neo4j
 from tiny_dumps import dump, write_dump
 
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph
-from xlagraph.graph.rows import CompilationRows
+from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.ingest import Shard, ingest
 from xlagraph.queries import load_catalogue
 

@@ -20,10 +20,10 @@ from xlagraph.graph import (
     GraphTooNew,
     GraphUnreachable,
     GraphUnwritable,
-    ladybug_load,
     open_graph,
-    row_files,
 )
+from xlagraph.graph.ladybug import load as ladybug_load
+from xlagraph.graph.rows import parquet_files
 
 LOADER = Path(__file__).parent / "loader.py"
 
@@ -49,7 +49,7 @@ def names(folder):
 
 def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
     for name in ("_GROUP_ROWS", "_FILE_NODES", "_FILE_RELATIONSHIPS"):
-        monkeypatch.setattr(row_files, name, 10)
+        monkeypatch.setattr(parquet_files, name, 10)
     compilations = [made_rows(stem=f"module_{number:04}", values=7) for number in range(9)]
     parts = []
     copy = ladybug_load._copy

@@ -17,7 +17,7 @@ from made_rows import facts, made_rows
 from tiny_dumps import STEM, dump, write_dump, write_runs
 
 from xlagraph.graph import GraphTooNew, GraphUnreachable, open_graph, remove
-from xlagraph.graph.neo4j_load import BATCH_ROWS
+from xlagraph.graph.neo4j.load import BATCH_ROWS
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
 

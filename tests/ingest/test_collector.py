@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.ingest.collector import collector_paused
-from xlagraph.ingest.dump_text import DumpPart
-from xlagraph.ingest.parser import parse_plan
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.text import DumpPart
+from xlagraph.runtime.collector import collector_paused
 
 SAMPLE = Path(__file__).parent / "samples" / "jaxlib-0.9.2-buffer-assignment.txt"
 

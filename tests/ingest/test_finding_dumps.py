@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlagraph.ingest import FoundDumps, find_dumps
-from xlagraph.ingest.dump_files import dump_name
+from xlagraph.ingest.files.discovery import dump_name
 
 DUMP = "BufferAssignment:\nallocation 0: size 4, constant:\n"
 STEM = "module_0001.jit_f.cpu_after_optimizations"

@@ -429,7 +429,7 @@ def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(graph, runs, 
 
 
 def test_what_unpacks_to_more_than_a_limit_is_named(graph, runs, write, monkeypatch):
-    monkeypatch.setattr("xlagraph.ingest.dump_files._MOST_UNPACKED_BYTES", 1000)
+    monkeypatch.setattr("xlagraph.ingest.files.discovery._MOST_UNPACKED_BYTES", 1000)
     path = write("baseline")
     path.write_bytes(gzip.compress(dump_text().encode() + b"\n" * 1000))
     (message,) = messages(ingest(graph, runs, jobs=1))
@@ -459,8 +459,8 @@ def test_several_processes_give_the_same_graph(shared_dumps, tmp_path):
 
 
 def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(shared_dumps):
-    from xlagraph.ingest.dump_files import find_dumps
-    from xlagraph.ingest.preparing import Job, prepare_all
+    from xlagraph.ingest.files.discovery import find_dumps
+    from xlagraph.ingest.preparation import Job, prepare_all
 
     jobs = [
         Job(dump, "", ())
@@ -498,8 +498,8 @@ def test_interrupted_what_was_finished_stays(graph, runs, write, monkeypatch):
 
 
 def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
-    from xlagraph.ingest.dump_files import find_dumps
-    from xlagraph.ingest.preparing import Job, prepare_all
+    from xlagraph.ingest.files.discovery import find_dumps
+    from xlagraph.ingest.preparation import Job, prepare_all
 
     for number in range(4):
         write("baseline", number)
@@ -523,8 +523,8 @@ class _Deadly:
 
 
 def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
-    from xlagraph.ingest.dump_files import find_dumps
-    from xlagraph.ingest.preparing import Job, prepare_all
+    from xlagraph.ingest.files.discovery import find_dumps
+    from xlagraph.ingest.preparation import Job, prepare_all
 
     write("baseline", 1)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]

@@ -1,6 +1,6 @@
 import pytest
 
-from xlagraph.ingest.instruction_text import (
+from xlagraph.ingest.dump.instruction_text import (
     InstructionFacts,
     filled,
     instruction_facts,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from xlagraph.ingest import line_forms
-from xlagraph.ingest.line_forms import ALLOCATION, SCHEDULED, LineForm
+from xlagraph.ingest.dump import line_forms
+from xlagraph.ingest.dump.line_forms import ALLOCATION, SCHEDULED, LineForm
 
 FORMS = {name: form for name, form in vars(line_forms).items() if isinstance(form, LineForm)}
 

@@ -2,8 +2,8 @@ import dataclasses
 
 from small_plans import block, small_plan
 
-from xlagraph.ingest.live_ranges import value_spans
-from xlagraph.ingest.plan import LiveRange
+from xlagraph.ingest.dump.plan import LiveRange
+from xlagraph.ingest.measures.live_ranges import value_spans
 
 
 def test_values_find_their_range_by_name_and_index():

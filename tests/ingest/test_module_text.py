@@ -1,5 +1,5 @@
-from xlagraph.ingest.instruction_text import InstructionFacts, instruction_facts
-from xlagraph.ingest.module_text import ModuleText, StackFrame, parse_module_text
+from xlagraph.ingest.dump.instruction_text import InstructionFacts, instruction_facts
+from xlagraph.ingest.dump.module_text import ModuleText, StackFrame, parse_module_text
 
 NEW = """\
 HloModule jit_step, is_scheduled=true, entry_computation_layout={(f32[8]{0})->f32[8]{0}}

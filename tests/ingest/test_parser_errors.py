@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.ingest.dump_text import DumpPart
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.text import DumpPart
 from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.parser import parse_plan
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.ingest.dump_text import DumpPart
-from xlagraph.ingest.parser import parse_plan
-from xlagraph.ingest.plan import (
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.plan import (
     Allocation,
     LiveRange,
     LiveRanges,
@@ -26,6 +25,7 @@ from xlagraph.ingest.plan import (
     UsedValue,
     Value,
 )
+from xlagraph.ingest.dump.text import DumpPart
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlagraph.ingest.dump_text import DumpPart
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.render import render_plan
+from xlagraph.ingest.dump.text import DumpPart
 from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.parser import parse_plan
-from xlagraph.ingest.render import render_plan
 
 SAMPLES = Path(__file__).parent / "samples"
 TEXTS = [path.read_text("utf-8") for path in sorted(SAMPLES.glob("*-buffer-assignment.txt"))]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.ingest.dump_text import DumpPart
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.plan import Allocation, ParameterStorage, Plan, Position, Style, Use
+from xlagraph.ingest.dump.render import render_plan
+from xlagraph.ingest.dump.text import DumpPart
 from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.parser import parse_plan
-from xlagraph.ingest.plan import Allocation, ParameterStorage, Plan, Position, Style, Use
-from xlagraph.ingest.render import render_plan
 
 SAMPLES = Path(__file__).parent / "samples"
 NEW = (SAMPLES / "jaxlib-0.9.2-buffer-assignment.txt").read_text("utf-8")

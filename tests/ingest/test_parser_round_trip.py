@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from xlagraph.ingest.dump_text import DumpPart
-from xlagraph.ingest.parser import parse_plan
-from xlagraph.ingest.render import render_plan
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.render import render_plan
+from xlagraph.ingest.dump.text import DumpPart
 
 SAMPLES = Path(__file__).parent / "samples"
 SUFFIX = "-buffer-assignment.txt"

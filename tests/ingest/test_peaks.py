@@ -3,8 +3,8 @@ import dataclasses
 from hypothesis import given
 from small_plans import block, plans, small_plan
 
-from xlagraph.ingest.live_ranges import value_spans
-from xlagraph.ingest.peaks import AllocationPeak, Peak, peaks
+from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.peaks import AllocationPeak, Peak, peaks
 
 
 def peaks_of(plan):

@@ -2,15 +2,15 @@
 
 import pytest
 
-from xlagraph.ingest.dump_files import find_dumps
-from xlagraph.ingest.instruction_text import instruction_facts
-from xlagraph.ingest.live_ranges import value_spans
-from xlagraph.ingest.module_text import parse_module_text
-from xlagraph.ingest.parser import parse_plan
-from xlagraph.ingest.peaks import Peak, peaks
-from xlagraph.ingest.reading import read_dump
-from xlagraph.ingest.succession import alias_places, succession
-from xlagraph.ingest.takeovers import takeovers
+from xlagraph.ingest.dump.instruction_text import instruction_facts
+from xlagraph.ingest.dump.module_text import parse_module_text
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.files.contents import read_dump
+from xlagraph.ingest.files.discovery import find_dumps
+from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.peaks import Peak, peaks
+from xlagraph.ingest.measures.succession import alias_places, succession
+from xlagraph.ingest.measures.takeovers import takeovers
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import pytest
 
 from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
-from xlagraph.ingest.dump_files import dump_name
-from xlagraph.ingest.facts import instruction_names, join_facts
-from xlagraph.ingest.module_text import parse_module_text
-from xlagraph.ingest.rows import Identity, compilation_rows
+from xlagraph.ingest.dump.module_text import parse_module_text
+from xlagraph.ingest.files.discovery import dump_name
+from xlagraph.ingest.measures.facts import instruction_names, join_facts
+from xlagraph.ingest.rows.batch import Identity, compilation_rows
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"
 

@@ -7,7 +7,7 @@ import pytest
 
 from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpPart, Plan, find_dumps, parse_plan
-from xlagraph.ingest.preparing import Job, prepare_all
+from xlagraph.ingest.preparation import Job, prepare_all
 
 # One dump in so many is enough of the runs, which one producer made.
 EVERY = 12

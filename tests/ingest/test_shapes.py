@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from xlagraph.ingest.shapes import printed_shape, shape_facts
+from xlagraph.ingest.dump.shapes import printed_shape, shape_facts
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ import random
 from hypothesis import given
 from small_plans import block, plans, small_plan
 
-from xlagraph.ingest.live_ranges import value_spans
-from xlagraph.ingest.succession import alias_places, succession
+from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.succession import alias_places, succession
 
 
 def successions(plan):

@@ -13,7 +13,7 @@ from itertools import pairwise
 from plain_text import PlainModule, PlainText, dense_bytes, filled, read_instruction, read_module
 
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
-from xlagraph.ingest.plan import Allocation, Plan, Position, Use
+from xlagraph.ingest.dump.plan import Allocation, Plan, Position, Use
 
 Segment = tuple[int, int, int]
 """Allocation, first byte, byte past the last: nothing begins or ends inside."""

@@ -3,7 +3,7 @@
 import pytest
 
 from xlagraph.queries import CatalogueError
-from xlagraph.queries.header import parse_header
+from xlagraph.queries.catalogue.header import parse_header
 
 REMEDIES = "// @remedy jax a\n// @remedy tensorflow b\n// @remedy pytorch c\n"
 HEADER = """\

@@ -5,7 +5,7 @@ from tiny_dumps import dump, write_dump, write_runs
 
 from xlagraph.ingest import ingest
 from xlagraph.queries import By, EmptyGraph, NoSuchCompilation, compare, select
-from xlagraph.queries.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
+from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from graph_fixtures import Neo4jServer, empty
 from xlagraph.graph import Cell, Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import Query, load_catalogue
-from xlagraph.queries.absences import absences
+from xlagraph.queries.missing_facts import missing_facts
 
 CATALOGUE = load_catalogue()
 FOLDERS = ("runs/baseline", "runs/batch2x", "runs/scan", "versions", "tpu")
@@ -97,7 +97,7 @@ def test_rows_are_the_same_on_both_engines(
                 # The one thing that differs is when it was ingested.
                 ours, theirs = ({**row, "ingestedAt": None} for row in (ours, theirs))
                 assert ours == theirs, parameters
-            assert absences(engines.embedded, query, parameters, embedded) == absences(
+            assert missing_facts(engines.embedded, query, parameters, embedded) == missing_facts(
                 engines.server, query, parameters, server
             )
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from xlagraph.queries import CatalogueError, LiteralType, check_queries, load_catalogue
-from xlagraph.queries.catalogue import OWN_DIRECTORY
-from xlagraph.queries.lint import statement_faults
+from xlagraph.queries.catalogue.catalogue import OWN_DIRECTORY
+from xlagraph.queries.lint.lint import statement_faults
 
 GOOD = """\
 // Values of one compilation

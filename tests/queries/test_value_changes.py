@@ -1,6 +1,6 @@
 """Which value of one side is which of the other: new, gone, grown, shrunk or reshaped."""
 
-from xlagraph.queries.value_changes import ValueTraits, match_values
+from xlagraph.queries.comparison.value_changes import ValueTraits, match_values
 
 
 def made(op, shape, size_bytes, opcode="fusion", index=None):

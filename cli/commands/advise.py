@@ -1,0 +1,51 @@
+"""`xlagraph advise`: what stands out, what it costs, what to change."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.messages import note
+
+if TYPE_CHECKING:
+    from xlagraph.queries.advice.advise import Diagnosis
+
+
+def advise(
+    options: RowOptions,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="COMPILATION|RUN",
+            help="The compilation that reserves most by default.",
+            autocompletion=complete_either,
+        ),
+    ] = None,
+    memory_space: Annotated[int, typer.Option(min=0, help="Number of the memory space.")] = 0,
+) -> None:
+    """Diagnose a compilation, or the largest of a run: what to change, most bytes first.
+
+    Example: xlagraph advise baseline
+    """
+    from xlagraph.cli.commands.query import catalogue
+    from xlagraph.queries.advice.advise import advise as diagnose
+
+    with opened(options) as graph:
+        diagnosis = diagnose(graph, name, memory_space=memory_space, catalogue=catalogue())
+    _write(diagnosis, options)
+
+
+def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
+    from xlagraph.cli.output.advice import COLUMNS, finding_rows, write_diagnosis
+
+    for text in diagnosis.notes:
+        note(text)
+    if options.format in (Format.TABLE, Format.MD):
+        with open_output(options) as stream:
+            write_diagnosis(diagnosis, options.format, stream)
+    else:
+        write_rows(COLUMNS, finding_rows(diagnosis), options)

@@ -1,0 +1,116 @@
+"""`xlagraph check`: XLA's totals against the graph's, and limits for CI."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.limits import Capacity, bytes_limit
+from xlagraph.cli.options.limits import capacity as parse_capacity
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.byte_sizes import told_apart
+from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.output.messages import note, problem
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Graph
+    from xlagraph.queries.checks import Check
+
+COLUMNS: Final = (
+    "run", "compilation", "totalBytes", "allocationBytes", "agrees",
+    "reservedBytes", "logicalPeakBytes", "physicalPeakBytes",
+)  # fmt: skip
+
+
+def check(
+    options: RowOptions,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN|COMPILATION", help="All by default.", autocompletion=complete_either
+        ),
+    ] = None,
+    max_reserved: Annotated[
+        int | None,
+        typer.Option(
+            parser=bytes_limit, metavar="BYTES", help="Most that a compilation may reserve: 16GiB."
+        ),
+    ] = None,
+    max_peak: Annotated[
+        int | None,
+        typer.Option(parser=bytes_limit, metavar="BYTES", help="Highest physical peak allowed."),
+    ] = None,
+    capacity: Annotated[
+        list[Capacity] | None,
+        typer.Option(
+            parser=parse_capacity,
+            metavar="BYTES|SPACE=BYTES",
+            help="Does it fit? Size of memory space 0, or of another: 1=128MiB; can be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Compare XLA's totals with the graph's, and both with limits (exit 4 beyond one).
+
+    --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity tells
+    for every memory space what is reserved, whether it fits, what is missing, and the first
+    three things to change.
+
+    Example: xlagraph check baseline --capacity 16GiB
+    """
+    from xlagraph.queries.checks import check as check_graph
+
+    with opened(options) as graph:
+        checked = check_graph(graph, names or ())
+        code = _judge_capacity(graph, names or (), capacity, options) if capacity else ExitCode.DONE
+    if not capacity:
+        rows = [(*item[:4], item.agrees, *item[4:]) for item in checked.compilations]
+        write_rows(COLUMNS, rows, options)
+    code = max(code, _judge(checked, max_reserved, max_peak))
+    if code is not ExitCode.DONE:
+        raise typer.Exit(code)
+
+
+def _judge_capacity(
+    graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: RowOptions
+) -> ExitCode:
+    from xlagraph.cli.commands.query import catalogue
+    from xlagraph.cli.output.capacity import first_changes_of, judge_fit, write_fit
+    from xlagraph.queries.capacity import fit
+
+    size_by_space = {item.memory_space: item.size_bytes for item in capacities}
+    if len(size_by_space) < len(capacities):
+        raise UsageError("--capacity names a memory space twice; give one size for each")
+    spaces = fit(graph, size_by_space, names)
+    unused = sorted(size_by_space.keys() - {item.memory_space for item in spaces})
+    if unused:
+        note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")
+    lacking = [item for item in spaces if item.fits is False]
+    write_fit(spaces, first_changes_of(graph, lacking, catalogue()), options)
+    return judge_fit(lacking)
+
+
+def _judge(checked: "Check", max_reserved: int | None, max_peak: int | None) -> ExitCode:
+    code = ExitCode.DONE
+    for item in checked.disagreeing:
+        code = ExitCode.FAILED
+        problem(
+            f"{item.compilation}: XLA says {item.total_bytes} bytes,"
+            f" its allocations add up to {item.allocation_bytes}"
+        )
+    if max_peak is not None:
+        for item in checked.without_peak:
+            code = ExitCode.FAILED
+            problem(f"{item.compilation}: the dump has no live ranges, so its peak is unknown")
+        for item in checked.peaking_above(max_peak):
+            code = ExitCode.GATE
+            peak, limit = told_apart(item.physical_peak_bytes or 0, max_peak)
+            problem(f"{item.compilation}: its peak, {peak}, is above {limit}")
+    if max_reserved is not None:
+        for item in checked.reserving_more_than(max_reserved):
+            code = ExitCode.GATE
+            reserved, limit = told_apart(item.reserved_bytes, max_reserved)
+            problem(f"{item.compilation}: reserves {reserved}, more than {limit}")
+    return code

@@ -1,0 +1,104 @@
+"""`xlagraph compare`: two runs or compilations, or one against many; and a gate on growth."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.limits import GrowthLimit, growth_limit
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.byte_sizes import human_bytes
+from xlagraph.cli.output.messages import Verbosity, note, problem, verbosity
+from xlagraph.queries.comparison.groups import By
+
+if TYPE_CHECKING:
+    from xlagraph.queries.comparison.comparison import Comparison
+
+_LONELY_SHOWN: Final = 5
+
+
+def compare(
+    options: RowOptions,
+    a: Annotated[str, typer.Argument(metavar="A", help="Before.", autocompletion=complete_either)],
+    b: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="B",
+            help="After. Of several, each is compared with A, and gets one row.",
+            autocompletion=complete_either,
+        ),
+    ],
+    by: Annotated[By | None, typer.Option(help="Show only this grouping.")] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Rows of each part; 0 shows all. (default: 10; 5 of each where all are shown)",
+        ),
+    ] = None,
+    depth: Annotated[int, typer.Option(min=1, help="Parts of an op name, --by scope.")] = 3,
+    max_growth: Annotated[
+        GrowthLimit | None,
+        typer.Option(
+            parser=growth_limit,
+            metavar="2%|64MiB",
+            help="Exit 4 if the reserved bytes of all compilations together grow by more.",
+        ),
+    ] = None,
+) -> None:
+    """Tell what grew, shrank, appeared and went, from A to B: two runs or two compilations.
+
+    Rows that are left out are summed as "everything else". As json and csv, a row has part
+    (total, compilation, unpaired, role, op, line), name, compilationA, compilationB, bytesA,
+    bytesB and growthBytes; with --by, the columns of that grouping.
+
+    Example: xlagraph compare baseline batch2x --max-growth 2%
+    """
+    from xlagraph.cli.output.comparison import write_comparisons
+    from xlagraph.cli.output.comparison_text import headline
+    from xlagraph.queries.comparison.comparison import DEFAULT_GROUPS
+    from xlagraph.queries.comparison.comparison import compare as compare_sides
+
+    with opened(options) as graph:
+        comparisons = [
+            compare_sides(graph, a, side, by=[by] if by else DEFAULT_GROUPS, depth=depth)
+            for side in b
+        ]
+    for comparison in comparisons:
+        _tell_unpaired(comparison, 0 if len(comparisons) > 1 else _LONELY_SHOWN)
+    _tell_peakless(comparisons)
+    write_comparisons(comparisons, by, limit, max_growth, options)
+    code = ExitCode.DONE
+    for comparison in comparisons:
+        if max_growth is not None and max_growth.exceeded_by(comparison.reserved):
+            code = ExitCode.GATE
+            problem(f"{headline(comparison)}; more than {max_growth.text} is not allowed")
+    if code is not ExitCode.DONE:
+        raise typer.Exit(code)
+
+
+def _tell_unpaired(comparison: "Comparison", most: int) -> None:
+    shown = len(comparison.unpaired) if verbosity() is Verbosity.VERBOSE else most
+    for item in comparison.unpaired[:shown]:
+        only, unpaired = (comparison.a, item.a) if item.a else (comparison.b, item.b)
+        reserved = human_bytes(item.reserved.bytes_a or item.reserved.bytes_b or 0)
+        note(f"only in {only.name}: {unpaired.key if unpaired else ''} ({reserved} reserved)")
+    left_out = len(comparison.unpaired[shown:])
+    if left_out:
+        sides = f"{comparison.a.name} and {comparison.b.name}"
+        more = "more " if shown else ""
+        note(f"{left_out} {more}compilations of {sides} have no partner (--verbose names them)")
+
+
+def _tell_peakless(comparisons: "Sequence[Comparison]") -> None:
+    sides = {item.a.name: (item, item.a) for item in comparisons}
+    sides |= {item.b.name: (item, item.b) for item in comparisons}
+    for name, (comparison, side) in sides.items():
+        if lacking := comparison.without_peak(side):
+            note(
+                f"{name}: {len(lacking)} of {len(side.compilations)} compilations have no live"
+                " ranges, so nothing is known of their peaks"
+            )

@@ -1,0 +1,64 @@
+"""`xlagraph cypher`: a statement of the user's own, which only reads."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.browser import parse_browser_text
+from xlagraph.cli.output.destination import write_rows
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+
+
+def cypher(
+    options: RowOptions,
+    text: Annotated[
+        str, typer.Argument(help="The statement; - reads it from stdin.", metavar="TEXT")
+    ] = "-",
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A parameter; VALUE is JSON, else a string."),
+    ] = None,
+) -> None:
+    """Run a Cypher statement that reads the graph; :param lines above it are understood.
+
+    Example: xlagraph cypher 'MATCH (r:Run) RETURN r.name AS run ORDER BY run'
+    """
+    try:
+        parameters, statement = parse_browser_text(_read_statement() if text == "-" else text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    parameters |= _parse_parameters(param or ())
+    with opened(options) as graph:
+        result = graph.query(statement, parameters)
+    write_rows(result.columns, result.rows, options)
+
+
+def _read_statement() -> str:
+    if sys.stdin.isatty():
+        raise UsageError("no statement; give it as TEXT, or on stdin")
+    return sys.stdin.read()
+
+
+def _parse_parameters(texts: Sequence[str]) -> dict[str, "Cell"]:
+    parameters: dict[str, Cell] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise UsageError(f"--param expects name=value, found '{text}'")
+        if name in parameters:
+            raise UsageError(f"--param gives {name} twice")
+        try:
+            parameters[name] = json.loads(value)
+        except ValueError:
+            parameters[name] = value
+        except RecursionError:
+            raise UsageError(f"--param {name} is nested too deep") from None
+    return parameters

@@ -1,0 +1,147 @@
+"""`xlagraph export`: files for the first load of a Neo4j, faster than any server takes rows."""
+
+import re
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xlagraph.cli.commands.runs import parse_tags
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.options import GraphOptions, JobsOption, RunNameOption, TagOption
+from xlagraph.cli.output.ingest_summary import tell_summary
+from xlagraph.cli.output.messages import error, note
+from xlagraph.cli.output.progress import progress_bar
+
+if TYPE_CHECKING:
+    from xlagraph.ingest import Shard
+
+
+class ExportFormat(Enum):
+    """Who shall read the files."""
+
+    NEO4J_ADMIN = "neo4j-admin"
+
+
+def export(
+    options: GraphOptions,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where the files go: a new or empty folder.")
+    ],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH",
+            help="Folders of dumps, or single dumps (default: what the graph holds).",
+        ),
+    ] = None,
+    format: Annotated[  # noqa: A002 - the name of the option
+        ExportFormat, typer.Option("--format", help="Who shall read the files.")
+    ] = ExportFormat.NEO4J_ADMIN,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Each PATH is an export: make one of them all.")
+    ] = False,
+    run: RunNameOption = None,
+    tag: TagOption = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N", help="Take the I-th of N shares of the dumps, from 1/N to N/N."
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+) -> None:
+    """Write files for Neo4j's offline importer, and on stdout the command that imports them.
+
+    Example: xlagraph export bulk/ runs/ --format neo4j-admin
+    """
+    del format  # there is one
+    if paths and options.graph is not None:
+        raise UsageError("name a PATH or a --graph to export from, not both")
+    concerns_dumps = bool(tag) or any(option is not None for option in (run, shard, jobs))
+    if not paths and (merge or concerns_dumps):
+        raise UsageError("--merge, --run, --tag, --shard and --jobs are about a PATH: name one")
+    if merge and concerns_dumps:
+        raise UsageError("--merge takes finished exports as they are: name no other option")
+    if not paths:
+        _export_graph(options, folder)
+    elif merge:
+        _merge(folder, paths)
+    else:
+        _export_dumps(folder, paths, run, tag or [], _shard(shard), jobs)
+
+
+def _export_dumps(
+    folder: Path,
+    paths: list[Path],
+    run: str | None,
+    tag: list[str],
+    shard: "Shard | None",
+    jobs: int | None,
+) -> None:
+    from xlagraph.graph import open_export
+    from xlagraph.ingest import ingest
+
+    tags = [f"{name}={value}" for name, value in parse_tags(tag)]
+    with open_export(folder) as target, progress_bar() as progress:
+        summary = ingest(
+            target, paths, run=run, tags=tags, shard=shard, jobs=jobs, progress=progress
+        )
+    if shard is not None and not (summary.added or summary.problems):
+        error(f"there are no dumps in shard {shard.number}/{shard.of}")
+    else:
+        tell_summary(summary, paths, verb="export")
+    if target.manifest.nodes:
+        _tell_command(folder)
+    if not summary.ok:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _export_graph(options: GraphOptions, folder: Path) -> None:
+    from xlagraph.graph import export as export_graph
+
+    with opened(options) as graph:
+        manifest = export_graph(graph, folder)
+        if not manifest.nodes:
+            error(f"nothing to export: {graph.location} holds no compilation")
+            raise typer.Exit(ExitCode.FAILED)
+    note(
+        f"exported {manifest.counts['Compilation']:,} compilations:"
+        f" {manifest.nodes:,} nodes, {manifest.relationships:,} relationships"
+    )
+    _tell_command(folder)
+
+
+def _merge(folder: Path, exports: list[Path]) -> None:
+    from xlagraph.graph import merge_exports
+
+    manifest = merge_exports(folder, exports)
+    note(
+        f"merged {len(exports)} exports of {manifest.counts['Compilation']:,} compilations:"
+        f" {manifest.nodes:,} nodes, {manifest.relationships:,} relationships;"
+        " they are still needed"
+    )
+    _tell_command(folder)
+
+
+def _tell_command(folder: Path) -> None:
+    from xlagraph.graph import import_command
+
+    note(f"import it into a stopped Neo4j with `sh {folder / 'import.sh'}`, which runs this:")
+    typer.echo(import_command(folder))
+
+
+def _shard(text: str | None) -> "Shard | None":
+    if text is None:
+        return None
+    from xlagraph.ingest import Shard
+
+    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text, re.ASCII)
+    if match is None:
+        raise UsageError(f"expected --shard I/N, such as 1/4, found {text!r}")
+    number, of = int(match[1]), int(match[2])
+    if not 1 <= number <= of:
+        raise UsageError(f"expected a shard from 1/{max(of, 1)} to {max(of, 1)}/{max(of, 1)}")
+    return Shard(number, of)

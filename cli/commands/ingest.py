@@ -1,0 +1,68 @@
+"""`xlagraph ingest`: from folders of dumps into the graph."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xlagraph.cli.commands.runs import parse_tags
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.options import GraphOptions, JobsOption, RunNameOption, TagOption
+from xlagraph.cli.output.ingest_summary import tell_summary
+from xlagraph.cli.output.progress import progress_bar
+
+
+def _path(text: str) -> Path:
+    if not text:  # a variable that is not set; it would be the current folder
+        raise UsageError("a PATH is empty")
+    return Path(text)
+
+
+def ingest(
+    options: GraphOptions,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.", parser=_path),
+    ],
+    run: RunNameOption = None,
+    tag: TagOption = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Drop what the run holds and the folder does not.")
+    ] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop at the first dump that does not fit.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read everything, write nothing.")
+    ] = False,
+    jobs: JobsOption = None,
+    wait: Annotated[
+        bool,
+        typer.Option(
+            "--wait/--no-wait", help="Wait while somebody else writes the file, or say who does."
+        ),
+    ] = True,
+) -> None:
+    """Load every dump below each PATH; a folder that holds dumps is a run.
+
+    Example: xlagraph ingest runs/ --tag commit=3f2a1c
+    """
+    from xlagraph.ingest import ingest as ingest_dumps
+
+    tags = [f"{name}={value}" for name, value in parse_tags(tag or ())]
+    with opened(options, create=True, wait=wait) as graph, progress_bar() as progress:
+        summary = ingest_dumps(
+            graph,
+            paths,
+            run=run,
+            tags=tags,
+            replace=replace,
+            fail_fast=fail_fast,
+            dry_run=dry_run,
+            jobs=jobs,
+            progress=progress,
+        )
+    tell_summary(summary, paths)
+    if not summary.ok:
+        raise typer.Exit(ExitCode.FAILED)

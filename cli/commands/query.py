@@ -1,0 +1,150 @@
+"""`xlagraph query`: the catalogue as a group of commands, read when one is asked for."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from xlagraph.cli.commands.canned_query import canned_command
+from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.options.options import RowOptions, pass_on_options, spread_options
+from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.output.messages import note, problem
+from xlagraph.queries.errors import CatalogueError, QueryError
+
+if TYPE_CHECKING:
+    from xlagraph.queries.catalogue.catalogue import Query
+
+COLUMNS: Final = ("id", "question")
+_QUERIES: Final = "--queries"
+
+
+def catalogue(
+    directories: Sequence[Path] = (), on_problem: Callable[[str], None] | None = None
+) -> Mapping[str, "Query"]:
+    """Read the catalogue, with the users' own queries: of directories and `XLAGRAPH_QUERIES`.
+
+    A file that is not as it should be is left out and said; ``on_problem`` says it otherwise.
+    """
+    from xlagraph.queries.catalogue.catalogue import load_catalogue
+
+    return load_catalogue(
+        _folders(directories), on_problem=on_problem or (lambda text: problem(f"left out: {text}"))
+    )
+
+
+def _folders(directories: Sequence[Path]) -> tuple[Path, ...]:
+    named = filter(None, os.environ.get("XLAGRAPH_QUERIES", "").split(os.pathsep))
+    folders = (path.expanduser() for path in (*map(Path, named), *directories))
+    return tuple(dict.fromkeys(folders))
+
+
+def _catalogue_of(context: typer.Context) -> Mapping[str, "Query"]:
+    found: Mapping[str, Query] | None = context.meta.get(__name__)
+    if found is None:
+        silent = (lambda _: None) if context.resilient_parsing else None
+        found = catalogue(context.params.get("queries") or (), silent)
+        context.meta[__name__] = found
+    return found
+
+
+class Catalogue(TyperGroup):
+    """The canned queries; each becomes a command when its id is typed."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Take the defaults as they are where nothing is given.
+
+        typer loads pydantic to convert even those: 50 ms of 130 for the bare list.
+        """
+        if args:
+            return super().parse_args(ctx, _queries_first(args))
+        ctx.params.update({str(item.name): item.get_default(ctx) for item in self.params})
+        return []
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """Give the ids."""
+        try:
+            return list(_catalogue_of(ctx))
+        except QueryError:
+            if ctx.resilient_parsing:  # a shell that completes is no place for a message
+                return []
+            raise
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]
+        """Make the command of one query; raises UnknownQuery with what is near."""
+        if ctx.resilient_parsing and cmd_name not in self.list_commands(ctx):
+            return None
+        from xlagraph.queries.runner import find_query
+
+        found = _catalogue_of(ctx)
+        for folder in _folders(ctx.params.get("queries") or ()):
+            if cmd_name not in found and (folder / f"{cmd_name}.cypher").is_file():
+                raise CatalogueError(f"{cmd_name} cannot run; mend its file as is said above")
+        return canned_command(find_query(cmd_name, found))
+
+
+def query(
+    context: typer.Context,
+    options: RowOptions,
+    queries: Annotated[
+        list[Path] | None,
+        typer.Option(
+            _QUERIES,
+            metavar="DIR",
+            is_eager=True,  # help lists them
+            help="Your own queries, DIR/theme/noun.cypher; also XLAGRAPH_QUERIES.",
+        ),
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="DIR", help="Check the queries below DIR; run none."),
+    ] = None,
+) -> None:
+    """List the canned queries, or run the one whose ID is given.
+
+    Example: xlagraph query peak/contributors --limit 10
+    """
+    del queries  # the catalogue has read them
+    pass_on_options(context)
+    if check is not None:
+        _check(check)
+    elif context.invoked_subcommand is None:
+        items = _catalogue_of(context).values()
+        write_rows(COLUMNS, [(item.id, item.answers) for item in items], options)
+
+
+def _check(directory: Path) -> None:
+    from xlagraph.queries.lint.lint import check_queries
+
+    problems = check_queries(directory)
+    for text in problems:
+        problem(text)
+    if problems:
+        raise typer.Exit(ExitCode.FAILED)
+    note(f"no problem with the queries below {directory}")
+
+
+def _queries_first(arguments: Sequence[str]) -> list[str]:
+    """Let `--queries DIR` stand behind the ID too, which it may have to explain."""
+    first: list[str] = []
+    others = list(arguments)
+    for place in reversed(range(len(others))):
+        if others[place] == _QUERIES and place + 1 < len(others):
+            first[:0] = others[place : place + 2]
+            del others[place : place + 2]
+        elif others[place].startswith(f"{_QUERIES}="):
+            first[:0] = [others.pop(place)]
+    return [*first, *others]
+
+
+query_app = typer.Typer(
+    name="query",
+    cls=Catalogue,
+    invoke_without_command=True,
+    subcommand_metavar="[ID] [--PARAM VALUE]...",
+    rich_markup_mode=None,
+)
+query_app.callback()(spread_options(query))

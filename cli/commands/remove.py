@@ -1,0 +1,50 @@
+"""`xlagraph remove`: take a run or a compilation out."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.options import GraphOptions
+from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.messages import counted, note
+from xlagraph.cli.output.terminal import can_ask
+
+
+def remove(
+    options: GraphOptions,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|COMPILATION", help="What goes.", autocompletion=complete_either
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Take a run or a compilation out of the graph, with all that only it uses.
+
+    Example: xlagraph remove baseline --yes
+    """
+    from xlagraph.graph import remove as remove_from
+    from xlagraph.queries.run_selection import select
+
+    with opened(options) as graph:
+        selection = select(graph, name)
+        what = selection.name
+        if selection.is_run:
+            what = f"run {what} ({counted(len(selection.compilations), 'compilation')})"
+        if not (yes or _agreed(f"remove {what}?")):
+            raise typer.Exit(ExitCode.FAILED)
+        remove_from(graph, selection.name)
+        note(f"removed {what}")
+
+
+def _agreed(question: str) -> bool:
+    if not can_ask():
+        raise UsageError("nobody is there to be asked; say --yes to remove without a question")
+    sys.stderr.write(f"{escape_control_characters(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,85 @@
+"""`xlagraph runs`: what is in the graph, and what the user says of it."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.options.completion import complete_run
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.options import GraphOptions, RowOptions, pass_on_options, spread_options
+from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.output.messages import note
+
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="Its name.", autocompletion=complete_run)
+]
+
+runs_app = typer.Typer(name="runs", invoke_without_command=True, rich_markup_mode=None)
+
+
+def runs(context: typer.Context, options: RowOptions) -> None:
+    """List the runs; or rename one, or tag it.
+
+    Example: xlagraph runs
+    """
+    pass_on_options(context)
+    if context.invoked_subcommand is not None:
+        return
+    from xlagraph.queries.run_selection import list_runs
+
+    with opened(options) as graph:
+        result = list_runs(graph)
+    write_rows(result.columns, result.rows, options)
+
+
+def rename(
+    options: GraphOptions,
+    old: RunArgument,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its name from now on.")],
+) -> None:
+    """Give a run another name; its compilations get other keys.
+
+    Example: xlagraph runs rename run-17 baseline
+    """
+    from xlagraph.graph import rename_run
+    from xlagraph.queries.selection import find_run
+
+    with opened(options) as graph:
+        rename_run(graph, find_run(graph, old), new)
+        note(f"renamed {old} to {new}")
+
+
+def tag(
+    options: GraphOptions,
+    run: RunArgument,
+    tags: Annotated[
+        list[str], typer.Argument(metavar="NAME=VALUE", help="NAME= takes a tag away.")
+    ],
+) -> None:
+    """Say something of a run: its commit, job or device. Other tags stay.
+
+    Example: xlagraph runs tag baseline commit=3f2a1c device=v5e
+    """
+    from xlagraph.graph import tag_run
+    from xlagraph.queries.selection import find_run
+
+    values = parse_tags(tags)
+    with opened(options) as graph:
+        tag_run(graph, find_run(graph, run), {name: value or None for name, value in values})
+        note(f"tagged {run}")
+
+
+def parse_tags(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Read ``name=value``; raises UsageError."""
+    tags = [text.partition("=") for text in texts]
+    for name, equals, _ in tags:
+        if not (name and equals):
+            raise UsageError(f"a tag is name=value, found '{name}'")
+    return [(name, value) for name, _, value in tags]
+
+
+runs_app.callback()(spread_options(runs))
+runs_app.command()(spread_options(rename))
+runs_app.command()(spread_options(tag))

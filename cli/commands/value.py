@@ -1,0 +1,45 @@
+"""`xlagraph value`: everything about one value, on one page."""
+
+from typing import Annotated
+
+import typer
+
+from xlagraph.cli.options.completion import complete_compilation
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import WRITERS, Format
+
+
+def value(
+    options: RowOptions,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Its label: fusion.7, while.1{1}; or another name."),
+    ],
+    compilation: Annotated[
+        str | None,
+        typer.Option(
+            help="Key of a compilation, or a unique part; by default the one that reserves most.",
+            autocompletion=complete_compilation,
+        ),
+    ] = None,
+) -> None:
+    """Tell the story of one value: what it is, whose bytes it has, who reads it, when it dies.
+
+    Example: xlagraph value fusion.7 --compilation jit_train_step
+    """
+    from xlagraph.cli.output.value_page import story_cells, story_lines, write_page
+    from xlagraph.queries.story.story import value as tell
+
+    with opened(options) as graph:
+        story = tell(graph, name, compilation)
+    if options.format is Format.TABLE:
+        with open_output(options) as stream:
+            write_page(story_lines(story), stream)
+    elif options.format is Format.MD:
+        with open_output(options) as stream:
+            WRITERS[Format.MD](("part", "story"), story_lines(story), stream)
+    else:
+        cells = story_cells(story)
+        write_rows(tuple(cells), [tuple(cells.values())], options)

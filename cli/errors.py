@@ -1,0 +1,47 @@
+"""What a user is told when a command fails: one message, never a traceback."""
+
+import re
+import traceback
+from typing import Final
+
+from typer.exceptions import TyperException
+
+from xlagraph.cli.exit_codes import ExitCode, exit_code_of
+from xlagraph.cli.output.messages import Verbosity, detail, error, problem, verbosity
+
+# what typer takes over from pydantic, in the words of a command line
+_REWORDED: Final = (
+    (re.compile(r"Value error, "), ""),
+    (re.compile(r"Input should be a valid integer.*"), "expected a whole number such as 20"),
+    (re.compile(r"Input should be a valid number.*"), "expected a number such as 0.5"),
+    (re.compile(r"Input should be greater than or equal to (\S+)"), r"expected \1 or more"),
+)
+
+
+def report_usage(failure: TyperException) -> int:
+    """Say what is wrong with the command line, and give the code to end with."""
+    text = failure.format_message()
+    if text.startswith("Usage: "):  # nothing was asked for: this is the whole help
+        problem(text)
+        return ExitCode.USAGE
+    for form, words in _REWORDED:
+        text = form.sub(words, text)
+    context = getattr(failure, "ctx", None)
+    command = context.command_path if context else "xlagraph"
+    error(f"{text.rstrip('.')}; see `{command} --help`")
+    return failure.exit_code
+
+
+def report(failure: Exception) -> ExitCode:
+    """Say what went wrong, and give the code to end with."""
+    code = exit_code_of(failure)
+    if isinstance(failure, UnicodeEncodeError):  # what the shell gave us, byte by byte
+        error(f"expected UTF-8, found {failure.object!a}")
+    elif code is None:
+        error(f"{type(failure).__name__}: {failure} (this is a defect of xlagraph)")
+        if verbosity() < Verbosity.VERBOSE:
+            error("--verbose shows where; please report it with that output")
+    else:
+        error(str(failure) or type(failure).__name__)
+    detail("".join(traceback.format_exception(failure)).rstrip())
+    return code or ExitCode.FAILED

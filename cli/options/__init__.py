@@ -1,0 +1,1 @@
+"""Options that recur, each defined once."""

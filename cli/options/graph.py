@@ -1,0 +1,33 @@
+"""Open the graph that a command works on, and say which one it is."""
+
+import getpass
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from xlagraph.cli.options.options import GraphOptions
+from xlagraph.cli.output.messages import detail, note
+from xlagraph.cli.output.terminal import can_ask
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Graph
+
+
+@contextmanager
+def opened(options: GraphOptions, *, create: bool = False, wait: bool = True) -> Iterator["Graph"]:
+    """Open the graph of ``--graph``, of the environment, or of the current folder."""
+    from xlagraph.graph import open_graph
+
+    with open_graph(
+        options.graph, create=create, wait=wait, ask_password=_ask_password, notify=note
+    ) as graph:
+        note(f"graph: {graph.location}")
+        detail(", ".join(f"{name} {version}" for name, version in graph.versions.items()))
+        yield graph
+
+
+def _ask_password(user: str) -> str | None:
+    if not can_ask():
+        return None
+    return getpass.getpass(f"password of {user}: ", stream=sys.stderr)

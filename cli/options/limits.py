@@ -1,0 +1,64 @@
+"""Limits that a user sets: how many bytes, or how much growth, is too much."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from xlagraph.cli.output.byte_sizes import parse_bytes, parse_share
+
+if TYPE_CHECKING:
+    from xlagraph.queries.comparison.comparison import Growth
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthLimit:
+    """How much more is allowed: bytes, or a share of what it was."""
+
+    text: str
+    """As the user wrote it."""
+    size_bytes: int | None
+    share: float | None
+
+    def exceeded_by(self, growth: "Growth") -> bool:
+        """Tell whether this grew by more; exactly the limit is within it."""
+        if self.share is not None:
+            return growth.exceeds_share(self.share)
+        return self.size_bytes is not None and growth.exceeds_bytes(self.size_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How large a memory space is."""
+
+    memory_space: int
+    size_bytes: int
+
+
+def capacity(text: str) -> Capacity:
+    """Read the value of an option: ``16GiB`` of memory space 0, or ``1=128MiB`` of another."""
+    color, equals, size = text.rpartition("=")
+    if equals and not color.strip().isdecimal():
+        raise typer.BadParameter(f"expected a capacity such as 16GiB or 1=128MiB, found {text!r}")
+    return Capacity(int(color) if equals else 0, bytes_limit(size))
+
+
+def bytes_limit(text: str) -> int:
+    """Read the value of an option: ``64MiB``, or a number of bytes."""
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def growth_limit(text: str) -> GrowthLimit:
+    """Read the value of an option: ``2%``, ``64MiB``, or a number of bytes."""
+    share = parse_share(text)
+    if share is not None:
+        return GrowthLimit(text, None, share)
+    try:
+        return GrowthLimit(text, parse_bytes(text), None)
+    except ValueError:
+        raise typer.BadParameter(
+            f"expected growth such as 2%, 64MiB or 1048576, found {text!r}"
+        ) from None

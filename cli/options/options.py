@@ -1,0 +1,136 @@
+"""Options that recur, each defined once, and how a command takes several as one value."""
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, TypeVar, get_type_hints
+
+import typer
+
+from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.messages import Verbosity, set_verbosity
+
+T = TypeVar("T")
+
+
+def _say_more(given: bool) -> bool:
+    if given:
+        set_verbosity(Verbosity.VERBOSE)
+    return given
+
+
+def _say_less(given: bool) -> bool:
+    if given:
+        set_verbosity(Verbosity.QUIET)
+    return given
+
+
+def _run_name(given: str | None) -> str | None:
+    if given == "":
+        raise UsageError("--run is empty: name the run, or leave it out")
+    if given is not None and given != given.encode(errors="replace").decode():
+        raise UsageError("--run is not UTF-8")
+    return given
+
+
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Say more on stderr.", callback=_say_more)
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say only errors.", callback=_say_less)
+]
+GraphOption = Annotated[
+    str | None,
+    typer.Option(
+        "--graph",
+        metavar="FILE|URI",
+        help="The graph: a file, or neo4j://… "
+        "(default: XLAGRAPH_GRAPH, NEO4J_URI, ./xlagraph.lbug).",
+    ),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How rows are written.")]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
+]
+RunNameOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Name of the run, if there is only one.", callback=_run_name),
+]
+TagOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="What you say of the run: its commit, job, device."),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Files parsed at once (default: one for each core)."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageOptions:
+    """What every command takes."""
+
+    quiet: QuietOption = False
+    verbose: VerboseOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOptions(MessageOptions):
+    """What a command takes that opens a graph."""
+
+    graph: GraphOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions(GraphOptions):
+    """What a command takes that returns rows."""
+
+    output: OutputOption = None
+    format: FormatOption = Format.TABLE
+
+
+def spread_options(
+    command: Callable[..., T], extra: Sequence[inspect.Parameter] = ()
+) -> Callable[..., T]:
+    """Give a command one option for each field of its dataclass parameter ``options``.
+
+    ``extra`` are further options, which take the place of its ``**parameters``.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    bundle = signature.parameters["options"].annotation
+    hints = get_type_hints(bundle, include_extras=True)
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        if parameter.name != "options" and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    shared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in reversed(fields(bundle))  # what all commands share is said last
+    ]
+
+    @functools.wraps(command)
+    def spread(**arguments: object) -> T:
+        options = bundle(**{field.name: arguments.pop(field.name) for field in shared})
+        return command(**arguments, options=options)
+
+    parameters = [*own, *extra, *shared]
+    vars(spread)["__signature__"] = signature.replace(parameters=parameters)
+    spread.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return spread
+
+
+def pass_on_options(context: typer.Context) -> None:
+    """Let options that stand before the name of a subcommand hold for it."""
+    if context.invoked_subcommand is not None:
+        given = {name: value for name, value in context.params.items() if value is not None}
+        context.default_map = {context.invoked_subcommand: given}

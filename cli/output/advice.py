@@ -1,0 +1,101 @@
+"""A diagnosis as people read it, and as rows for machines."""
+
+import shlex
+from typing import TYPE_CHECKING, Final, TextIO
+
+from xlagraph.cli.output.byte_sizes import human_bytes
+from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
+from xlagraph.queries.catalogue.declarations import FRAMEWORKS
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries.advice.advise import Diagnosis, Finding
+
+COLUMNS: Final = (
+    "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
+)  # fmt: skip
+SHOWN: Final = 5
+"""Rows of evidence that a page shows of each finding."""
+WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"}
+"""What the bytes of a finding are a share of, by the measure of its advice."""
+
+
+def finding_rows(diagnosis: "Diagnosis") -> list[tuple["Cell", ...]]:
+    """Give a row for each finding; its evidence is a list of objects, most bytes first."""
+    return [
+        (
+            finding.compilation,
+            finding.advice.title,
+            finding.query.id,
+            finding.advice.measure,
+            finding.bytes,
+            finding.share,
+            len(finding.rows),
+            [{name: row[name] for name in finding.evidence_columns} for row in finding.rows],
+            *(finding.advice.remedies[framework] for framework in FRAMEWORKS),
+        )
+        for finding in diagnosis.findings
+    ]
+
+
+def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> None:
+    """Write a page: what was looked at, then each finding with its evidence and remedies."""
+    for item in diagnosis.compilations:
+        peak = "unknown" if item.peak_bytes is None else human_bytes(item.peak_bytes)
+        name = _plain(item.compilation, format_)
+        text = f"{name}: {human_bytes(item.reserved_bytes)} reserved, peak {peak}"
+        _write_line(f"- {text}" if format_ is Format.MD else text, stream)
+    if not diagnosis.findings:
+        _write_line(_nothing(diagnosis), stream, space=bool(diagnosis.compilations))
+        return
+    for number, finding in enumerate(diagnosis.findings, start=1):
+        _write_finding(number, finding, diagnosis, format_, stream)
+    _write_line(
+        "At stake is not saved: findings overlap, and XLA plans anew after each change.",
+        stream,
+        space=True,
+    )
+
+
+def _nothing(diagnosis: "Diagnosis") -> str:
+    if not diagnosis.compilations:
+        return "Nothing stands out: nothing is allocated there."
+    if any(item.peak_bytes is None for item in diagnosis.compilations):
+        return "Nothing stands out, as far as can be told: without live ranges no peak is known."
+    return "Nothing stands out."
+
+
+def _write_finding(
+    number: int, finding: "Finding", diagnosis: "Diagnosis", format_: Format, stream: TextIO
+) -> None:
+    is_md = format_ is Format.MD
+    whole = WHOLES[finding.advice.measure]
+    title = f"{number}. {finding.advice.title}: {human_bytes(finding.bytes)} at stake"
+    title += f", {finding.share:.1%} of {whole}"
+    _write_line(f"### {title}" if is_md else title, stream, space=True)
+    if len(diagnosis.compilations) > 1:
+        _write_line(f"in {_plain(finding.compilation, format_)}", stream, space=is_md)
+    stream.write("\n")
+    rows = [[row[name] for name in finding.evidence_columns] for row in finding.rows[:SHOWN]]
+    WRITERS[format_](finding.evidence_columns, rows, stream)
+    if len(finding.rows) > SHOWN:
+        _write_line(f"… and {len(finding.rows) - SHOWN} more", stream, space=is_md)
+    stream.write("\n")
+    for framework, name in FRAMEWORKS.items():
+        remedy = finding.advice.remedies[framework]
+        _write_line(f"- **{name}**: {remedy}" if is_md else f"{name + ':':<13}{remedy}", stream)
+    words = ["xlagraph", "query", finding.query.id, "--compilation", finding.compilation]
+    takes_space = any(item.name == "memorySpace" for item in finding.query.parameters)
+    if takes_space and diagnosis.memory_space:
+        words += ["--memory-space", str(diagnosis.memory_space)]
+    command = shlex.join(words)
+    _write_line(f"- **Shown by**: `{command}`" if is_md else f"Shown by:    {command}", stream)
+
+
+def _plain(name: str, format_: Format) -> str:
+    return escape_markdown(name) if format_ is Format.MD else name
+
+
+def _write_line(text: str, stream: TextIO, *, space: bool = False) -> None:
+    stream.write("\n" * space + escape_control_characters(text) + "\n")

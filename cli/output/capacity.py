@@ -1,0 +1,120 @@
+"""What `xlagraph check --capacity` says: does it fit, what is missing, what to change first."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.advice import WHOLES
+from xlagraph.cli.output.byte_sizes import human_bytes, share_text
+from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.messages import counted, problem
+from xlagraph.cli.output.sections import Section, write_lines, write_sections
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell, Graph
+    from xlagraph.queries.advice.advise import Finding
+    from xlagraph.queries.capacity import SpaceFit
+    from xlagraph.queries.catalogue.catalogue import Query
+
+    Changes = Mapping[SpaceFit, Sequence[Finding]]
+
+COLUMNS: Final = (
+    "run", "compilation", "memorySpace", "reservedBytes", "capacityBytes", "fits", "missingBytes",
+)  # fmt: skip
+_ADVISED: Final = 5
+"""So many of those that do not fit are diagnosed, what lacks most first: that takes time."""
+
+
+def first_changes_of(
+    graph: "Graph", lacking: Sequence["SpaceFit"], catalogue: Mapping[str, "Query"]
+) -> "Changes":
+    """Diagnose what does not fit."""
+    from xlagraph.queries.capacity import first_changes
+
+    return {space: first_changes(graph, space, catalogue=catalogue) for space in lacking[:_ADVISED]}
+
+
+def write_fit(spaces: Sequence["SpaceFit"], changes: "Changes", options: RowOptions) -> None:
+    """Write a row for each memory space, and what to change where one does not fit."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(item.run, item.compilation, item.memory_space, item.reserved_bytes),
+            *(item.capacity_bytes, item.fits, item.missing_bytes),
+        )
+        for item in spaces
+    ]
+    if options.format not in (Format.TABLE, Format.MD):
+        listed = [_change_cells(changes.get(item, ())) for item in spaces]
+        with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
+        write_rows((*COLUMNS, "changes"), with_changes, options)
+        return
+    with open_output(options) as stream:
+        write_lines([_headline(spaces)], options.format, stream)
+        every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
+        write_sections([*map(_section, changes.items()), every], options.format, stream)
+
+
+def judge_fit(lacking: Sequence["SpaceFit"]) -> ExitCode:
+    """Say in a line for each what does not fit, and give the exit code."""
+    for item in lacking:
+        problem(
+            f"{item.compilation}: does not fit, memory space {item.memory_space} lacks"
+            f" {human_bytes(item.missing_bytes or 0)}: it reserves"
+            f" {human_bytes(item.reserved_bytes)} of {human_bytes(item.capacity_bytes or 0)}"
+        )
+    return ExitCode.GATE if lacking else ExitCode.DONE
+
+
+def _headline(spaces: Sequence["SpaceFit"]) -> str:
+    judged = {item.compilation for item in spaces if item.fits is not None}
+    lacking = [item for item in spaces if item.fits is False]
+    count = counted(len(judged), "compilation")
+    if not judged:
+        return "Does it fit? Nobody allocates there."
+    if not lacking:
+        return f"Does it fit? Yes: {count}."
+    worst, too_large = lacking[0], len({item.compilation for item in lacking})
+    verb = "is" if too_large == 1 else "are"
+    return (
+        f"Does it fit? No: {too_large} of {count} {verb} too large;"
+        f" {worst.compilation} lacks {human_bytes(worst.missing_bytes or 0)}"
+        f" in memory space {worst.memory_space}."
+    )
+
+
+def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
+    space, findings = change
+    words = ["xlagraph", "advise", space.compilation]
+    if space.memory_space:
+        words += ["--memory-space", str(space.memory_space)]
+    title = (
+        f"What to change first, for {human_bytes(space.missing_bytes or 0)} less"
+        f" (how: {shlex.join(words)})"
+    )
+    if not findings:
+        return Section(title, ("change",), [("nothing stands out: use less, or shard it",)])
+    rows: list[tuple[Cell, ...]] = [
+        (
+            item.advice.title,
+            item.bytes,
+            f"{share_text(item.share)} of {WHOLES[item.advice.measure]}",
+            item.query.id,
+        )
+        for item in findings
+    ]
+    return Section(title, ("change", "bytesAtStake", "share", "query"), rows)
+
+
+def _change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
+    return [
+        {
+            "finding": item.advice.title,
+            "query": item.query.id,
+            "bytes": item.bytes,
+            **item.advice.remedies,
+        }
+        for item in findings
+    ]

@@ -1,0 +1,128 @@
+"""Where a comparison goes: a page for people, rows for scripts; one pair, or one against many."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TextIO
+
+from xlagraph.cli.options.limits import GrowthLimit
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.byte_sizes import human_bytes
+from xlagraph.cli.output.comparison_rows import (
+    GROWTH_COLUMNS,
+    ONE_ROW_COLUMNS,
+    PART_COLUMNS,
+    group_rows,
+    one_row,
+    part_rows,
+)
+from xlagraph.cli.output.comparison_text import all_sections, group_section, headline
+from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.sections import Section, write_lines, write_sections
+from xlagraph.queries.comparison.groups import By
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries.comparison.comparison import Comparison
+
+    Comparisons = Sequence[Comparison]
+
+_ROWS: Final = 10
+_ROWS_OF_EACH: Final = 5
+"""Where all parts stand below each other, so that they fit one screen."""
+_MANY_COLUMNS: Final = (
+    "other", "reservedBytes", "growthBytes", "growthShare", "physicalPeakBytes", "peakGrowthBytes",
+    "unpaired", "grownLine", "grownLineBytes",
+)  # fmt: skip
+
+
+def write_comparisons(
+    comparisons: "Comparisons",
+    by: By | None,
+    limit: int | None,
+    max_growth: GrowthLimit | None,
+    options: RowOptions,
+) -> None:
+    """Write comparisons with one first side; `max_growth` is only told, not judged."""
+    is_text = options.format in (Format.TABLE, Format.MD)
+    usual = _ROWS_OF_EACH if is_text and by is None else _ROWS
+    rows = (usual if limit is None else limit) or None
+    if is_text:
+        with open_output(options) as stream:
+            if len(comparisons) == 1:
+                _write_one(comparisons[0], by, rows, max_growth, options.format, stream)
+            else:
+                _write_many(comparisons, by, rows, options.format, stream)
+    elif len(comparisons) == 1:
+        (comparison,) = comparisons
+        if by is None:
+            write_rows(PART_COLUMNS, part_rows(comparison, rows), options)
+        else:
+            found = group_rows(comparison, by, rows)
+            write_rows((*by.columns, *GROWTH_COLUMNS), found, options)
+    elif by is None:
+        write_rows(ONE_ROW_COLUMNS, [one_row(item) for item in comparisons], options)
+    else:
+        found = [
+            (item.a.name, item.b.name, *row)
+            for item in comparisons
+            for row in group_rows(item, by, rows)
+        ]
+        write_rows(("a", "b", *by.columns, *GROWTH_COLUMNS), found, options)
+
+
+def _write_one(
+    comparison: "Comparison",
+    by: By | None,
+    limit: int | None,
+    max_growth: GrowthLimit | None,
+    format_: Format,
+    stream: TextIO,
+) -> None:
+    said = [headline(comparison)]
+    if max_growth is not None:
+        exceeded = max_growth.exceeded_by(comparison.reserved)
+        judgement = (
+            "failed, it grew by more than" if exceeded else "passed, it grew by no more than"
+        )
+        said.append(f"gate: {judgement} {max_growth.text}")
+    write_lines(said, format_, stream)
+    write_sections(all_sections(comparison, by, limit), format_, stream)
+
+
+def _write_many(
+    comparisons: "Comparisons", by: By | None, limit: int | None, format_: Format, stream: TextIO
+) -> None:
+    first = comparisons[0]
+    peak = first.growth_of("physicalPeak").bytes_a
+    told = "unknown" if peak is None else human_bytes(peak)
+    said = (
+        f"{first.a.name} against {len(comparisons)} others: it reserves"
+        f" {human_bytes(first.reserved.bytes_a or 0)}, its physical peak is {told}"
+    )
+    write_lines([said], format_, stream)
+    if by is None:
+        write_sections(
+            [Section("", _MANY_COLUMNS, [_short_row(item) for item in comparisons])],
+            format_,
+            stream,
+        )
+        return
+    for comparison in comparisons:
+        title, columns, rows = group_section(comparison, by, limit)
+        section = Section(f"{headline(comparison)}. {title}", columns, rows)
+        write_sections([section], format_, stream)
+
+
+def _short_row(comparison: "Comparison") -> "tuple[Cell, ...]":
+    cells = dict(zip(ONE_ROW_COLUMNS, one_row(comparison), strict=True))
+    return (
+        cells["b"],
+        cells["reservedBytesB"],
+        cells["growthBytes"],
+        cells["growthShare"],
+        cells["physicalPeakBytesB"],
+        cells["peakGrowthBytes"],
+        len(comparison.unpaired),
+        cells["grownLine"],
+        cells["grownLineBytes"],
+    )

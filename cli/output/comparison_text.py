@@ -1,0 +1,145 @@
+"""A comparison for people: did it grow, where, by what, because of which line."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from xlagraph.cli.output.byte_sizes import human_bytes, share_text
+from xlagraph.cli.output.comparison_rows import GROWTH_COLUMNS, total_rows
+from xlagraph.cli.output.sections import Section
+from xlagraph.queries.comparison.comparison import MEASURES
+from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, By, changed_groups, largest_groups
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries.comparison.comparison import ComparedPair, Comparison
+    from xlagraph.queries.comparison.groups import GroupGrowth
+
+_BYTES_OF_GROUPING: Final = {
+    By.ROLE: "allocated bytes",
+    By.VALUE: "assigned bytes",
+}
+_NAMELESS: Final = {
+    By.OP: "(no op name)",
+    By.LINE: "(no source line)",
+    By.OPCODE: "(no opcode)",
+    By.SCOPE: "(no scope)",
+    By.SHAPE: "(no shape)",
+    By.ROLE: "(no role)",
+}
+
+
+def headline(comparison: "Comparison") -> str:
+    """Say in one line whether it grew, and by how much."""
+    growth = comparison.reserved
+    before, after = growth.bytes_a or 0, growth.bytes_b or 0
+    sides = f"{comparison.a.name} → {comparison.b.name}"
+    if growth.growth_bytes == 0:
+        return f"{sides}: reserved bytes stay at {human_bytes(after)}"
+    share = "" if growth.share is None else f" ({share_text(growth.share, signed=True)})"
+    verb = "grow" if growth.growth_bytes > 0 else "shrink"
+    return (
+        f"{sides}: reserved bytes {verb} by {human_bytes(abs(growth.growth_bytes))}{share},"
+        f" from {human_bytes(before)} to {human_bytes(after)}"
+    )
+
+
+def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> list[Section]:
+    """Give the totals and each part that changed; only one grouping if it is named."""
+    rows = [
+        (*row, comparison.growth_of(measure).share if row[-1] is not None else None)
+        for measure, row in zip(MEASURES, total_rows(comparison), strict=True)
+    ]
+    sections = [Section("Totals", ("measure", *GROWTH_COLUMNS, "growthShare"), rows)]
+    if by is None and (comparison.a.is_run or comparison.b.is_run):
+        sections.append(_compilations(comparison, limit))
+    sections += [group_section(comparison, grouping, limit) for grouping in comparison.groups]
+    return [section for section in sections if section.rows]
+
+
+def group_section(comparison: "Comparison", by: By, limit: int | None) -> Section:
+    """Give the groups that changed, largest first; the rest is one row, so that they add up."""
+    growths = comparison.groups[by]
+    changed = changed_groups(by, growths)
+    rows = [
+        (*_group_cells(by, item), item.bytes_a, item.bytes_b, item.growth_bytes)
+        for item in largest_groups(growths, len(growths) if limit is None else min(limit, changed))
+    ]
+    total_a, total_b = sum(item.bytes_a for item in growths), sum(item.bytes_b for item in growths)
+    unchanged = "" if changed else "; nothing changed"
+    title = (
+        f"By {by}: {_BYTES_OF_GROUPING.get(by, 'bytes at the physical peak')},"
+        f" {human_bytes(total_a)} → {human_bytes(total_b)}{unchanged}"
+    )
+    return Section(title, (*_group_columns(by), *GROWTH_COLUMNS), rows)
+
+
+def _group_columns(by: By) -> tuple[str, ...]:
+    if by is By.LINE:
+        return ("line",)
+    return ("change", "opName", "opcode", "shape") if by is By.VALUE else by.columns
+
+
+def _group_cells(by: By, item: "GroupGrowth") -> tuple["Cell", ...]:
+    first, *others = item.group
+    if first == EVERYTHING_ELSE:
+        return (first, *[""] * (len(_group_columns(by)) - 1))
+    match by:
+        case By.LINE:
+            line = others[0]
+            return (_NAMELESS[by] if first is None else f"{first}:{line}" if line else first,)
+        case By.VALUE:
+            op_name, opcode, shape_index, before, after = others
+            shapes = dict.fromkeys(str(shape) for shape in (before, after) if shape is not None)
+            kind = f"{opcode or _NAMELESS[By.OPCODE]}{shape_index or ''}"
+            return first, op_name or _NAMELESS[By.OP], kind, " → ".join(shapes)
+    return (_NAMELESS[by] if first is None else first,)
+
+
+def _compilations(comparison: "Comparison", limit: int | None) -> Section:
+    equal = [pair for pair in comparison.pairs if not pair.reserved.growth_bytes]
+    changed = [pair for pair in comparison.pairs if pair.reserved.growth_bytes]
+    changed = sorted(
+        [*changed, *comparison.unpaired], key=lambda pair: -abs(pair.reserved.growth_bytes)
+    )
+    shown = changed[:limit]
+    rows: list[tuple[Cell, ...]] = [
+        (_pair_name(comparison, pair), *_pair_bytes([pair])) for pair in shown
+    ]
+    if left_out := [*changed[len(shown) :], *equal]:
+        rows.append((EVERYTHING_ELSE, *_pair_bytes(left_out)))
+    said = [f"{len(equal)} of {len(comparison.pairs)} pairs are equal"]
+    for side, unpaired in (
+        (comparison.a, [pair for pair in comparison.unpaired if pair.a]),
+        (comparison.b, [pair for pair in comparison.unpaired if pair.b]),
+    ):
+        if unpaired:
+            said.append(f"{len(unpaired)} only in {side.name}")
+    return Section(
+        f"By compilation: reserved bytes; {', '.join(said)}",
+        ("compilation", *GROWTH_COLUMNS),
+        rows,
+    )
+
+
+def _pair_bytes(pairs: Sequence["ComparedPair"]) -> tuple[int, int, int]:
+    before = sum(pair.reserved.bytes_a or 0 for pair in pairs)
+    after = sum(pair.reserved.bytes_b or 0 for pair in pairs)
+    return before, after, after - before
+
+
+def _pair_name(comparison: "Comparison", pair: "ComparedPair") -> str:
+    """Name both compilations of a pair, but what they have in common once."""
+    before, after = (
+        item and (item.key.removeprefix(f"{side.name}/") if side.is_run else item.key)
+        for side, item in ((comparison.a, pair.a), (comparison.b, pair.b))
+    )
+    if before is None or after is None:
+        only = comparison.b.name if before is None else comparison.a.name
+        return f"{before or after} (only in {only})"
+    if before == after:
+        return before
+    number_before, _, name_before = before.partition(".")
+    number_after, _, name_after = after.partition(".")
+    if name_before == name_after:
+        return f"{number_before} → {number_after}.{name_after}"
+    return f"{before} → {after}"

@@ -1,0 +1,88 @@
+"""Where rows go: stdout, or a file that appears whole or not at all."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.output.formats import WRITERS
+from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.streams import send_nowhere
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries import Answer
+
+
+class OutputError(OSError):
+    """Stdout or the file of ``--output`` cannot be written."""
+
+
+def write_rows(
+    columns: Sequence[str], rows: Sequence[Sequence["Cell"]], options: RowOptions
+) -> None:
+    """Write rows in the format and to the place that the user asked for."""
+    with open_output(options) as stream:
+        WRITERS[options.format](columns, rows, stream)
+
+
+def write_answer(answer: "Answer", options: RowOptions) -> None:
+    """Write the rows of a canned query, and say what helps to read them."""
+    for text in answer.notes:
+        note(text)
+    if not answer.result.rows:
+        note("no rows")
+    write_rows(answer.result.columns, answer.result.rows, options)
+
+
+@contextmanager
+def open_output(options: RowOptions) -> Iterator[TextIO]:
+    """Give the stream for data: stdout, or a file renamed into its place at the end."""
+    if options.output is None:
+        with _quiet_when_nobody_reads(), _named("stdout"):
+            yield sys.stdout
+            sys.stdout.flush()
+    else:
+        with _open_whole(options.output) as stream:
+            yield stream
+
+
+@contextmanager
+def _quiet_when_nobody_reads() -> Iterator[None]:
+    # `| head` has enough: what is left goes nowhere and the exit code stays what it is
+    try:
+        yield
+    except BrokenPipeError:
+        send_nowhere(sys.stdout)
+
+
+@contextmanager
+def _named(place: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{place} cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _open_whole(path: Path) -> Iterator[TextIO]:
+    target = path.resolve()
+    if target.exists() and not target.is_file():  # a device or a pipe: nothing to rename over
+        with _named(path), target.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        return
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with _named(path):
+            with unfinished.open("w", encoding="utf-8", newline="") as stream:
+                yield stream
+            if target.exists():
+                unfinished.chmod(target.stat().st_mode)
+            unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,107 @@
+"""The formats of rows: one function and one member for each."""
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TextIO
+
+from xlagraph.cli.output.cells import cell_text, escape_control_characters, is_numeric
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+
+    Columns = Sequence[str]
+    Rows = Sequence[Sequence[Cell]]
+    Writer = Callable[[Columns, Rows, TextIO], None]
+
+# json leaves DEL and C1 as they are, and a terminal obeys some of them
+_C1: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+# what would begin a table cell, emphasis, code, a tag, or a link
+_MARKDOWN: Final = re.compile(
+    r"[\\|*`<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|\[(?=[^\]]*\]\()|~(?=~)"
+)
+
+
+class Format(StrEnum):
+    """How rows are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    MD = "md"
+
+
+def write_json(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    """Write one array of objects, an object a line."""
+    stream.write("[")
+    for number, row in enumerate(rows):
+        stream.write(f"{',' if number else ''}\n  {_json_object(columns, row)}")
+    stream.write("\n]\n" if rows else "]\n")
+
+
+def write_ndjson(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    """Write an object a line."""
+    for row in rows:
+        stream.write(_json_object(columns, row) + "\n")
+
+
+def write_csv(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    """Write comma-separated lines under a line of column names; null is an empty cell."""
+    shown = escape_control_characters if stream.isatty() else str
+    lines = csv.writer(stream, lineterminator="\n")
+    lines.writerow(columns)
+    for row in rows:
+        lines.writerow([None if cell is None else shown(_csv_text(cell)) for cell in row])
+
+
+def escape_markdown(text: str) -> str:
+    """Take their meaning from the signs that Markdown would obey."""
+    return _MARKDOWN.sub(lambda match: "\\" + match[0], text)
+
+
+def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    """Write a Markdown table, to be read by people: bytes have units."""
+    right = [is_numeric([row[place] for row in rows]) for place in range(len(columns))]
+    _write_md_line([escape_control_characters(column) for column in columns], stream)
+    stream.write("|" + "|".join(" ---: " if at_right else " --- " for at_right in right) + "|\n")
+    for row in rows:
+        _write_md_line([cell_text(*pair) for pair in zip(columns, row, strict=True)], stream)
+
+
+def _write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    from xlagraph.cli.output.tables import write_table
+
+    write_table(columns, rows, stream)
+
+
+WRITERS: Final[Mapping[Format, "Writer"]] = {
+    Format.TABLE: _write_table,
+    Format.JSON: write_json,
+    Format.NDJSON: write_ndjson,
+    Format.CSV: write_csv,
+    Format.MD: write_md,
+}
+
+
+def _json_object(columns: "Columns", row: "Sequence[Cell]") -> str:
+    cells = dict(zip(columns, map(_finite, row), strict=True))
+    return json.dumps(cells, ensure_ascii=False).translate(_C1)
+
+
+def _finite(cell: "Cell") -> "Cell":
+    # JSON has no word for NaN and infinity
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def _csv_text(cell: "Cell") -> str:
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return str(cell) if isinstance(cell, str | int | float) else json.dumps(cell)
+
+
+def _write_md_line(cells: Sequence[str], stream: TextIO) -> None:
+    stream.write("| " + " | ".join(map(escape_markdown, cells)) + " |\n")

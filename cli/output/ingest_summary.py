@@ -1,0 +1,97 @@
+"""What `xlagraph ingest` says at its end."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from xlagraph.cli.output.byte_sizes import human_bytes
+from xlagraph.cli.output.messages import Verbosity, counted, detail, error, note, problem, verbosity
+
+if TYPE_CHECKING:
+    from xlagraph.ingest import IngestSummary
+
+_SHOWN: Final = 20
+_SHOWN_OF_KIND: Final = 5
+"""Files that are named for one and the same reason, though they are loaded."""
+
+
+def tell_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str = "ingest") -> None:
+    """Say on stderr what went in, what did not, and whether XLA's totals agree."""
+    _tell_problems(summary)
+    _tell_missing(summary)
+    _tell_keys("replaced, for the content changed", summary.updated)
+    _tell_keys("dropped, for the dump has another key now", summary.moved)
+    _tell_keys("kept, though the files are gone", summary.gone)
+    _tell_keys("dropped, for the files are gone", summary.dropped)
+    for disagreement in summary.disagreeing:
+        problem(
+            f"{disagreement.compilation}: XLA says {disagreement.total_bytes} bytes,"
+            f" its allocations add up to {disagreement.allocation_bytes}"
+        )
+    if summary.stopped:
+        problem("stopped at the first problem, as --fail-fast asks")
+    found = len(summary.added) + len(summary.updated) + len(summary.unchanged)
+    if not found:
+        where = ", ".join(str(path) for path in paths)
+        error(
+            f"nothing to {verb} below {where}"
+            if summary.problems
+            else f"no dumps below {where}; XLA writes them with --xla_dump_to=DIR in XLA_FLAGS"
+        )
+        return
+    _tell_totals(summary, found, verb)
+
+
+def _tell_problems(summary: "IngestSummary") -> None:
+    told: Counter[str] = Counter()
+    for item in summary.problems:
+        if item.left_out:
+            problem(f"left out: {item}")
+            continue
+        kind = item.message.partition(",")[0]  # what follows names this one's files
+        told[kind] += 1
+        if told[kind] <= _SHOWN_OF_KIND or verbosity() is Verbosity.VERBOSE:
+            problem(str(item))
+    if verbosity() is not Verbosity.VERBOSE:
+        for kind, count in told.items():
+            if count > _SHOWN_OF_KIND:
+                problem(f"{count - _SHOWN_OF_KIND} more: {kind} (--verbose names them)")
+
+
+def _tell_totals(summary: "IngestSummary", found: int, verb: str) -> None:
+    did = f"would {verb}" if summary.dry_run else f"{verb}ed"
+    note(
+        f"{did} {counted(found, 'compilation')} in {counted(len(summary.runs), 'run')}:"
+        f" {len(summary.added)} added, {len(summary.updated)} replaced,"
+        f" {len(summary.unchanged)} unchanged{_left_out(summary)}"
+    )
+    note(
+        f"{counted(summary.values, 'value')}, {counted(summary.nodes, 'node')},"
+        f" {counted(summary.relationships, 'relationship')};"
+        f" {human_bytes(summary.bytes_read)} in {summary.seconds:.1f} s"
+    )
+    told = summary.agreeing + len(summary.disagreeing)
+    silent = f"; {found - told} print none" if found > told else ""
+    note(f"{summary.agreeing} of {told} agree with XLA's 'Total bytes used'{silent}")
+
+
+def _left_out(summary: "IngestSummary") -> str:
+    count = sum(1 for item in summary.problems if item.left_out)
+    return f"; {counted(count, 'file')} left out" if count else ""
+
+
+def _tell_missing(summary: "IngestSummary") -> None:
+    lacking = Counter(part for parts in summary.missing.values() for part in parts)
+    for part, count in sorted(lacking.items()):
+        note(f"no {part}: {counted(count, 'compilation')}")
+    for compilation, parts in summary.missing.items():
+        detail(f"{compilation}: no {', no '.join(parts)}")
+
+
+def _tell_keys(what: str, keys: tuple[str, ...]) -> None:
+    shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_SHOWN]
+    for key in shown:
+        note(f"{what}: {key}")
+    if len(keys) > len(shown):
+        note(f"{what}: {len(keys) - len(shown)} more")

@@ -1,0 +1,64 @@
+"""What a command says on stderr: never data, never wrapped, never coloured."""
+
+import sys
+from enum import IntEnum
+
+from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.streams import send_nowhere
+
+
+class Verbosity(IntEnum):
+    """How much is said; errors always are."""
+
+    QUIET = 0
+    NORMAL = 1
+    VERBOSE = 2
+
+
+_verbosity = Verbosity.NORMAL
+
+
+def verbosity() -> Verbosity:
+    """Tell how much is said now."""
+    return _verbosity
+
+
+def set_verbosity(level: Verbosity) -> None:
+    """Say more or less from now on; main sets it back before each command."""
+    global _verbosity
+    _verbosity = level
+
+
+def counted(number: int, noun: str) -> str:
+    """Write how many there are: `1 compilation`, `1,200 values`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def error(text: str) -> None:
+    """Say what went wrong, and what to do."""
+    _say(f"error: {text}")
+
+
+def problem(text: str) -> None:
+    """Say what is wrong with some of the input, however quiet the command is."""
+    _say(text)
+
+
+def note(text: str) -> None:
+    """Say something that helps to read the output, unless the command is quiet."""
+    if _verbosity >= Verbosity.NORMAL:
+        _say(text)
+
+
+def detail(text: str) -> None:
+    """Say something that only `--verbose` asks for."""
+    if _verbosity >= Verbosity.VERBOSE:
+        _say(text)
+
+
+def _say(text: str) -> None:
+    lines = [escape_control_characters(line) for line in text.split("\n")]
+    try:
+        sys.stderr.write("\n".join(lines) + "\n")
+    except OSError:  # nobody reads it, or its disk is full: what is done is done all the same
+        send_nowhere(sys.stderr)

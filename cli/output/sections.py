@@ -1,0 +1,39 @@
+"""A page of sentences and tables with titles, as text or Markdown."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+
+
+class Section(NamedTuple):
+    """A table with a title."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence["Cell"]]
+
+
+def write_lines(lines: Sequence[str], format_: Format, stream: TextIO) -> None:
+    """Write sentences; in Markdown the first one is bold, each a paragraph."""
+    for place, line in enumerate(lines):
+        text = escape_control_characters(line)
+        if format_ is Format.MD:
+            text = escape_markdown(text)
+            text = f"\n{text}" if place else f"**{text}**"
+        stream.write(text + "\n")
+
+
+def write_sections(sections: Sequence[Section], format_: Format, stream: TextIO) -> None:
+    """Write a title, if there is one, and a table for each section."""
+    for title, columns, rows in sections:
+        stream.write("\n")
+        if title and format_ is Format.MD:
+            stream.write(f"### {escape_markdown(escape_control_characters(title))}\n\n")
+        elif title:
+            stream.write(f"{escape_control_characters(title)}\n")
+        WRITERS[format_](columns, rows, stream)

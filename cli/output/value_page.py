@@ -1,0 +1,167 @@
+"""The story of a value as a page for people, and as one object for machines."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final, TextIO, cast
+
+from xlagraph.cli.output.byte_sizes import human_bytes
+from xlagraph.cli.output.cells import escape_control_characters
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries import ValueStory
+
+SHOWN: Final = 10
+"""Names, neighbours and readers that a page shows; machines get all."""
+_LABEL_WIDTH: Final = 9
+
+
+def story_cells(story: "ValueStory") -> "dict[str, Cell]":
+    """Give the parts of a story by name."""
+    life = asdict(story.life)
+    return {
+        "compilation": story.compilation,
+        "value": story.value,
+        "asked": story.asked,
+        "what": story.what,
+        "storage": story.storage,
+        "maker": story.maker,
+        "stack": story.stack,
+        "names": story.names,
+        "before": story.before,
+        "after": story.after,
+        "aliases": story.aliases,
+        "readers": story.readers,
+        "life": {
+            "liveFrom": life["live_from"],
+            "liveUntil": life["live_until"],
+            "lastUse": life["last_use"],
+            "scheduleLength": life["schedule_length"],
+            "endsAt": life["ends_at"],
+            "ending": str(life["ending"]),
+            "why": life["why"],
+        },
+        "peak": story.peak,
+    }
+
+
+def story_lines(story: "ValueStory") -> list[tuple[str, str]]:
+    """Give the lines of the page, each with the part that it belongs to."""
+    asked = "" if story.asked == story.value else f", which goes by {story.asked} too"
+    # a dump that prints the readers of values prints their names too, at least one of each
+    has_range = story.life.live_from is not None
+    parts: list[tuple[str, Sequence[str]]] = [
+        ("value", [f"{story.value}{asked}"]),
+        ("of", [story.compilation]),
+        ("what", [_what(story)]),
+        ("storage", [_storage(story)]),
+        ("made by", [*_maker(story)]),
+        ("names", _some([_position(row) for row in story.names], bool(story.names), ", ")),
+        ("before", _some([_taken(row, "from", "earlier") for row in story.before], has_range)),
+        ("after", _some([_taken(row, "by", "later") for row in story.after], has_range)),
+        ("aliases", _some(list(story.aliases), has_range, ", ")),
+        ("readers", _some([_reader(row) for row in story.readers], bool(story.names))),
+        ("life", [_life(story)]),
+        ("peak", [_peak(story)]),
+    ]
+    return [(part, text) for part, texts in parts for text in texts]
+
+
+def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
+    """Write lines with each part named once."""
+    before = None
+    for part, text in lines:
+        label = "" if part == before else part
+        stream.write(f"{label:<{_LABEL_WIDTH}}{escape_control_characters(text)}\n")
+        before = part
+
+
+def _what(story: "ValueStory") -> str:
+    from xlagraph.ingest.dump.shapes import printed_shape
+
+    what = story.what
+    shape = printed_shape(str(what["shape"]), cast("str | None", what["layout"]))
+    text = f"{shape}, {_bytes(what['sizeBytes'])}"
+    padding = what["paddingBytes"]
+    if isinstance(padding, int) and padding > 0:
+        text += f", of which {_bytes(what['denseBytes'])} dense and {_bytes(padding)} padding"
+    return text + (", made where control flow merges" if what["isPhi"] else "")
+
+
+def _storage(story: "ValueStory") -> str:
+    storage = story.storage
+    role = storage["role"] or "role unknown"
+    if storage["parameterNumber"] is not None:
+        role = f"{role} {storage['parameterNumber']}"
+    return (
+        f"allocation {storage['allocation']} ({role}, {_bytes(storage['allocationBytes'])})"
+        f" of memory space {storage['memorySpace']}, from byte {storage['offsetBytes']}"
+    )
+
+
+def _maker(story: "ValueStory") -> Iterator[str]:
+    maker = story.maker
+    step = "" if maker["step"] is None else f" at step {maker['step']}"
+    inside = "" if maker["computation"] is None else f" of {maker['computation']}"
+    yield f"{maker['instruction']} ({maker['opcode'] or 'opcode unknown'}){step}{inside}"
+    if maker["opName"] is not None:
+        yield f"op {maker['opName']}"
+    if story.stack:
+        for place, frame in enumerate(story.stack):
+            where = f"{frame['file']}:{frame['line']} {frame['function'] or ''}".rstrip()
+            yield where if place == 0 else f"  called from {where}"
+    elif maker["sourceFile"] is not None:
+        yield f"{maker['sourceFile']}:{maker['sourceLine']}"
+
+
+def _position(row: "dict[str, Cell]") -> str:
+    return f"{row['name']}{row['shapeIndex'] or ''}"
+
+
+def _taken(row: "dict[str, Cell]", preposition: str, side: str) -> str:
+    text = f"{_bytes(row['sharedBytes'])} {preposition} {row['value']}"
+    if row["inPlace"]:
+        return f"{text} in place, at step {row['steps']}"
+    steps = "step" if row["steps"] == 1 else "steps"
+    return f"{text}, {row['steps']} {steps} {side}"
+
+
+def _reader(row: "dict[str, Cell]") -> str:
+    step = "not in the schedule" if row["step"] is None else f"step {row['step']}"
+    op = "" if row["opName"] is None else f", op {row['opName']}"
+    operand = f"operand {row['operand']}{row['operandIndex'] or ''}"
+    return f"{step}: {row['instruction']} ({row['opcode'] or 'opcode unknown'}), {operand}{op}"
+
+
+def _life(story: "ValueStory") -> str:
+    life = story.life
+    if life.live_from is None:
+        return life.why
+    return f"steps {life.live_from} to {life.live_until} of {life.schedule_length}; {life.why}"
+
+
+def _peak(story: "ValueStory") -> str:
+    peak = story.peak
+    if peak["peakBytes"] is None:
+        return "unknown: the dump has no live ranges"
+    whole = f"{_bytes(peak['peakBytes'])} at step {peak['peakStep']}"
+    if peak["rank"] is None:
+        return f"not live at the physical peak of its memory space, {whole}"
+    share = peak["share"]
+    percent = f" ({share:.1%})" if isinstance(share, float) else ""
+    return (
+        f"{_bytes(peak['physicalBytes'])}{percent} of the physical peak of its memory space,"
+        f" {whole}; number {peak['rank']} of {peak['contributors']}"
+    )
+
+
+def _some(texts: list[str], known: bool, joint: str | None = None) -> list[str]:
+    if not texts:
+        return ["none" if known else "unknown: the dump does not tell"]
+    more = [f"… and {len(texts) - SHOWN} more"] if len(texts) > SHOWN else []
+    shown = [*texts[:SHOWN], *more]
+    return shown if joint is None else [joint.join(shown)]
+
+
+def _bytes(cell: "Cell") -> str:
+    return human_bytes(cell) if isinstance(cell, int) else "unknown"

@@ -1,0 +1,1 @@
+"""Files for Neo4j's offline importer."""

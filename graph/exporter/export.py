@@ -1,0 +1,199 @@
+# ruff: noqa: D102  what the methods do is said in engine.py
+"""Exports compilations for Neo4j's offline importer, from dumps or from a graph.
+
+An export is what `ingest` takes for an empty graph: it answers every statement with no row,
+and a load writes files. Nodes that compilations share are written once in an export; several
+exports, made side by side, become one in `merge_exports`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, cast
+
+import pyarrow as pa
+
+from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.graph.errors import GraphUnwritable, NameUnknown
+from xlagraph.graph.exporter.import_files import FILE_COLUMNS, TAG_DELIMITER, ImportFiles, Manifest
+from xlagraph.graph.rows.read_back import read_compilations
+from xlagraph.graph.rows.shared_nodes import SharedRows
+from xlagraph.graph.rows.tables import CompilationRows, KeyedRows, RowBatch, keys_of
+from xlagraph.graph.schema import VERSION
+
+_VALUES_AT_ONCE: Final = 2_000
+"""Compilations are read from a graph together until they hold so many: fewer statements."""
+
+
+def open_export(folder: str | Path) -> "Export":
+    """Begin an export into a folder that is new or empty.
+
+    Leaving its context finishes it; an exception inside takes everything away again.
+    Raises `GraphUnwritable` if the folder holds anything but a crashed export.
+    """
+    return Export(Path(folder))
+
+
+def export(graph: Graph, folder: str | Path) -> Manifest:
+    """Export every compilation of a graph; the manifest says how much that is.
+
+    Raises what `open_export` raises; a graph without compilations leaves no export.
+    """
+    found = graph.query(
+        "MATCH (c:Compilation) WHERE c.state = 'complete' "
+        "RETURN c.key AS compilation, c.valueCount AS values ORDER BY compilation"
+    )
+    with open_export(folder) as target, target.load() as load:
+        for compilations in _together(found.mappings()):
+            load.write_keyed(read_compilations(graph.query, compilations))
+    return target.manifest
+
+
+def _together(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]:
+    """Give the keys of compilations that are read at once."""
+    keys: list[str] = []
+    values = 0
+    for compilation in compilations:
+        if values >= _VALUES_AT_ONCE:
+            yield keys
+            keys, values = [], 0
+        keys.append(str(compilation["compilation"]))
+        values += cast("int | None", compilation["values"]) or 0
+    if keys:
+        yield keys
+
+
+class Export:
+    """A graph that is written to files, and empty until they are imported."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files = ImportFiles(folder)
+        self._load = ExportLoad(self._files)
+
+    @property
+    def location(self) -> str:
+        return str(self._folder)
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return {"schema": str(VERSION)}
+
+    @property
+    def is_new(self) -> bool:
+        return False
+
+    @property
+    def manifest(self) -> Manifest:
+        """What has been written; complete once the export is closed."""
+        return self._files.manifest
+
+    def query(
+        self,
+        text: str,
+        parameters: Mapping[str, Cell] | None = None,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> Result:
+        del text, parameters, timeout_seconds
+        return Result((), ())
+
+    def load(self) -> AbstractContextManager["ExportLoad"]:
+        return nullcontext(self._load)
+
+    def read(self, compilation: str) -> CompilationRows:
+        raise NameUnknown(f"{compilation} cannot be read back from an export")
+
+    def close(self) -> None:
+        """Finish the files and write the command; an export of nothing leaves no file."""
+        if self._load.has_rows:
+            self._load.write_runs()
+            self._files.finish()
+        else:
+            self._files.take_away()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._files.take_away()
+            return
+        try:
+            self.close()
+        except BaseException:
+            self._files.take_away()
+            raise
+
+
+class ExportLoad:
+    """Takes compilations, and hands their rows to files."""
+
+    def __init__(self, files: ImportFiles) -> None:
+        self._files = files
+        self._written: set[str] = set()
+        self._runs: dict[str, dict[str, object]] = {}
+        self._shared = SharedRows()
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether anything was written."""
+        return bool(self._written)
+
+    def expect_rows(self) -> None:
+        pass  # the folder is ready
+
+    def write(self, rows: CompilationRows) -> None:
+        self.write_batch(RowBatch.joined([rows]))
+
+    def write_batch(self, batch: RowBatch) -> None:
+        compilations = batch.nodes["Compilation"]
+        states = pa.repeat("complete", compilations.num_rows)
+        place = compilations.schema.get_field_index("state")
+        nodes = {**batch.nodes, "Compilation": compilations.set_column(place, "state", states)}
+        self._write(nodes, batch.keyed_relationships())
+
+    def write_keyed(self, rows: KeyedRows) -> None:
+        """Take complete compilations, each at most once in an export."""
+        self._write(rows.nodes, rows.relationships.items())
+
+    def _write(
+        self, nodes: Mapping[str, pa.Table], relationships: Iterable[tuple[str, pa.Table]]
+    ) -> None:
+        for key in keys_of(nodes["Compilation"]):
+            if key in self._written:
+                raise ValueError(f"{key} is written twice in one export")
+            self._written.add(key)
+        for run in nodes["Run"].to_pylist():
+            self._runs[run["key"]] = run
+        for name, table in self._shared.unseen(nodes, relationships):
+            if name != "Run":
+                self._files.add(name, table)
+
+    def remove(self, compilation: str) -> None:
+        if compilation in self._written:
+            raise ValueError(f"{compilation} is removed after it was written")
+
+    def tag(self, run: str, tags: Sequence[str]) -> None:
+        if run in self._runs:
+            self._runs[run]["tags"] = list(tags)
+
+    def write_runs(self) -> None:
+        """Write the runs as their last compilation, or the last `tag`, left them."""
+        runs = []
+        for run in self._runs.values():
+            tags = cast("list[str] | None", run["tags"])
+            if any(TAG_DELIMITER in tag for tag in tags or ()):
+                raise GraphUnwritable(
+                    f"a tag of run {run['name']} holds the character U+001F, "
+                    "which stands between tags in an export: set it without"
+                )
+            # the importer knows no empty list
+            runs.append({**run, "tags": TAG_DELIMITER.join(tags) if tags else None})
+        self._files.add("Run", pa.Table.from_pylist(runs, FILE_COLUMNS["Run"]))

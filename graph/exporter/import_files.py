@@ -1,0 +1,303 @@
+"""The files that Neo4j's offline importer takes, and the command that imports them.
+
+    NAME.csv            rows of a label or of a relationship type, text in quotes, no header
+    NAME-header.csv     names and types of its columns
+    import.sh           the command
+    constraints.cypher  what the imported database lacks until the next ingest makes it
+    export.json         what the folder holds; written last, so that it says: this is whole
+
+CSV, for the importer of Neo4j 5.26 drops empty strings of Parquet files, and that of its Maven
+artifacts cannot open one. Null is an empty field, an empty text two quotes.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pv
+
+from xlagraph.graph.errors import GraphMissing, GraphUnwritable, written
+from xlagraph.graph.neo4j.statements import constraints
+from xlagraph.graph.rows.tables import KEYED_COLUMNS, NODE_COLUMNS, RELATIONSHIP_COLUMNS
+from xlagraph.graph.schema import SCHEMA, VERSION, NodeType, Property, PropertyType
+
+MANIFEST: Final = "export.json"
+SCRIPT: Final = "import.sh"
+CONSTRAINTS: Final = "constraints.cypher"
+SCHEMA_NODE: Final = "Schema"
+"""The table of the bookkeeping node, which no schema lists."""
+
+TAG_DELIMITER: Final = "\x1f"
+
+# Rows are gathered until a table has so many of them, and written so many bytes at a time.
+_WAITING_ROWS: Final = 16_000
+_WAITING_BYTES: Final = 2 << 20
+
+# The importer holds a buffer of this size, into which a whole row must fit.
+_READ_BUFFER_BYTES: Final = 4 << 20
+
+_TYPES: Final[Mapping[PropertyType, str]] = {
+    PropertyType.STRING: "",
+    PropertyType.INTEGER: ":long",
+    PropertyType.BOOLEAN: ":boolean",
+    PropertyType.STRING_LIST: ":string[]",
+}
+
+
+def _typed(properties: Sequence[Property]) -> list[str]:
+    return [f"{item.name}{_TYPES[item.type]}" for item in properties]
+
+
+def _node_header(node: NodeType) -> str:
+    return ",".join([f"key:ID({node.label})", *_typed(node.properties[1:])])
+
+
+HEADERS: Final[Mapping[str, str]] = {
+    SCHEMA_NODE: f"key:ID({SCHEMA_NODE}),version:long",
+    **{node.label: _node_header(node) for node in SCHEMA.nodes},
+    **{
+        item.name: ",".join(
+            [f":START_ID({item.source})", f":END_ID({item.target})", *_typed(item.properties)]
+        )
+        for item in SCHEMA.relationships
+    },
+}
+"""The header of each table, nodes before relationships."""
+
+_OWN_FILES: Final = frozenset(
+    [f"{table}{end}" for table in HEADERS for end in (".csv", "-header.csv")]
+    + [SCRIPT, CONSTRAINTS, MANIFEST, f"{MANIFEST}.new"]
+)
+"""Names of all files that an export may write."""
+
+
+def _in_file(columns: pa.Schema) -> pa.Schema:
+    """Give the columns of nodes as they stand in a file: lists as one text."""
+    for place, column in enumerate(columns):
+        if pa.types.is_list(column.type):
+            columns = columns.set(place, pa.field(column.name, pa.string()))
+    return columns
+
+
+_SCHEMA_NODE_COLUMNS: Final[Mapping[str, pa.DataType]] = {
+    "key": pa.string(),
+    "version": pa.int64(),
+}
+FILE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
+    SCHEMA_NODE: pa.schema(_SCHEMA_NODE_COLUMNS),
+    **{label: _in_file(columns) for label, columns in NODE_COLUMNS.items()},
+    **KEYED_COLUMNS,
+}
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What the files of an export hold."""
+
+    files: dict[str, list[str]] = field(default_factory=dict)
+    """Row files of each table that has rows, as paths from the folder of the export."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Rows of each table."""
+    has_newlines: bool = False
+    """Some text goes on in the next line."""
+    longest_row_bytes: int = 0
+    """No row of any file is longer."""
+
+    def add(self, other: "Manifest", table: str, files: Sequence[str]) -> None:
+        """Count the rows of a table of another export in, which lie in these files."""
+        self.files.setdefault(table, []).extend(files)
+        self.counts[table] = self.counts.get(table, 0) + other.counts[table]
+
+    def widen(self, other: "Manifest") -> None:
+        """Take over what the importer must know of the text of another export."""
+        self.has_newlines |= other.has_newlines
+        self.longest_row_bytes = max(self.longest_row_bytes, other.longest_row_bytes)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in all files, the bookkeeping node left out."""
+        return sum(self.counts.get(name, 0) for name in NODE_COLUMNS)
+
+    @property
+    def relationships(self) -> int:
+        """Relationships in all files."""
+        return sum(self.counts.get(name, 0) for name in RELATIONSHIP_COLUMNS)
+
+
+class ImportFiles:
+    """Row files, one for each table that has rows, and the command; bounded in memory.
+
+    The folder is new or empty, or holds what a crashed export left; `GraphUnwritable` if it
+    holds anything else: nothing is ever overwritten.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.manifest = Manifest()
+        self._folder = folder
+        self._is_new = not folder.exists()
+        self._waiting: dict[str, list[pa.Table]] = {}
+        self._waiting_rows: dict[str, int] = {}
+        self._waiting_bytes: dict[str, int] = {}
+        self._open: dict[str, IO[bytes]] = {}
+        with written(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in folder.iterdir()}
+        if MANIFEST in names:
+            raise GraphUnwritable(
+                f"{folder} holds an export already; remove it, or name another folder"
+            )
+        if foreign := sorted(names - _OWN_FILES):
+            raise GraphUnwritable(
+                f"{folder} is not empty, it holds {foreign[0]}; name a folder that is new or empty"
+            )
+        self._clear_folder()
+
+    def add(self, name: str, rows: pa.Table) -> None:
+        """Append rows to a table's file; their columns are those of `FILE_COLUMNS`."""
+        if not rows.num_rows:
+            return
+        self._waiting.setdefault(name, []).append(rows)
+        self._waiting_rows[name] = self._waiting_rows.get(name, 0) + rows.num_rows
+        self._waiting_bytes[name] = self._waiting_bytes.get(name, 0) + rows.nbytes
+        if self._waiting_rows[name] >= _WAITING_ROWS or self._waiting_bytes[name] >= _WAITING_BYTES:
+            with written(self._folder):
+                self._flush(name)
+
+    def finish(self) -> None:
+        """Write what waits, the command, and then that the export is whole."""
+        bookkeeping = [{"key": "xlagraph", "version": VERSION}]
+        self.add(SCHEMA_NODE, pa.Table.from_pylist(bookkeeping, FILE_COLUMNS[SCHEMA_NODE]))
+        with written(self._folder):
+            for name in list(self._waiting):
+                self._flush(name)
+            for file in self._open.values():
+                file.close()
+            _write_command(self._folder, self.manifest)
+
+    def take_away(self) -> None:
+        """Remove all files, finished or not, and the folder if it was new."""
+        for file in self._open.values():
+            with suppress(OSError):  # of what could not be written, and is not wanted any more
+                file.close()
+        self._clear_folder()
+        if self._is_new:
+            self._folder.rmdir()
+
+    def _clear_folder(self) -> None:
+        """Remove what an export wrote, the mark that it is whole first."""
+        for name in (MANIFEST, *sorted(_OWN_FILES)):
+            (self._folder / name).unlink(missing_ok=True)
+
+    def _flush(self, name: str) -> None:
+        rows = pa.concat_tables(self._waiting.pop(name))
+        self._waiting_rows[name] = self._waiting_bytes[name] = 0
+        if name not in self._open:
+            self.manifest.files[name] = [f"{name}.csv"]
+            self._open[name] = (self._folder / f"{name}.csv").open("wb")
+        self.manifest.counts[name] = self.manifest.counts.get(name, 0) + rows.num_rows
+        for piece in _pieces(rows):
+            text = _csv(piece)
+            self._open[name].write(text)
+            self.manifest.has_newlines |= text.count(b"\n") != piece.num_rows or b"\r" in text
+            longest = _longest_row_bytes(piece)
+            self.manifest.longest_row_bytes = max(self.manifest.longest_row_bytes, longest)
+
+
+def _pieces(rows: pa.Table) -> Iterator[pa.Table]:
+    size = max(1, rows.num_rows * _WAITING_BYTES // max(1, rows.nbytes))
+    for start in range(0, rows.num_rows, size):
+        yield rows.slice(start, size)
+
+
+def _csv(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pv.write_csv(rows, sink, pv.WriteOptions(include_header=False, batch_size=_WAITING_ROWS))
+    return sink.getvalue().to_pybytes()
+
+
+def _longest_row_bytes(rows: pa.Table) -> int:
+    """Give a bound: the longest text of each column, each character a doubled quote."""
+    longest = 0
+    for column in rows.columns:
+        if pa.types.is_string(column.type):
+            longest += 2 * (pc.max(pc.binary_length(column)).as_py() or 0) + 3
+        else:
+            longest += 21  # of a 64-bit number with its sign and a comma
+    return longest
+
+
+def _write_command(folder: Path, manifest: Manifest) -> None:
+    """Write headers, command and constraints, then say that the export is whole."""
+    for name in manifest.files:
+        (folder / f"{name}-header.csv").write_text(HEADERS[name] + "\n", encoding="utf-8")
+    statements = "".join(f"{text};\n" for text in constraints())
+    (folder / CONSTRAINTS).write_text(statements, encoding="utf-8")
+    command = " \\\n  ".join(_arguments(manifest))
+    (folder / SCRIPT).write_text(_SCRIPT.format(command=command), encoding="utf-8")
+    said = {
+        "schema": VERSION,
+        "files": manifest.files,
+        "counts": manifest.counts,
+        "hasNewlines": manifest.has_newlines,
+        "longestRowBytes": manifest.longest_row_bytes,
+    }
+    written = folder / f"{MANIFEST}.new"
+    written.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    written.replace(folder / MANIFEST)
+
+
+_SCRIPT: Final = """\
+#!/bin/sh
+# Imports this export into a Neo4j database that is new or empty, while the server is stopped.
+# NEO4J_ADMIN names the program, NEO4J_DATABASE the database; options are handed on:
+#   sh import.sh --overwrite-destination
+set -eu
+cd "$(dirname "$0")"
+exec "${{NEO4J_ADMIN:-neo4j-admin}}" database import full "${{NEO4J_DATABASE:-neo4j}}" \\
+  {command} \\
+  "$@"
+"""
+
+
+def import_command(folder: Path) -> str:
+    """Give the command that imports a whole export, to be typed anywhere."""
+    arguments = ["neo4j-admin database import full neo4j", *_arguments(read_manifest(folder))]
+    return f"cd {shlex.quote(str(folder.resolve()))} &&\n" + " \\\n  ".join(arguments)
+
+
+def _arguments(manifest: Manifest) -> list[str]:
+    arguments = ["--id-type=string", "--array-delimiter=U+001F"]
+    if manifest.has_newlines:  # half as fast again, and seldom needed
+        arguments.append("--multiline-fields=true")
+    if manifest.longest_row_bytes > _READ_BUFFER_BYTES:
+        arguments.append(f"--read-buffer-size={2 * manifest.longest_row_bytes}")
+    for name in HEADERS:
+        if name in manifest.files:
+            option = "--relationships" if name in RELATIONSHIP_COLUMNS else "--nodes"
+            paths = [f"{name}-header.csv", *manifest.files[name]]
+            # the importer of 2026.08 finds no file whose folder is not named
+            files = ",".join(path if "/" in path else f"./{path}" for path in paths)
+            arguments.append(shlex.quote(f"{option}={name}={files}"))
+    return arguments
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read what an export holds; GraphMissing if there is none, or it is not whole."""
+    try:
+        said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GraphMissing(f"{folder} holds no finished export: there is no {MANIFEST}") from None
+    except ValueError as error:
+        raise GraphMissing(f"{folder / MANIFEST} cannot be read: {error}") from error
+    if said["schema"] != VERSION:
+        raise GraphMissing(
+            f"{folder} was exported by another xlagraph (schema {said['schema']}, "
+            f"here {VERSION}): export it again"
+        )
+    return Manifest(said["files"], said["counts"], said["hasNewlines"], said["longestRowBytes"])

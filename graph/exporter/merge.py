@@ -1,0 +1,136 @@
+"""Makes one export of several, which were made side by side on as many machines.
+
+What compilations share is read from all of them and written once, with what leaves it; every
+other file stays where it is, and the command names it there.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pv
+
+from xlagraph.graph.errors import GraphUnwritable
+from xlagraph.graph.exporter.import_files import (
+    FILE_COLUMNS,
+    SCHEMA_NODE,
+    ImportFiles,
+    Manifest,
+    read_manifest,
+)
+from xlagraph.graph.rows.shared_nodes import first_seen
+from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
+
+
+def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:
+    """Make an export in a folder that is new or empty, of finished exports that stay in use.
+
+    Of a run that is in several, the row of the latest ``ingestedAt`` stands. Raises
+    `GraphMissing` if one is no finished export, `GraphUnwritable` if two hold the same
+    compilation or the folder is not empty.
+    """
+    target = Path(folder)
+    parts = [_Part(Path(path), target) for path in exports]
+    _refuse_doubled_compilations(parts)
+    files = ImportFiles(target)
+    try:
+        _write_runs(parts, files)
+        _write_shared(parts, files)
+        _point_to_the_rest(parts, files.manifest)
+        files.finish()
+    except BaseException:
+        files.take_away()
+        raise
+    return files.manifest
+
+
+class _Part:
+    """One of the exports."""
+
+    def __init__(self, folder: Path, target: Path) -> None:
+        self.folder = folder
+        self.manifest = read_manifest(folder)
+        self._way = os.path.relpath(folder.resolve(), target.resolve())
+        if "," in self._way:
+            raise GraphUnwritable(f"{folder}: the importer takes no path with a comma in it")
+
+    def files(self, table: str) -> list[str]:
+        """Give the row files of a table as paths from the folder of the new export."""
+        return [f"{self._way}/{name}" for name in self.manifest.files.get(table, [])]
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Read the rows of a table, some of them at a time."""
+        schema = FILE_COLUMNS[table]
+        # a block holds at least one row
+        block_bytes = max(1 << 20, 2 * self.manifest.longest_row_bytes)
+        for name in self.manifest.files.get(table, []):
+            reader = pv.open_csv(
+                self.folder / name,
+                pv.ReadOptions(column_names=schema.names, block_size=block_bytes),
+                pv.ParseOptions(newlines_in_values=self.manifest.has_newlines),
+                pv.ConvertOptions(
+                    column_types=schema,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    include_columns=list(columns or schema.names),
+                ),
+            )
+            with reader:
+                for batch in reader:
+                    yield pa.Table.from_batches([batch])
+
+
+def _refuse_doubled_compilations(parts: Sequence[_Part]) -> None:
+    holder: dict[str, _Part] = {}
+    for part in parts:
+        for rows in part.read("Compilation", ["key"]):
+            for key in cast("list[str]", rows.column("key").to_pylist()):
+                other = holder.setdefault(key, part)
+                if other is not part:
+                    raise GraphUnwritable(
+                        f"{key} is in {other.folder} and in {part.folder}; "
+                        "export each dump once, with --shard, or runs of other names"
+                    )
+
+
+def _write_runs(parts: Sequence[_Part], files: ImportFiles) -> None:
+    runs: dict[str, dict[str, object]] = {}
+    for part in parts:
+        for rows in part.read("Run"):
+            for run in rows.to_pylist():
+                key = str(run["key"])
+                if key not in runs or _order(runs[key]) < _order(run):
+                    runs[key] = run
+    files.add("Run", pa.Table.from_pylist(list(runs.values()), FILE_COLUMNS["Run"]))
+
+
+def _order(run: dict[str, object]) -> tuple[str, ...]:
+    return tuple(str(run[name] or "") for name in ("ingestedAt", "path", "tags"))
+
+
+def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
+    seen: dict[str, set[str]] = {label: set() for label in UNCHANGING}
+    for part in parts:
+        fresh: dict[str, list[pa.Array[pa.StringScalar]]] = {label: [] for label in UNCHANGING}
+        for label in UNCHANGING:
+            for rows in part.read(label):
+                new = rows.take(first_seen(rows, seen[label]))
+                fresh[label].extend(new.column("key").chunks)
+                files.add(label, new)
+        for item in BETWEEN_SHARED:
+            keys = pa.chunked_array(fresh[item.source], pa.string()).combine_chunks()
+            for rows in part.read(item.name):
+                files.add(item.name, rows.filter(pc.is_in(rows.column("source"), keys)))
+
+
+def _point_to_the_rest(parts: Sequence[_Part], manifest: Manifest) -> None:
+    own = {SCHEMA_NODE, "Run", *UNCHANGING, *(item.name for item in BETWEEN_SHARED)}
+    for part in parts:
+        manifest.widen(part.manifest)
+        for table in part.manifest.files:
+            if table not in own:
+                manifest.add(part.manifest, table, part.files(table))

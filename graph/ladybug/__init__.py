@@ -1,0 +1,1 @@
+"""The embedded engine: a graph in one file."""

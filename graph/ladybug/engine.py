@@ -1,0 +1,224 @@
+# ruff: noqa: D102  what the methods do is said in engine.py
+"""The embedded engine: a Cypher database in this process, in one file.
+
+A load never touches the file that readers have open: see `ladybug_load`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, cast
+from uuid import UUID
+
+import ladybug
+
+from xlagraph.graph.engine import Cell, Load, Result
+from xlagraph.graph.errors import (
+    GraphBusy,
+    GraphError,
+    GraphMissing,
+    GraphTooNew,
+    QueryFailed,
+    QueryRefused,
+    WrongSchema,
+)
+from xlagraph.graph.ladybug import load as ladybug_load
+from xlagraph.graph.ladybug.lock import writing
+from xlagraph.graph.read_only import check_statement, given_parameters
+from xlagraph.graph.rows.read_back import read_compilation
+from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.schema import VERSION
+
+_ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
+
+
+class LadybugGraph:
+    """A graph file. It is opened by the first query, read-only."""
+
+    def __init__(
+        self, path: Path, *, create: bool, wait: bool, notify: Callable[[str], None]
+    ) -> None:
+        self._path = path
+        self._create = create
+        self._wait = wait
+        self._notify = notify
+        self._database: ladybug.Database | None = None
+        self._connection: ladybug.Connection | None = None
+        if not create and not path.exists():
+            raise GraphMissing(f"no graph at {path}; `xlagraph ingest` makes one")
+        if path.exists():
+            self._connect()
+
+    @property
+    def location(self) -> str:
+        return str(self._path)
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return {"ladybug": str(ladybug.__version__)}
+
+    @property
+    def is_new(self) -> bool:
+        return not self._path.exists()
+
+    def query(
+        self,
+        text: str,
+        parameters: Mapping[str, Cell] | None = None,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> Result:
+        statement = check_statement(text, procedures=None)
+        given = given_parameters(statement, parameters or {})
+        connection = self._connect()
+        try:
+            connection.set_query_timeout(int(1000 * (timeout_seconds or 0)))
+            # one statement has one result
+            found = cast("ladybug.QueryResult", connection.execute(text, given))
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise query_error(error, timeout_seconds) from error
+        with found:
+            columns = tuple(found.get_column_names())
+            return Result(columns, tuple(tuple(map(_cell, row)) for row in found))
+
+    @contextmanager
+    def load(self) -> Iterator[Load]:
+        with writing(self._path, wait=self._wait, notify=self._notify):
+            # somebody may have put another file there while we waited
+            self.close()
+            if self._path.exists():
+                self._connect()
+            elif not self._create:
+                raise GraphMissing(f"no graph at {self._path}; `xlagraph ingest` makes one")
+            with ladybug_load.loading(self._path, query=self.query, release=self.close) as load:
+                yield load
+
+    def read(self, compilation: str) -> CompilationRows:
+        return read_compilation(self.query, compilation)
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        database, self._database = self._database, None
+        if connection is not None:
+            connection.close()
+        if database is not None:
+            database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _connect(self) -> ladybug.Connection:
+        if self._connection is None:
+            if self._path.exists():
+                self._database, self._connection = _open_file(self._path)
+            else:
+                # nothing is written yet: an empty graph in memory answers
+                self._database = ladybug_load.open_database(Path(":memory:"))
+                self._connection = ladybug.Connection(self._database)
+                ladybug_load.create_tables(self._connection)
+        return self._connection
+
+
+def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
+    if not path.is_file() or path.stat().st_size == 0:
+        raise GraphMissing(f"{path} is not a graph; name another file")
+    try:
+        database = ladybug_load.open_database(path, read_only=True)
+        connection = ladybug.Connection(database)
+    except RuntimeError as error:
+        raise _opening_error(path, _first_line(error)) from error
+    try:
+        version = ladybug_load.schema_version(connection)
+        if version is None:
+            raise GraphMissing(f"{path} is a database, but holds no xlagraph graph")
+        if version > VERSION:
+            raise GraphTooNew(
+                f"{path} was written by a newer xlagraph (schema {version}, here {VERSION}): "
+                "upgrade xlagraph"
+            )
+        if version < VERSION:
+            raise WrongSchema(
+                f"{path} was written by an older xlagraph (schema {version}, here {VERSION}): "
+                "ingest the dumps into a new file"
+            )
+    except GraphError:
+        connection.close()
+        database.close()
+        raise
+    return database, connection
+
+
+def _opening_error(path: Path, text: str) -> GraphError:
+    """Say in our words why the engine does not open a file."""
+    if "set lock" in text:
+        return GraphBusy(f"{path} is being written by a program other than xlagraph")
+    if "retry later" in text:
+        return GraphMissing(
+            f"{path} is damaged, or half written by a program other than xlagraph:"
+            " take a copy of it from before, or ingest the dumps into a new file"
+        )
+    if "Permission denied" in text:
+        return GraphMissing(f"{path} cannot be read: Permission denied")
+    if "Mmap" in text:
+        return GraphMissing(f"{path} cannot be opened: {ladybug_load.NO_ADDRESSES}")
+    return GraphMissing(f"{path} is not a graph: {text}")
+
+
+def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
+    """Say in our words what the engine says; it raises hardly anything but RuntimeError."""
+    text = str(error)
+    if isinstance(error, ValueError | TypeError) or "a vector with ANY type" in text:
+        return QueryFailed(
+            "a list among the parameters does not fit: this engine must tell of what type it is,"
+            " by values in it that are all of one type"
+        )
+    if "write operations in a read-only" in text:
+        return QueryRefused("a statement only reads the graph; this one would write")
+    if text.startswith("Interrupted"):
+        return QueryFailed(f"the statement took longer than {timeout_seconds} s")
+    if "Buffer manager exception" in text:
+        return QueryFailed("the statement needs more memory than the engine may take")
+    if text.endswith(("Order by NODE is not supported.", "Order by REL is not supported.")):
+        return QueryFailed(f"{text} Give the column a name that no variable of the statement has.")
+    return QueryFailed(text)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0]
+
+
+def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever they are
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_cell(item) for item in value]
+    if isinstance(value, dict):
+        if "_NODES" in value and "_RELS" in value:
+            return {"nodes": _cell(value["_NODES"]), "relationships": _cell(value["_RELS"])}
+        if "_LABEL" in value:
+            return {
+                name: _cell(item)
+                for name, item in value.items()
+                if item is not None and name not in _ADDED_FIELDS
+            }
+        return {str(name): _cell(item) for name, item in value.items()}
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, timedelta | UUID):
+        return str(value)
+    if isinstance(value, bytes | bytearray):
+        return value.hex()
+    return str(value)

@@ -1,0 +1,159 @@
+"""Cuts the rows of compilations into chunks, each the parameters of one statement.
+
+All part nodes of a batch stand in one line, compilation by compilation and there label by
+label. A relationship goes with that of its two ends which stands later in the line, so that
+its other end is in the same chunk or in one before; what is in one before, or is no part, is
+looked up by its key.
+
+    line    a0 a1 │ v0 v1 v2 │ v3 v4 i0 │ i1 i2 i3      a chunk between two bars
+    v1→i2                               └ here; v1 is looked up
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, Final, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from xlagraph.graph.neo4j.statements import LOOKED_UP, OF_PARTS
+from xlagraph.graph.rows.tables import CompilationRows, RowBatch, keys_of, row_numbers
+from xlagraph.graph.schema import PARTS
+
+Parameters = dict[str, object]
+
+_PART_LABELS: Final = tuple(node.label for node in PARTS)
+
+
+class Batch:
+    """Compilations that are written together, in chunks that follow one another."""
+
+    def __init__(self, compilations: Sequence[CompilationRows]) -> None:
+        self.compilations = tuple(compilations)
+        joined = RowBatch.joined(self.compilations)
+        self._nodes = {label: joined.nodes[label].combine_chunks() for label in _PART_LABELS}
+        self._keys = {
+            label: joined.nodes[label].column("key").combine_chunks() for label in LOOKED_UP
+        }
+        self._places: dict[str, list[int]] = {label: [] for label in _PART_LABELS}
+        """Places in the line of the nodes of a label."""
+        self._ends: list[int] = []
+        """Place in the line after each compilation's last node."""
+        length = 0
+        for rows in self.compilations:
+            for label, places in self._places.items():
+                count = rows.nodes[label].num_rows
+                places.extend(range(length, length + count))
+                length += count
+            self._ends.append(length)
+        self.length = length
+        """Places in the line."""
+        rows_at = [1] * length
+        columns = {label: row_numbers(places) for label, places in self._places.items()}
+        self._relationships: dict[str, tuple[pa.Table, list[int]]] = {}
+        """By type: the rows in the order of their places, and these places."""
+        for item in OF_PARTS:
+            ends = joined.ends(item.name)
+            later: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]
+                *(
+                    columns[label].take(rows)
+                    for label, rows in zip((item.source, item.target), ends, strict=True)
+                    if label in columns
+                )
+            )
+            order = pc.sort_indices(later)
+            given = joined.relationships[item.name]
+            table = pa.table([*ends, *given.columns[2:]], names=given.column_names)
+            item_places = _integers(later.take(order))
+            self._relationships[item.name] = (table.combine_chunks().take(order), item_places)
+            for place in item_places:
+                rows_at[place] += 1
+        self._rows_before = list(accumulate(rows_at, initial=0))
+        """Nodes and relationships that stand before each place."""
+
+    def chunk_end(self, start: int, rows: int) -> int:
+        """Say before which place the chunk ends that begins at ``start``.
+
+        It has so many rows at most, unless a single place has more, and ends with a
+        compilation if it can.
+        """
+        end = bisect_right(self._rows_before, self._rows_before[start] + rows) - 1
+        ended = bisect_right(self._ends, end)
+        if ended and self._ends[ended - 1] > start:
+            return self._ends[ended - 1]
+        return max(end, start + 1)
+
+    def parameters(self, start: int, end: int) -> Parameters:
+        """Give the parameters of the chunk from ``start`` to before ``end`` in the line."""
+        given: Parameters = {}
+        made: dict[str, range] = {}
+        """Rows of each label that the chunk makes."""
+        old: dict[str, dict[int, int]] = {label: {} for label in LOOKED_UP}
+        old_keys: dict[str, dict[str, int]] = {label: {} for label in LOOKED_UP}
+        for label, table in self._nodes.items():
+            places = self._places[label]
+            made[label] = range(bisect_left(places, start), bisect_left(places, end))
+            part = table.slice(made[label].start, len(made[label]))
+            for name in table.column_names:
+                given[f"{label}_{name}"] = part.column(name).to_pylist()
+        for item in OF_PARTS:
+            table, places = self._relationships[item.name]
+            first = bisect_left(places, start)
+            part = table.slice(first, bisect_left(places, end) - first)
+            for end_name, label in (("source", item.source), ("target", item.target)):
+                given[f"{item.name}_{end_name}"] = self._local(
+                    _integers(part.column(end_name)),
+                    label,
+                    made.get(label, range(0)),
+                    old[label],
+                    old_keys[label],
+                )
+            for item_property in item.properties:
+                name = item_property.name
+                given[f"{item.name}_{name}"] = part.column(name).to_pylist()
+        for label in LOOKED_UP:
+            given[f"old_{label}"] = list(old_keys[label])
+        return given
+
+    def relationships(self, start: int, end: int) -> int:
+        """Count the relationships of a chunk."""
+        return self._rows_before[end] - self._rows_before[start] - (end - start)
+
+    def _local(
+        self,
+        rows: Sequence[int],
+        label: str,
+        made: range,
+        old: dict[int, int],
+        old_keys: dict[str, int],
+    ) -> list[int]:
+        """Say where in the chunk's list of a label each row stands: what it makes, then the old."""
+        first, stop, count = made.start, made.stop, len(made)
+        local: list[int] = []
+        for row in rows:
+            if first <= row < stop:
+                local.append(row - first)
+                continue
+            place = old.get(row)
+            if place is None:
+                # a shared node stands once for each compilation of the batch
+                key: str = self._keys[label][row].as_py()
+                place = old[row] = old_keys.setdefault(key, len(old_keys))
+            local.append(count + place)
+        return local
+
+
+def _integers(column: "pa.ChunkedArray[Any]") -> list[int]:
+    """Give a column without nulls as a list."""
+    return cast("list[int]", column.to_pylist())
+
+
+def keyed_pairs(rows: CompilationRows, name: str, source: str, target: str) -> list[list[str]]:
+    """Give the ends of a type's relationships as pairs of keys."""
+    table = rows.relationships[name]
+    if not table.num_rows:
+        return []
+    sources = keys_of(rows.nodes[source].take(table.column("source")))
+    targets = keys_of(rows.nodes[target].take(table.column("target")))
+    return [list(pair) for pair in zip(sources, targets, strict=True)]

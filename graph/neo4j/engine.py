@@ -1,0 +1,335 @@
+# ruff: noqa: D102  what the methods do is said in engine.py
+"""The Neo4j engine: a server, reached over Bolt.
+
+Driver errors become ours here, in `graph_error`. Writing is in `neo4j_load`.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+import neo4j
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+    UnsupportedServerProduct,
+)
+from neo4j.graph import Node, Path, Relationship
+
+from xlagraph.graph.engine import Cell, Load, Result
+from xlagraph.graph.errors import (
+    GraphError,
+    GraphMissing,
+    GraphTooNew,
+    GraphUnreachable,
+    GraphUnwritable,
+    QueryFailed,
+    QueryRefused,
+    WrongSchema,
+)
+from xlagraph.graph.neo4j.calls import uninterrupted
+from xlagraph.graph.read_only import check_statement, given_parameters
+from xlagraph.graph.rows.read_back import read_compilation
+from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.schema import VERSION
+
+Value = TypeVar("Value")
+
+# What is wrong is said in our words. Who wants to read the driver's log sets a handler.
+logging.getLogger("neo4j").addHandler(logging.NullHandler())
+
+_NEEDED: Final = "5.26"
+"""The oldest release that is tested."""
+
+_OLDEST: Final = (5, 23)
+"""Older servers do not know ``CALL (a, b) { … }``, which every load is made of."""
+
+# Read the names that are in the graph, and nothing else. Others reach disk and network.
+PROCEDURES: Final = frozenset(
+    {
+        "db.labels",
+        "db.propertyKeys",
+        "db.relationshipTypes",
+        "db.schema.nodeTypeProperties",
+        "db.schema.relTypeProperties",
+        "db.schema.visualization",
+    }
+)
+
+# A server that restarts is waited for by a load, not by a query.
+_QUERY_RETRY_SECONDS: Final = 10.0
+_PAUSE_SECONDS: Final = 0.2
+
+
+def open_server(
+    uri: str,
+    *,
+    user: str,
+    password: str | None,
+    database: str,
+    ask_password: Callable[[str], str | None] | None,
+    notify: Callable[[str], None],
+) -> "Neo4jGraph":
+    """Connect to a server; one attempt for each password, so that nobody is locked out."""
+    try:
+        driver = uninterrupted(lambda: _connected(uri, user, password))
+    except AuthError as error:
+        asked = None
+        if password is None and ask_password is not None:
+            asked = ask_password(user)
+        if not asked:
+            raise _login_error(uri, user, given=password is not None) from error
+        try:
+            driver = uninterrupted(lambda: _connected(uri, user, asked))
+        except AuthError as second:
+            raise _login_error(uri, user, given=True) from second
+    graph = Neo4jGraph(driver, uri, database, notify)
+    try:
+        graph.check_server()
+    except BaseException:
+        graph.close()
+        raise
+    return graph
+
+
+def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
+    driver: neo4j.Driver | None = None
+    try:
+        driver = neo4j.GraphDatabase.driver(
+            uri,
+            auth=None if password is None else (user, password),
+            notifications_min_severity="OFF",
+            connection_timeout=15.0,
+            max_transaction_retry_time=_QUERY_RETRY_SECONDS,
+        )
+        _outlasting_cuts(driver.verify_connectivity, was_connected=False)
+    except AuthError:
+        if driver is not None:
+            driver.close()
+        raise
+    except (Neo4jError, DriverError, ValueError, OSError) as error:
+        if driver is not None:
+            driver.close()
+        raise graph_error(error, where=uri) from error
+    return driver
+
+
+def _outlasting_cuts(call: Callable[[], Value], *, was_connected: bool) -> Value:
+    """Make a call, and again for some seconds if its connection is cut.
+
+    A server that is not there is said at once: only what was connected is waited for.
+    """
+    deadline = time.monotonic() + _QUERY_RETRY_SECONDS
+    while True:
+        try:
+            return call()
+        except (SessionExpired, ServiceUnavailable) as error:
+            was_connected = was_connected or isinstance(error, SessionExpired)
+            if not was_connected or time.monotonic() > deadline:
+                raise
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _login_error(uri: str, user: str, *, given: bool) -> GraphUnreachable:
+    if given:
+        return GraphUnreachable(f"{uri} refuses the password of user {user}")
+    return GraphUnreachable(f"{uri} asks user {user} for a password: set NEO4J_PASSWORD")
+
+
+class Neo4jGraph:
+    """One database of a server."""
+
+    def __init__(
+        self, driver: neo4j.Driver, uri: str, database: str, notify: Callable[[str], None]
+    ) -> None:
+        self._driver = driver
+        self._uri = uri
+        self._database = database
+        self._notify = notify
+        self._server = ""
+
+    @property
+    def location(self) -> str:
+        return self._uri if self._database == "neo4j" else f"{self._uri} {self._database}"
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return {"neo4j server": self._server, "neo4j driver": neo4j.__version__}
+
+    @property
+    def is_new(self) -> bool:
+        return False
+
+    def check_server(self) -> None:
+        """Refuse a server that is too old and a graph that another schema wrote."""
+        with self._our_errors():
+            agent = uninterrupted(
+                lambda: _outlasting_cuts(self._driver.get_server_info, was_connected=True)
+            ).agent
+        self._server = agent.partition("/")[2]
+        numbers = self._server.split(".")
+        if all(number.isdigit() for number in numbers[:2]) and len(numbers) >= 2:
+            version = (int(numbers[0]), int(numbers[1]))
+            if version < _OLDEST:
+                raise GraphUnreachable(
+                    f"{self._uri} is Neo4j {self._server}; xlagraph needs {_NEEDED} or later"
+                )
+        found = self.query("MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version")
+        stored = found.rows[0][0] if found.rows else VERSION
+        if not isinstance(stored, int) or stored < VERSION:
+            raise WrongSchema(
+                f"the graph at {self._uri} was written by an older xlagraph "
+                f"(schema {stored}, here {VERSION}): ingest the dumps into an empty database"
+            )
+        if stored > VERSION:
+            raise GraphTooNew(
+                f"the graph at {self._uri} was written by a newer xlagraph "
+                f"(schema {stored}, here {VERSION}): upgrade xlagraph"
+            )
+
+    def query(
+        self,
+        text: str,
+        parameters: Mapping[str, Cell] | None = None,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> Result:
+        statement = check_statement(text, procedures=PROCEDURES)
+        given = given_parameters(statement, parameters or {})
+        with self._our_errors(timeout_seconds):
+            found = uninterrupted(
+                lambda: self._driver.execute_query(
+                    # the driver wants literal text; this text has passed the guard
+                    neo4j.Query(text, timeout=timeout_seconds),
+                    given,
+                    routing_=neo4j.RoutingControl.READ,
+                    database_=self._database,
+                )
+            )
+        return Result(
+            tuple(found.keys),
+            tuple(tuple(map(_cell, record.values())) for record in found.records),
+        )
+
+    @contextmanager
+    def load(self) -> Iterator[Load]:
+        from xlagraph.graph.neo4j.load import loading
+
+        with (
+            self._our_errors(writes=True),
+            loading(self._driver, self._database, self._notify) as load,
+        ):
+            yield load
+
+    def read(self, compilation: str) -> CompilationRows:
+        return read_compilation(self.query, compilation)
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _our_errors(
+        self, timeout_seconds: float | None = None, *, writes: bool = False
+    ) -> Iterator[None]:
+        try:
+            yield
+        except (Neo4jError, DriverError) as error:
+            raise graph_error(
+                error, where=self._uri, timeout_seconds=timeout_seconds, writes=writes
+            ) from error
+        except (ValueError, TypeError, OverflowError) as error:
+            if writes:
+                raise
+            raise QueryFailed(f"a parameter does not fit: {error}") from error
+
+
+def graph_error(
+    error: Exception,
+    *,
+    where: str,
+    timeout_seconds: float | None = None,
+    writes: bool = False,
+) -> GraphError:
+    """Say in our words what the driver says; never in words that hold a password."""
+    if isinstance(error, ServiceUnavailable | SessionExpired):
+        return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
+    if isinstance(error, ConfigurationError | UnsupportedServerProduct):
+        return GraphUnreachable(
+            f"{where} is too old or no Neo4j, xlagraph needs {_NEEDED} or later: "
+            f"{_first_line(error)}"
+        )
+    if isinstance(error, OSError | ValueError):
+        return GraphUnreachable(f"cannot connect to {where}: {_first_line(error)}")
+    if isinstance(error, Neo4jError):
+        code = error.code or ""
+        said = error.message or _first_line(error)
+        if "CredentialsExpired" in code:
+            return GraphUnreachable(
+                f"the password at {where} must be changed before it can be used: "
+                "log in once in Neo4j Browser"
+            )
+        if "AuthenticationRateLimit" in code:
+            return GraphUnreachable(
+                f"{where} refuses to log in for a while, after too many wrong passwords"
+            )
+        if isinstance(error, AuthError) or "Security.Token" in code:
+            return GraphUnreachable(f"{where} refuses to log in: {said}")
+        if "DatabaseNotFound" in code or "DatabaseUnavailable" in code:
+            return GraphMissing(f"no database at {where}: {said}")
+        if code.endswith(".AccessMode"):
+            return QueryRefused("a statement only reads the graph; this one would write")
+        if ".TransactionTimedOut" in code:
+            return QueryFailed(f"the statement took longer than {timeout_seconds} s")
+        if "Security." in code:
+            return QueryRefused(f"the user may not do this at {where}: {said}")
+        if writes:
+            return GraphUnwritable(f"{where} does not take what is written: {said}")
+        if isinstance(error, ClientError):
+            return QueryFailed(said)
+    if writes:
+        return GraphUnwritable(f"{where} does not take what is written: {_first_line(error)}")
+    return QueryFailed(_first_line(error))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0].rstrip(":")
+
+
+def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever they are
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_cell(item) for item in value]
+    if isinstance(value, Path):
+        return {
+            "nodes": [_cell(node) for node in value.nodes],
+            "relationships": [_cell(relationship) for relationship in value.relationships],
+        }
+    if isinstance(value, Node | Relationship):
+        return {name: _cell(item) for name, item in value.items()}
+    if isinstance(value, Mapping):
+        return {str(name): _cell(item) for name, item in value.items()}
+    if isinstance(value, bytes | bytearray):
+        return value.hex()
+    if hasattr(value, "iso_format"):
+        return str(value.iso_format())
+    return str(value)

@@ -1,0 +1,213 @@
+"""Transactions of a load: each is done exactly once, or its error is raised.
+
+A load is a `Load` node with a heartbeat, and one more for each of its workers. Every writing
+transaction also writes to its worker's node: it counts the transaction, so that one whose end
+got lost on the way is not done twice, and it fails if somebody else ended the load. A load has
+ended when its process is gone, or its heart has not beaten for a minute.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import neo4j
+from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
+
+from xlagraph.graph.errors import GraphBusy
+from xlagraph.graph.neo4j import statements
+from xlagraph.graph.neo4j.calls import Value, uninterrupted
+from xlagraph.graph.neo4j.process_identity import is_gone, this_process
+
+DEAD_AFTER_SECONDS: Final = 60.0
+RETRY_SECONDS: Final = 120.0
+"""How long a load waits for a server that restarts."""
+
+_LAST_RETRY_SECONDS: Final = 5.0
+"""How long what is given up waits."""
+
+WRITTEN_ROWS: Final = 10_000
+"""Nodes and relationships of one transaction. 194 000 in one took three times as long."""
+
+DELETED_NODES: Final = 5_000
+"""Nodes that one transaction deletes, with their relationships."""
+
+Work = Callable[[neo4j.Transaction], Value]
+
+
+class OutOfMemory(Exception):
+    """The server ran out of memory over a transaction."""
+
+
+class BatchLimit:
+    """How much one transaction of a load may write or delete: less where memory is short."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+
+    def halve(self, tried: int) -> None:
+        """Allow half of what was tried, unless another worker found out at the same time."""
+        with self._lock:
+            if self.most == tried:
+                self.most = max(1, tried // 2)
+
+
+@dataclass(frozen=True)
+class LoadState:
+    """What the workers of a load share."""
+
+    key: str
+    driver: neo4j.Driver
+    database: str
+    known: Mapping[str, set[str]] = field(
+        default_factory=lambda: {node.label: set() for node in statements.MERGED}
+    )
+    """Keys of shared nodes that this load has seen in the graph."""
+    held_elsewhere: set[str] = field(default_factory=set)
+    """Compilations that other loads were writing when this one came to them."""
+    rows: BatchLimit = field(default_factory=lambda: BatchLimit(WRITTEN_ROWS))
+    deletions: BatchLimit = field(default_factory=lambda: BatchLimit(DELETED_NODES))
+    given_up: threading.Event = field(default_factory=threading.Event)
+    """Set when nothing more is to be written: nobody waits for the server any more."""
+
+
+class Transactions:
+    """What one worker does, and the `Load` node that stands for it; the first has no name."""
+
+    def __init__(self, state: LoadState, name: str | None = None) -> None:
+        self.state = state
+        self._key = state.key if name is None else f"{state.key}/{name}"
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def register(self) -> None:
+        """Make the node that stands for this worker."""
+        self.retried(
+            lambda tx: tx.run(
+                "MERGE (l:Load {key: $key}) "
+                "SET l.load = $load, l.process = $process, l.chunk = 0, l.heartbeat = timestamp()",
+                key=self._key,
+                load=self.state.key,
+                process=this_process(),
+            ).consume()
+        )
+
+    def once(self, work: "Work[Value]") -> Value | None:
+        """Do a piece of work in a transaction exactly once.
+
+        None if it turns out to be done already, because only its confirmation was lost.
+        """
+        self._count += 1
+        count = self._count
+
+        def counted(tx: neo4j.Transaction) -> Value | None:
+            claim = tx.run(
+                "MATCH (l:Load {key: $worker}) "
+                "WITH l, l.chunk AS done SET l.chunk = $count, l.heartbeat = timestamp() "
+                "RETURN done",
+                worker=self._key,
+                count=count,
+            ).single()
+            if claim is None:
+                raise self.lease_expired()
+            return None if claim["done"] >= count else work(tx)
+
+        return self.retried(counted)
+
+    def send_heartbeat(self) -> None:
+        """Tell other loads that this one lives."""
+        self.retried(
+            lambda tx: tx.run(
+                "MATCH (l:Load {key: $key}) SET l.heartbeat = timestamp()", key=self._key
+            ).consume()
+        )
+
+    def state_of(self, compilation: str) -> tuple[str, str | None] | None:
+        """Say in which state a compilation is, and which load holds it; None if it is gone."""
+        found = self.retried(
+            lambda tx: tx.run(
+                "MATCH (c:Compilation {key: $key}) RETURN c.state AS state, c.load AS load",
+                key=compilation,
+            ).single()
+        )
+        return None if found is None else (found["state"], found["load"])
+
+    def stale_loads(self) -> list[str]:
+        """Find the loads that have ended without signing off."""
+        found = self.retried(
+            lambda tx: tx.run(
+                "MATCH (l:Load) WITH l.load AS load, collect(l.process)[0] AS process, "
+                "max(l.heartbeat) AS heartbeat WHERE load <> $own "
+                "RETURN load, process, timestamp() - heartbeat AS silent",
+                own=self.state.key,
+            ).values()
+        )
+        return [
+            str(load)
+            for load, process, silent in found
+            if silent > 1000 * DEAD_AFTER_SECONDS or is_gone(str(process))
+        ]
+
+    def sign_off(self) -> None:
+        """Delete the nodes that stand for the load, unless something of it is left."""
+        self.retried(
+            lambda tx: tx.run(
+                "MATCH (l:Load {load: $load}) "
+                "WHERE NOT EXISTS { MATCH (c:Compilation) WHERE c.load = $load } DELETE l",
+                load=self.state.key,
+            ).consume()
+        )
+
+    def retried(self, work: "Work[Value]") -> Value:
+        """Run a transaction, again where it may succeed the next time.
+
+        Not left to the driver: it would repeat for minutes what is too large for the server,
+        and gives up where a commit was not confirmed. Work that must not be done twice counts
+        itself, see `once`.
+        """
+        return uninterrupted(partial(self._retried, work))
+
+    def _retried(self, work: "Work[Value]") -> Value:
+        began = time.monotonic()
+        pause = 0.02
+        # one transaction after the other, also where Ctrl-C ended the wait for the one before
+        with self._lock:
+            while True:
+                try:
+                    return self._transact(work)
+                except (Neo4jError, DriverError) as error:
+                    code = (error.code if isinstance(error, Neo4jError) else None) or ""
+                    if "OutOfMemory" in code:
+                        raise OutOfMemory(str(error)) from error
+                    may_succeed = (
+                        error.is_retryable()
+                        or isinstance(error, IncompleteCommit)
+                        # a node that was found was deleted by a delete_orphans before it was locked
+                        or "EntityNotFound" in code
+                    )
+                    is_given_up = self.state.given_up.is_set()
+                    patience = _LAST_RETRY_SECONDS if is_given_up else RETRY_SECONDS
+                    if not may_succeed or time.monotonic() > began + patience:
+                        raise
+                time.sleep(random.uniform(0, pause))  # noqa: S311  only spreads those who collide
+                pause = min(2 * pause, 2.0)
+
+    def _transact(self, work: "Work[Value]") -> Value:
+        with (
+            self.state.driver.session(database=self.state.database) as session,
+            session.begin_transaction() as transaction,
+        ):
+            done = work(transaction)
+            transaction.commit()
+            return done
+
+    def lease_expired(self) -> GraphBusy:
+        """Say that somebody else ended this load."""
+        return GraphBusy(
+            "another process took this load for dead and cleared what it had not completed: "
+            "ingest again"
+        )

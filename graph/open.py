@@ -1,0 +1,103 @@
+"""Opens a graph; the only place that decides which engine it is."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from xlagraph.graph.engine import Graph
+from xlagraph.graph.errors import GraphMissing, GraphUnreachable
+
+DEFAULT_FILE: Final = "xlagraph.lbug"
+
+_SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+# also a URI whose colon or slashes were forgotten: it may hold a password, which a file name
+# would show
+_ANY_SCHEME: Final = re.compile(
+    r"[a-z][a-z0-9+.-]*:/|(?:neo4j|bolt)(?:\+s(?:sc)?)?(?::|//)", re.IGNORECASE
+)
+# what a cluster may be asked for; the driver would take any other name too
+_ROUTING: Final = re.compile(r"(?:policy=[\w.-]*)?", re.ASCII)
+
+
+def open_graph(
+    location: str | Path | None = None,
+    *,
+    create: bool = False,
+    wait: bool = True,
+    ask_password: Callable[[str], str | None] | None = None,
+    notify: Callable[[str], None] | None = None,
+) -> Graph:
+    """Open a graph file, or a Neo4j server by its URI.
+
+    Without a location it is what ``XLAGRAPH_GRAPH``, else ``NEO4J_URI`` names, else
+    ``xlagraph.lbug`` in the current folder. A server takes name, password and database from
+    ``NEO4J_USERNAME``, ``NEO4J_PASSWORD`` and ``NEO4J_DATABASE``; without a password it is
+    tried without one, then ``ask_password`` is called with the user's name.
+
+    ``create`` allows a load to make a file that is not there; a file is made by nothing else.
+    Without ``wait`` a load raises GraphBusy while somebody else writes; else ``notify`` is told.
+
+    Raises `GraphMissing`, `GraphUnreachable`, `GraphTooNew`.
+    """
+    named = _named(location)
+    tell = notify or _say_nothing
+    if _ANY_SCHEME.match(named):
+        _check_uri(named)
+        from xlagraph.graph.neo4j.engine import open_server
+
+        return open_server(
+            named,
+            user=os.environ.get("NEO4J_USERNAME") or "neo4j",
+            password=os.environ.get("NEO4J_PASSWORD"),
+            database=os.environ.get("NEO4J_DATABASE") or "neo4j",
+            ask_password=ask_password,
+            notify=tell,
+        )
+    from xlagraph.graph.ladybug.engine import LadybugGraph
+
+    try:
+        path = Path(named).expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # a link in a circle, no home, no current folder
+        raise GraphMissing(f"{named} leads nowhere: {error}") from error
+    return LadybugGraph(path, create=create, wait=wait, notify=tell)
+
+
+def _named(location: str | Path | None) -> str:
+    if location is not None:
+        if not str(location):
+            raise GraphMissing("the name of the graph is empty; name a file or a neo4j:// URI")
+        return str(location)
+    return os.environ.get("XLAGRAPH_GRAPH") or os.environ.get("NEO4J_URI") or DEFAULT_FILE
+
+
+def _check_uri(uri: str) -> None:
+    """Refuse what the driver would refuse in words that help nobody; never repeat a secret."""
+    try:
+        parts = urlsplit(uri)
+        holds_secret = "@" in uri or parts.fragment or not _ROUTING.fullmatch(parts.query)
+        port_fits = parts.port is None or parts.port > 0
+    except ValueError:
+        raise GraphUnreachable(
+            "the URI of the graph cannot be read; expected neo4j://HOST:PORT"
+        ) from None
+    if holds_secret:
+        raise GraphUnreachable(
+            "the URI of the graph holds more than a place, maybe a user or a password; "
+            "name them in NEO4J_USERNAME and NEO4J_PASSWORD instead"
+        )
+    if not parts.scheme:
+        raise GraphUnreachable("the URI of the graph lacks a colon; expected neo4j://HOST:PORT")
+    if parts.scheme.lower() not in _SCHEMES:
+        raise GraphUnreachable(
+            f"{parts.scheme}:// is no scheme of a graph; expected a file or one of "
+            + ", ".join(f"{scheme}://" for scheme in _SCHEMES)
+        )
+    if not parts.hostname or not port_fits:
+        raise GraphUnreachable(f"{uri} names no host and port; expected neo4j://HOST:PORT")
+
+
+def _say_nothing(_: str) -> None:
+    pass

@@ -1,0 +1,1 @@
+"""Rows of compilations as tables: how they are kept, written and read back."""

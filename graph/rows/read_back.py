@@ -1,0 +1,139 @@
+"""Reads compilations back from a graph, in statements that both engines understand.
+
+Every statement is made from the schema and begins at keys: parts are found by walking from
+their compilation, shared nodes by walking from the parts, and never back, for that would lead
+to other compilations. So reading costs by what is read, however large the graph is.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.errors import NameUnknown
+from xlagraph.graph.rows.tables import (
+    KEYED_COLUMNS,
+    NODE_COLUMNS,
+    RELATIONSHIP_COLUMNS,
+    CompilationRows,
+    KeyedRows,
+)
+from xlagraph.graph.schema import SCHEMA, NodeType, RelationshipType
+
+Query = Callable[[str, Mapping[str, Cell]], Result]
+Row = tuple[Cell, ...]
+
+# Parts before shared nodes; a walk leads on in this order, or stays at its label.
+_LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.shared))
+
+
+# Keys of one statement: a server holds them all, and the rows that they lead to.
+_KEYS_AT_ONCE: Final = 20_000
+
+
+def read_compilation(query: Query, compilation: str) -> CompilationRows:
+    """Give the rows of a complete compilation; NameUnknown if there is none."""
+    rows = read_compilations(query, [compilation])
+    relationships = {
+        item.name: _with_row_numbers(item, rows.relationships[item.name], rows.nodes)
+        for item in SCHEMA.relationships
+    }
+    return CompilationRows(rows.nodes, relationships)
+
+
+def read_compilations(query: Query, compilations: Collection[str]) -> KeyedRows:
+    """Give the rows of complete compilations, each node once, in the order of the keys.
+
+    Raises NameUnknown if one is not there.
+    """
+    keys, relationships = _walk(query, compilations)
+    nodes = {
+        node.label: _table(
+            NODE_COLUMNS[node.label], _found(query, _look_up_text(node), keys[node.label])
+        )
+        for node in SCHEMA.nodes
+    }
+    states = {row["key"]: row["state"] for row in nodes["Compilation"].to_pylist()}
+    for compilation in compilations:
+        if states.get(compilation) != "complete":
+            raise NameUnknown(f"no compilation {compilation} in the graph")
+    return KeyedRows(
+        nodes,
+        {name: _table(columns, relationships[name]) for name, columns in KEYED_COLUMNS.items()},
+    )
+
+
+def _walk(
+    query: Query, compilations: Collection[str]
+) -> tuple[dict[str, set[str]], dict[str, list[Row]]]:
+    """Find the keys of all nodes by label, and all relationships by type."""
+    keys: dict[str, set[str]] = {label: set() for label in _LABELS}
+    keys["Compilation"].update(compilations)
+    relationships: dict[str, list[Row]] = {item.name: [] for item in SCHEMA.relationships}
+    for label in _LABELS:
+        walked: set[str] = set()
+        while fresh := keys[label] - walked:
+            for item in SCHEMA.relationships:
+                if _nearer_label(item) == label:
+                    found = _found(query, _walk_text(item), fresh)
+                    relationships[item.name] += found
+                    keys[item.source].update(str(row[0]) for row in found)
+                    keys[item.target].update(str(row[1]) for row in found)
+            walked |= fresh
+    return keys, relationships
+
+
+def _nearer_label(relationship: RelationshipType) -> str:
+    """Give the label of the end that a walk comes to first."""
+    return min(relationship.source, relationship.target, key=_LABELS.index)
+
+
+def _walk_text(relationship: RelationshipType) -> str:
+    label = _nearer_label(relationship)
+    nearer, further = ("a", "b") if label == relationship.source else ("b", "a")
+    # a plain MATCH of what is optional here would read the whole table in the embedded engine
+    return (
+        f"UNWIND $keys AS wanted MATCH ({nearer}:{label} {{key: wanted}}) OPTIONAL MATCH "
+        f"(a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "
+        f"WITH a, r, b WHERE {further}.key IS NOT NULL "
+        f"RETURN a.key AS source, b.key AS target"
+        + "".join(f", r.{item.name} AS {item.name}" for item in relationship.properties)
+    )
+
+
+def _look_up_text(node: NodeType) -> str:
+    columns = ", ".join(f"n.{item.name} AS {item.name}" for item in node.properties)
+    return (
+        f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) "
+        f"RETURN {columns} ORDER BY key"
+    )
+
+
+def _found(query: Query, text: str, keys: Collection[str]) -> list[Row]:
+    """Give the rows that a statement finds for all keys."""
+    wanted = sorted(keys)
+    return [
+        row
+        for start in range(0, len(wanted), _KEYS_AT_ONCE)
+        for row in query(text, {"keys": wanted[start : start + _KEYS_AT_ONCE]}).rows
+    ]
+
+
+def _table(columns: pa.Schema, rows: Sequence[Row]) -> pa.Table:
+    cells = zip(*rows, strict=True) if rows else [()] * len(columns)
+    return pa.table(
+        [pa.array(list(column), field.type) for column, field in zip(cells, columns, strict=True)],
+        schema=columns,
+    )
+
+
+def _with_row_numbers(
+    relationship: RelationshipType, table: pa.Table, nodes: Mapping[str, pa.Table]
+) -> pa.Table:
+    ends = [
+        pc.index_in(table.column(name), value_set=nodes[label].column("key"))
+        for name, label in (("source", relationship.source), ("target", relationship.target))
+    ]
+    return pa.table([*ends, *table.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name])

@@ -1,0 +1,91 @@
+"""Changes to whole runs: take one out, rename it, tag it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xlagraph.graph.engine import Graph
+from xlagraph.graph.errors import NameTaken, NameUnknown
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was taken out."""
+
+    runs: tuple[str, ...]
+    """Keys of the runs that went, with their last compilation."""
+    compilations: tuple[str, ...]
+    """Keys, in order."""
+
+
+def remove(graph: Graph, name: str) -> Removed:
+    """Take a run or one compilation out, named by its key; NameUnknown if there is none.
+
+    Shared nodes that nothing uses any more go with it.
+    """
+    compilations = _compilations(graph, name) or _compilation(graph, name)
+    if not compilations:
+        raise NameUnknown(f"no run and no compilation is called {name}")
+    runs = {run for run, _ in compilations}
+    with graph.load() as load:
+        for _, compilation in compilations:
+            load.remove(compilation)
+    gone = [run for run in sorted(runs) if not _compilations(graph, run)]
+    return Removed(tuple(gone), tuple(compilation for _, compilation in compilations))
+
+
+def rename_run(graph: Graph, old: str, new: str) -> None:
+    """Give a run another name, and with it its compilations another key.
+
+    Raises NameUnknown if there is no such run, NameTaken if the new name is in use.
+    """
+    if not new or new.strip("/") != new:
+        raise NameTaken(f"{new!r} cannot name a run: it is empty, or begins or ends with `/`")
+    from xlagraph.graph.rows.tables import rebased  # pyarrow takes its time
+
+    with graph.load() as load:
+        compilations = _compilations(graph, old)
+        if not compilations:
+            raise NameUnknown(f"no run is called {old}")
+        if old == new:
+            return
+        if _compilations(graph, new):
+            raise NameTaken(f"a run called {new} is there already; remove it first")
+        for _, compilation in compilations:
+            rows = rebased(graph.read(compilation), old, new)
+            load.remove(compilation)
+            load.write(rows)
+
+
+def tag_run(graph: Graph, run: str, tags: Mapping[str, str | None]) -> None:
+    """Set tags of a run, the others stay; None takes one away. NameUnknown without the run."""
+    with graph.load() as load:
+        found = graph.query("MATCH (r:Run {key: $run}) RETURN r.tags AS tags", {"run": run})
+        if not found.rows:
+            raise NameUnknown(f"no run is called {run}")
+        stored = found.rows[0][0]
+        current: dict[str, str | None] = {}
+        for tag in stored if isinstance(stored, list) else []:
+            name, _, value = str(tag).partition("=")
+            current[name] = value
+        changed = {**current, **tags}
+        if changed != current:
+            lines = [f"{name}={value}" for name, value in changed.items() if value is not None]
+            load.tag(run, lines)
+
+
+def _compilations(graph: Graph, run: str) -> list[tuple[str, str]]:
+    result = graph.query(
+        "MATCH (r:Run {key: $run})-[:COMPILED]->(c:Compilation) WHERE c.state = 'complete' "
+        "RETURN r.key AS run, c.key AS compilation ORDER BY compilation",
+        {"run": run},
+    )
+    return [(str(run), str(compilation)) for run, compilation in result.rows]
+
+
+def _compilation(graph: Graph, key: str) -> list[tuple[str, str]]:
+    result = graph.query(
+        "MATCH (r:Run)-[:COMPILED]->(c:Compilation {key: $key}) WHERE c.state = 'complete' "
+        "RETURN r.key AS run, c.key AS compilation",
+        {"key": key},
+    )
+    return [(str(run), str(compilation)) for run, compilation in result.rows]

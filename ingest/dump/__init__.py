@@ -1,0 +1,1 @@
+"""The text of a dump as records, and back."""

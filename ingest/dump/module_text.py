@@ -1,0 +1,150 @@
+"""The module text beside a dump: computations, fused roots, call stacks.
+
+    HloModule jit_f, is_scheduled=true, …
+    FileNames                          1 "/src/train.py"
+    FunctionNames                      1 "train_step"
+    FileLocations                      1 {file_name_id=1 function_name_id=1 line=50 … column=18 …}
+    StackFrames                        2 {file_location_id=1 parent_frame_id=2}
+    %fused_computation (…) -> … {      or ``fused_computation {``, and ``ENTRY`` in front of one
+      ROOT %add.3 = f32[8]{0} add(…)   or without ``%``
+    }
+
+The text is a companion of the dump and its grammar is XLA's own and open: lines that do
+not fit are passed over.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.dump.instruction_text import InstructionFacts, opcode_of, unescaped
+
+__all__ = ["ModuleInstruction", "ModuleText", "StackFrame", "parse_module_text"]
+
+
+class ModuleInstruction(NamedTuple):
+    """One instruction of the module text."""
+
+    computation: str
+    text: str
+    """After ``%name = ``."""
+
+
+class StackFrame(NamedTuple):
+    """A place in the source from which an instruction comes, and who called it."""
+
+    function: str | None
+    file: str | None
+    line: int | None
+    column: int | None
+    caller: int | None
+    """Number of the calling frame; None of the outermost."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleText:
+    """What is kept of a module text."""
+
+    name: str | None
+    instructions: Mapping[str, ModuleInstruction]
+    roots: Mapping[str, str]
+    """Text of the root of each computation, after ``%name = ``."""
+    frames: Mapping[int, StackFrame]
+    """By number; every caller is among them, and none calls itself by way of others."""
+
+    def root_opcode(self, facts: InstructionFacts) -> str | None:
+        """Give the opcode of the root of the computation that a fusion runs; else None."""
+        if facts.opcode != "fusion" or facts.calls is None:
+            return None
+        root = self.roots.get(facts.calls)
+        return opcode_of(root) if root is not None else None
+
+    def place(self, facts: InstructionFacts) -> tuple[str | None, int | None]:
+        """Give source file and line: what the instruction says itself, else its innermost frame."""
+        if facts.source_file is not None or facts.stack_frame_id is None:
+            return facts.source_file, facts.source_line
+        frame = self.frames.get(facts.stack_frame_id)
+        return (frame.file, frame.line) if frame else (None, None)
+
+
+_MODULE: Final = re.compile(r"HloModule ([^\s,]+)")
+# %region_0.4 (a: f32[]) -> f32[] {   region_1.4 {   ENTRY %main.5 (…) -> … {
+_COMPUTATION: Final = re.compile(r"(?:ENTRY )?%?([^\s(]+) (?:.*)\{$")
+# 1 "train_step"   1 {file_location_id=1 parent_frame_id=1}
+_TABLE_ROW: Final = re.compile(r"(\d{1,18}) (.+)")
+_FIELD: Final = re.compile(r"(\w+)=(\d{1,18})(?!\d)")
+_TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
+
+
+def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
+    """Read the instructions called `names` and the stack frames; linear in the text."""
+    lines = text.removeprefix("\N{BYTE ORDER MARK}").split("\n")
+    wanted = names if isinstance(names, set | frozenset | dict) else frozenset(names)
+    module = None
+    tables: dict[str, dict[int, str]] = {}
+    table: dict[int, str] | None = None
+    computation = ""
+    found: dict[str, ModuleInstruction] = {}
+    roots: dict[str, str] = {}
+    for line in lines:
+        if line.startswith("  "):
+            end = line.find(" = ")
+            is_root = line.startswith("ROOT ", 2)
+            start = 7 if is_root else 2
+            name = line[start + line.startswith("%", start) : end]
+            if is_root:
+                roots[computation] = line[end + 3 :].rstrip()
+            if name in wanted and end > 0 and name not in found:
+                found[name] = ModuleInstruction(computation, line[end + 3 :].rstrip())
+        elif table is not None and (row := _TABLE_ROW.match(line)):
+            table.setdefault(int(row[1]), row[2])
+        elif (line := line.rstrip()) in _TABLES:
+            table = tables.setdefault(line, {})
+        elif line.endswith("{") and (header := _COMPUTATION.match(line)):
+            computation = header[1]
+        elif module is None and (header := _MODULE.match(line)):
+            module = header[1]
+    return ModuleText(module, found, roots, _frames(tables))
+
+
+def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:
+    files, functions, locations, stack = (tables.get(table, {}) for table in _TABLES)
+    callers = _callers(stack)
+    frames: dict[int, StackFrame] = {}
+    for number, row in stack.items():
+        location = _fields(locations.get(_fields(row).get("file_location_id", 0), ""))
+        file = files.get(location.get("file_name_id", 0))
+        function = functions.get(location.get("function_name_id", 0))
+        frames[number] = StackFrame(
+            unescaped(function.rstrip()) or None if function else None,
+            unescaped(file.rstrip()) or None if file else None,
+            location.get("line") or None,
+            location.get("column"),
+            callers[number],
+        )
+    return frames
+
+
+def _callers(stack: Mapping[int, str]) -> dict[int, int | None]:
+    """Give each frame's caller; one that is missing or leads back to the frame is None."""
+    callers: dict[int, int | None] = {}
+    for number, row in stack.items():
+        # XLA prints the number of the parent + 1, and 1 for none.
+        caller = _fields(row).get("parent_frame_id", 0) - 1
+        callers[number] = caller if caller in stack else None
+    sound: set[int] = set()
+    for number in stack:
+        path: dict[int, None] = {}
+        at: int | None = number
+        while at is not None and at not in sound and at not in path:
+            path[at] = None
+            at = callers[at]
+        if at in path:  # a circle: cut it where it was entered
+            callers[next(reversed(path))] = None
+        sound.update(path)
+    return callers
+
+
+def _fields(row: str) -> dict[str, int]:
+    return {name: int(number) for name, number in _FIELD.findall(row)}

@@ -1,0 +1,1 @@
+"""Which files make one dump, and what is in them."""

@@ -1,0 +1,1 @@
+"""What follows from a plan: live ranges, successions, peaks."""

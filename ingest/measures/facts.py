@@ -1,0 +1,194 @@
+"""What is known of a compilation once its files are joined and its measures derived."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.dump.instruction_text import InstructionFacts, filled, instruction_facts
+from xlagraph.ingest.dump.module_text import ModuleText, StackFrame
+from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.measures.live_ranges import Span, value_spans
+from xlagraph.ingest.measures.peaks import Peaks, peaks
+from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
+from xlagraph.ingest.measures.succession import AliasPlace, Succession, alias_places, succession
+from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.rows.keys import bounded_key
+
+__all__ = ["CallPath", "Facts", "Instruction", "instruction_names", "join_facts"]
+
+_NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
+_DIGEST_CHARACTERS: Final = 20  # 80 bits: no two callers alike among billions
+
+
+class Instruction(NamedTuple):
+    """An instruction that the dump names; None where neither dump nor module text tells."""
+
+    name: str
+    opcode: str | None
+    shape: str | None
+    op_name: str | None
+    source_file: str | None
+    source_line: int | None
+    computation: str | None
+    target: str | None
+    root_opcode: str | None
+    step: int | None
+    """Place in the schedule; the first one if the schedule names it twice."""
+    text: str | None
+    """``%name = shape opcode(…)…``, as the dump prints it."""
+
+
+class CallPath(NamedTuple):
+    """A stack frame together with its callers."""
+
+    key: str
+    """Own place and a digest of the caller's key: the same in all compilations."""
+    frame: StackFrame
+    caller: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A plan, what the module text adds, and what follows from them."""
+
+    plan: Plan
+    spans: tuple[Span | None, ...]
+    """Live ranges, aligned with the values of the plan; so are the next two."""
+    last_uses: tuple[int | None, ...]
+    alias_places: tuple[AliasPlace, ...]
+    peaks: Peaks
+    succession: tuple[Succession, ...]
+    printed_shares: tuple[PrintedShare, ...]
+    instructions: tuple[Instruction, ...]
+    """In the order of `instruction_names`."""
+    call_path_of_instructions: tuple[str | None, ...]
+    """Key of the call path that led to each instruction."""
+    call_paths: tuple[CallPath, ...]
+    """Callers before those that they call."""
+
+
+def instruction_names(plan: Plan) -> dict[str, int]:
+    """Give every instruction that a dump names, the schedule first, each a number from 0."""
+    schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
+    used_values = plan.used_values or ()
+    names = dict.fromkeys(schedule)
+    names.update(dict.fromkeys([value.name for value in plan.values]))
+    names.update(dict.fromkeys([name for used in used_values for name, _ in used.positions]))
+    names.update(dict.fromkeys([name for used in used_values for name, _, _ in used.uses]))
+    names.update(dict.fromkeys(plan.instructions))
+    return {name: place for place, name in enumerate(names)}
+
+
+def join_facts(plan: Plan, module_text: ModuleText | None, names: Mapping[str, int]) -> Facts:
+    """Join a plan with the module text beside it and derive the measures.
+
+    ``names`` are those that `instruction_names` gives for the plan.
+    """
+    spans = tuple(value_spans(plan))
+    taken = takeovers(plan, spans)
+    followers = tuple(succession(plan, spans, taken))
+    steps = _steps(plan)
+    frame_ids, instructions = _instructions(plan, module_text, names, steps)
+    call_paths, paths_of_frames = _call_paths(module_text, frame_ids)
+    return Facts(
+        plan=plan,
+        spans=spans,
+        last_uses=_last_uses(plan, steps),
+        alias_places=tuple(alias_places(plan, spans, followers)),
+        peaks=peaks(plan, spans, taken),
+        succession=followers,
+        printed_shares=printed_shares(plan, spans),
+        instructions=instructions,
+        call_path_of_instructions=tuple(map(paths_of_frames.get, frame_ids)),
+        call_paths=call_paths,
+    )
+
+
+def _steps(plan: Plan) -> dict[str, int]:
+    steps: dict[str, int] = {}
+    if plan.live_ranges is not None:
+        for step, name in enumerate(plan.live_ranges.schedule):
+            steps.setdefault(name, step)
+    return steps
+
+
+def _last_uses(plan: Plan, steps: Mapping[str, int]) -> tuple[int | None, ...]:
+    last_uses: dict[int, int] = {}
+    for used in plan.used_values or ():
+        found = [steps[name] for name, _, _ in used.uses if name in steps]
+        if found:
+            last_uses[used.value_id] = max(found)
+    return tuple([last_uses.get(value.value_id) for value in plan.values])
+
+
+def _instructions(
+    plan: Plan, module_text: ModuleText | None, names: Iterable[str], steps: Mapping[str, int]
+) -> tuple[tuple[int | None, ...], tuple[Instruction, ...]]:
+    """Give the instructions, and of each the innermost frame of its stack."""
+    in_module = module_text.instructions if module_text is not None else {}
+    frame_ids: list[int | None] = []
+    instructions = []
+    for name in names:
+        text = plan.instructions.get(name)
+        facts = instruction_facts(text) if text is not None else _NOTHING
+        computation = root_opcode = None
+        source_file, source_line = facts.source_file, facts.source_line
+        if module_text is not None:
+            if (found := in_module.get(name)) is not None:
+                computation = found.computation or None
+                if text is None:
+                    facts = instruction_facts(found.text)
+                elif text != found.text:  # alike in every producer but the oldest
+                    facts = filled(facts, instruction_facts(found.text))
+                root_opcode = module_text.root_opcode(facts)
+            source_file, source_line = module_text.place(facts)
+        frame_ids.append(facts.stack_frame_id)
+        instructions.append(
+            Instruction(
+                name,
+                facts.opcode,
+                facts.shape,
+                facts.op_name or None,
+                source_file or None,
+                source_line,
+                computation,
+                facts.target,
+                root_opcode,
+                steps.get(name),
+                None if text is None else f"%{name} = {text}",
+            )
+        )
+    return tuple(frame_ids), tuple(instructions)
+
+
+def _call_paths(
+    module_text: ModuleText | None, frame_ids: Iterable[int | None]
+) -> tuple[tuple[CallPath, ...], dict[int | None, str]]:
+    """Give the call paths that end in these frames, callers first, and the key of each frame."""
+    if module_text is None:
+        return (), {}
+    frames = module_text.frames
+    key_by_frame: dict[int | None, str] = {}
+    paths: dict[str, CallPath] = {}
+    for innermost in dict.fromkeys(frame_ids):
+        stack = []
+        number = innermost
+        while number is not None and number in frames and number not in key_by_frame:
+            stack.append(number)
+            number = frames[number].caller
+        caller = key_by_frame.get(number)
+        for number in reversed(stack):
+            path = _call_path(frames[number], caller)
+            paths.setdefault(path.key, path)
+            key_by_frame[number] = caller = path.key
+    return tuple(paths.values()), key_by_frame
+
+
+def _call_path(frame: StackFrame, caller: str | None) -> CallPath:
+    place = f"{frame.file or '?'}:{frame.line or '?'}:{frame.column or '?'} {frame.function or '?'}"
+    place = bounded_key(place)
+    if caller is None:
+        return CallPath(place, frame, None)
+    digest = hashlib.sha256(caller.encode()).hexdigest()[:_DIGEST_CHARACTERS]
+    return CallPath(f"{place} <{digest}>", frame, caller)

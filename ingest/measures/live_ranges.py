@@ -1,0 +1,31 @@
+"""In which steps each value is live, as the dump says."""
+
+from typing import NamedTuple
+
+from xlagraph.ingest.dump.plan import Plan
+from xlagraph.runtime.collector import collector_paused
+
+__all__ = ["Span", "value_spans"]
+
+
+class Span(NamedTuple):
+    """Steps of the schedule in which a value is live, both ends inclusive."""
+
+    first: int
+    last: int
+
+
+@collector_paused()
+def value_spans(plan: Plan) -> tuple[Span | None, ...]:
+    """Give each of the plan's values its live range; None where the dump lists none.
+
+    None is normal for values of thread-local allocations, and all there is for dumps
+    without live ranges. Ranges name every value with an index, ``{}`` for arrays too.
+    """
+    if plan.live_ranges is None:
+        return (None,) * len(plan.values)
+    spans = {
+        (name, index): Span(first, last) for name, index, first, last in plan.live_ranges.ranges
+    }
+    find = spans.get
+    return tuple([find((value.name, value.shape_index or "{}")) for value in plan.values])

@@ -1,0 +1,225 @@
+"""Peaks: when most bytes are live, logically and physically, and whose they are.
+
+Logical at a step: the sum of the assigned sizes of the values of a memory space live then;
+both sides of an update in place count. Physical at a step: per allocation the size of the
+union of the byte ranges of the values live then, summed over the memory space: the bytes
+that really hold something. Only values with a live range count, and a value belongs to the
+memory space of its allocation. A peak is the maximum over the steps 0 … max, both inclusive;
+of equal steps the first. It is 0 where nothing is live, None in a dump without live ranges.
+
+At the physical peak, bytes that several live values share belong to the one that comes last
+in the order (first step, last step, value id): the shares add up to the peak.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, repeat
+from typing import NamedTuple, cast
+
+from xlagraph.ingest.dump.plan import Allocation, Plan
+from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
+from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.measures.takeovers import Takeover, takeovers
+from xlagraph.runtime.collector import collector_paused
+
+__all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
+
+
+class Peak(NamedTuple):
+    """Most bytes live in one step, and the first step with that many."""
+
+    bytes: int | None
+    step: int | None
+
+
+class SpacePeaks(NamedTuple):
+    """Sums and peaks of one memory space."""
+
+    color: int
+    allocation_bytes: int
+    reserved_bytes: int
+    """Without thread-local allocations."""
+    logical: Peak
+    physical: Peak
+    shares: tuple[tuple[int, int], ...]
+    """Every value live at the physical peak, by its place in the plan, and its own bytes."""
+
+
+class AllocationPeak(NamedTuple):
+    """Most bytes of one allocation that hold something, and how they lie then."""
+
+    physical: Peak
+    largest_hole_bytes: int | None
+    """Longest run of bytes without a live value at that step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peaks:
+    """All peaks of a plan."""
+
+    spaces: tuple[SpacePeaks, ...]
+    """By color: one for each among the allocations."""
+    allocations: tuple[AllocationPeak, ...]
+    """Aligned with the plan's."""
+    logical_by_step: Sequence[int] | None
+    """Of memory space 0, for each step of the schedule."""
+    physical_by_step: Sequence[int] | None
+
+
+# Plain tuples: there is one for each value, and named ones take a microsecond more.
+_Resident = tuple[int, int, int, int, int, int]
+"""First and last step, value id, start and end of the slot, place of the value in the plan."""
+_Held = tuple[int, int, int]
+"""Bytes that are held: from which step to which, both inclusive, and how many."""
+_Changes = defaultdict[int, int]
+"""By how many bytes a sum changes at a step, against the step before."""
+
+
+@collector_paused()
+def peaks(
+    plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
+) -> Peaks:
+    """Find the peaks of all memory spaces and allocations.
+
+    `taken` is what `takeovers` gives for the same plan, for callers that have it already.
+
+    Algorithm: each value adds its size at its first step and takes it back after its last;
+    physically, less what earlier occupants of its bytes still hold. Running sums over the
+    steps give the peaks, one more pass over the values what is live there: O(n log n).
+    """
+    by_color: dict[int, list[Allocation]] = defaultdict(list)
+    for allocation in plan.allocations:
+        by_color[allocation.color].append(allocation)
+    if plan.live_ranges is None:
+        unknown = Peak(None, None)
+        none_known = (AllocationPeak(unknown, None),) * len(plan.allocations)
+        unknowns = (_space(each, by_color[each], unknown, unknown, ()) for each in sorted(by_color))
+        return Peaks(tuple(unknowns), none_known, None, None)
+
+    max_step = plan.live_ranges.max_step
+    residents = _residents(plan, spans)
+    held_twice = _held_twice(plan, spans, takeovers(plan, spans) if taken is None else taken)
+    peak_of: dict[int, AllocationPeak] = {}
+    spaces = []
+    by_step: list[Sequence[int]] = [[0] * max_step] * 2
+    for color in sorted(by_color):
+        logical: _Changes = defaultdict(int)
+        hidden: list[_Held] = []
+        for allocation in by_color[color]:
+            inside = residents.get(allocation.number, [])
+            held = [(first, last, end - start) for first, last, _, start, end, _ in inside]
+            _add(logical, held)
+            twice = held_twice.get(allocation.number, [])
+            hidden += twice
+            peak_of[allocation.number] = (
+                _allocation_peak(allocation, inside, held + twice, max_step)
+                if len({resident[3:5] for resident in inside}) > 1
+                else _peak_of_one_slot(allocation, inside)
+            )
+        physical = _add(logical.copy(), hidden)
+        peak = _peak(physical, max_step)
+        shares: list[tuple[int, int]] = []
+        for allocation in by_color[color]:
+            live = _live(residents.get(allocation.number, []), peak)
+            if len(live) == 1:
+                _, _, _, start, end, place = live[0]
+                shares.append((place, end - start))
+            elif live:
+                live.sort()  # by first step, last step, value id
+                owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
+                shares += zip([place for *_, place in live], owned, strict=True)
+        logical_peak = _peak(logical, max_step)
+        spaces.append(_space(color, by_color[color], logical_peak, peak, tuple(shares)))
+        if color == 0:
+            by_step = [_sums(changes, range(max_step)) for changes in (logical, physical)]
+    return Peaks(tuple(spaces), tuple(peak_of[each.number] for each in plan.allocations), *by_step)
+
+
+def _space(
+    color: int,
+    allocations: Sequence[Allocation],
+    logical: Peak,
+    physical: Peak,
+    shares: tuple[tuple[int, int], ...],
+) -> SpacePeaks:
+    return SpacePeaks(
+        color,
+        sum(each.size_bytes for each in allocations),
+        sum(each.size_bytes for each in allocations if not each.is_thread_local),
+        logical,
+        physical,
+        shares,
+    )
+
+
+def _residents(plan: Plan, spans: Sequence[Span | None]) -> dict[int, list[_Resident]]:
+    """Give the values that have a live range, by allocation."""
+    residents: dict[int, list[_Resident]] = defaultdict(list)
+    for place, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
+        if span is not None:
+            start = value.offset_bytes
+            slot = start, start + value.size_bytes
+            residents[value.allocation].append((*span, value.value_id, *slot, place))
+    return residents
+
+
+def _held_twice(
+    plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]
+) -> dict[int, list[_Held]]:
+    """Give what counts too much, by allocation, as negative bytes.
+
+    Each byte counts from the first step of a value only from where its earlier occupants
+    have all ended.
+    """
+    live = cast("Sequence[Span]", spans)  # takeovers are between values that have a range
+    twice: dict[int, list[_Held]] = defaultdict(list)
+    for later, _, size_bytes, held_until in taken:
+        first, last = live[later]
+        if held_until >= first:
+            hidden = first, min(held_until, last), -size_bytes
+            twice[plan.values[later].allocation].append(hidden)
+    return twice
+
+
+def _add(changes: _Changes, held: Iterable[_Held]) -> _Changes:
+    for first, last, size_bytes in held:
+        changes[first] += size_bytes
+        changes[last + 1] -= size_bytes
+    return changes
+
+
+def _sums(changes: _Changes, steps: Iterable[int]) -> list[int]:
+    return list(accumulate(map(changes.get, steps, repeat(0))))
+
+
+def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> AllocationPeak:
+    """Give the peak of an allocation whose residents, if any, all have the same slot."""
+    first, _, _, start, end, _ = min(inside, default=(0, 0, 0, 0, 0, 0))
+    if start == end:
+        return AllocationPeak(Peak(0, 0), allocation.size_bytes)
+    hole = max(start, allocation.size_bytes - end)
+    return AllocationPeak(Peak(end - start, first), hole)
+
+
+def _allocation_peak(
+    allocation: Allocation, inside: Sequence[_Resident], held: Sequence[_Held], max_step: int
+) -> AllocationPeak:
+    peak = _peak(_add(defaultdict(int), held), max_step)
+    slots = [(start, end) for _, _, _, start, end, _ in _live(inside, peak)]
+    return AllocationPeak(peak, largest_hole(slots, allocation.size_bytes))
+
+
+def _peak(changes: _Changes, max_step: int) -> Peak:
+    # Sums only differ where something changes; where that is nearly everywhere, counting
+    # the steps is cheaper than sorting them.
+    dense = 4 * len(changes) > max_step
+    steps: Sequence[int] = range(max_step + 1) if dense else sorted(changes)
+    sums = _sums(changes, steps)
+    most = max(sums, default=0)
+    return Peak(most, steps[sums.index(most)]) if most else Peak(0, 0)
+
+
+def _live(residents: Iterable[_Resident], peak: Peak) -> list[_Resident]:
+    step = peak.step or 0
+    return [resident for resident in residents if resident[0] <= step <= resident[1]]

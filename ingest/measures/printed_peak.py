@@ -1,0 +1,61 @@
+"""Which values XLA's own list of the peak means."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.measures.live_ranges import Span
+
+__all__ = ["PrintedShare", "printed_shares"]
+
+
+class PrintedShare(NamedTuple):
+    """A value in XLA's list."""
+
+    value: int
+    """Index into ``plan.values``."""
+    rank: int
+    """Place in the list, from 0."""
+    bytes: int
+    """As printed; before jaxlib 0.6 often that of the whole tuple."""
+    ambiguous: bool
+    """The list names a tuple; which of its elements is a guess."""
+
+
+def printed_shares(plan: Plan, spans: Sequence[Span | None]) -> tuple[PrintedShare, ...]:
+    """Find the value that each line of the printed peak means, in the order of the list.
+
+    A line with an index names its value. Before jaxlib 0.6 there is none, and a tuple is
+    named once for each live element: the k-th mention of a name is taken for the k-th
+    value of that name that is live at the printed step, by value id. A line for which no
+    value is left is not in the result.
+    """
+    if plan.live_ranges is None or plan.live_ranges.peak is None:
+        return ()
+    peak = plan.live_ranges.peak
+    by_place = {
+        (value.name, value.shape_index or "{}"): place for place, value in enumerate(plan.values)
+    }
+    live: dict[str, list[int]] = defaultdict(list)
+    if any(entry.shape_index is None for entry in peak.entries):
+        for place in sorted(range(len(plan.values)), key=lambda place: plan.values[place].value_id):
+            span = spans[place]
+            if span is not None and span.first <= peak.step <= span.last:
+                live[plan.values[place].name].append(place)
+
+    shares = []
+    mentions: dict[str, int] = defaultdict(int)
+    for rank, entry in enumerate(peak.entries):
+        if entry.shape_index is not None:
+            found = by_place.get((entry.name, entry.shape_index))
+            ambiguous = False
+        else:
+            mention = mentions[entry.name]
+            mentions[entry.name] += 1
+            same_name = live[entry.name]
+            found = same_name[mention] if mention < len(same_name) else None
+            ambiguous = found is not None and plan.values[found].shape_index is not None
+        if found is not None:
+            shares.append(PrintedShare(found, rank, entry.bytes, ambiguous))
+    return tuple(shares)

@@ -1,0 +1,97 @@
+"""Slot succession: whose bytes each value takes over, in place or after a pause.
+
+In each allocation take the values with a live range and a size above 0 in the order
+(first step, last step, value id). For each, every byte that it takes over had a last
+occupant before it in that order. Group those bytes by last occupant. If the earlier one's
+last step is at or after the later one's first, the later updates the earlier in place
+(XLA makes values that share bytes touch in a step only where buffers are aliased); else it
+reuses the bytes, after a gap of as many steps as lie from the earlier one's last to the
+later one's first.
+
+An alias set is the values joined by updates in place, whatever their direction. It is
+named after its smallest value id; a place in it is counted from 0 in the order above.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.measures.takeovers import Takeover, takeovers
+from xlagraph.runtime.collector import collector_paused
+
+__all__ = ["AliasPlace", "Succession", "alias_places", "succession"]
+
+
+class Succession(NamedTuple):
+    """One value takes bytes over from another; values by their place in the plan."""
+
+    later: int
+    earlier: int
+    in_place: bool
+    shared_bytes: int
+    steps: int
+    """In place: the step of the update, the later one's first. Else the gap in steps."""
+
+
+class AliasPlace(NamedTuple):
+    """Where a value stands among those that share its storage by aliasing."""
+
+    alias_set: int
+    """Smallest value id of the set; of an unaliased value its own id."""
+    position: int
+
+
+@collector_paused()
+def succession(
+    plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
+) -> tuple[Succession, ...]:
+    """List who takes bytes over from whom: by allocation, in the order of the later values.
+
+    `taken` is what `takeovers` gives for the same plan, for callers that have it already.
+
+    Algorithm: one pass over the takeovers, which stand together for each later value: O(n).
+    """
+    shared: dict[tuple[int, int], int] = {}
+    for later, earlier, size_bytes, _ in takeovers(plan, spans) if taken is None else taken:
+        pair = later, earlier
+        shared[pair] = shared.get(pair, 0) + size_bytes
+    live = cast("Sequence[Span]", spans)  # takeovers are between values that have a range
+    found: list[Succession] = []
+    for (later, earlier), shared_bytes in shared.items():
+        begins, ended = live[later], live[earlier]
+        in_place = ended.last >= begins.first
+        steps = begins.first if in_place else begins.first - ended.last
+        found.append(Succession(later, earlier, in_place, shared_bytes, steps))
+    return tuple(found)
+
+
+@collector_paused()
+def alias_places(
+    plan: Plan, spans: Sequence[Span | None], successions: Sequence[Succession]
+) -> tuple[AliasPlace, ...]:
+    """Give each of the plan's values its alias set and its place there.
+
+    Algorithm: union-find over the updates in place, then each set is sorted: O(n log n).
+    """
+    joined: dict[int, int] = {}  # from a value of a set towards the one that stands for it
+
+    def standing_for(place: int) -> int:
+        while (towards := joined.setdefault(place, place)) != place:
+            joined[place] = place = joined[towards]
+        return place
+
+    for pair in successions:
+        if pair.in_place:
+            joined[standing_for(pair.later)] = standing_for(pair.earlier)
+    sets: dict[int, list[tuple[Span, int, int]]] = {}
+    for place in joined:
+        if (span := spans[place]) is not None:
+            member = span, plan.values[place].value_id, place
+            sets.setdefault(standing_for(place), []).append(member)
+    places = [AliasPlace(value.value_id, 0) for value in plan.values]
+    for members in sets.values():
+        alias_set = min(value_id for _, value_id, _ in members)
+        for position, (_, _, place) in enumerate(sorted(members)):
+            places[place] = AliasPlace(alias_set, position)
+    return tuple(places)

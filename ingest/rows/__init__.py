@@ -1,0 +1,1 @@
+"""Compilations as rows of the graph's tables."""

@@ -1,0 +1,292 @@
+"""The nodes of a compilation as columns: one function for each label.
+
+The parts of a compilation have the end of their key here, and no ``compilation`` yet: both
+are made where it is known which one it is. Labels and property names stand here, in
+`relationship_rows` and in the schema only.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from xlagraph.ingest.dump.plan import Allocation
+from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
+from xlagraph.ingest.measures.facts import Facts
+from xlagraph.ingest.measures.peaks import SpacePeaks
+from xlagraph.ingest.rows.keys import bounded_key, bounded_keys
+from xlagraph.ingest.rows.source import NO_ROWS, Columns, Identity, RowSource
+
+__all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
+
+
+def _run(identity: Identity, _: Facts) -> Columns:
+    return _row(
+        key=identity.files.run,
+        name=identity.files.run,
+        path=identity.files.run_path,
+        ingestedAt=identity.ingested_at,
+        tags=identity.tags,
+    )
+
+
+def _module(identity: Identity, _: Facts) -> Columns:
+    module = identity.files.name.module
+    if module is None:
+        return NO_ROWS
+    return _row(key=bounded_key(module), name=module)
+
+
+def _compilation(identity: Identity, facts: Facts) -> Columns:
+    plan, name = facts.plan, identity.files.name
+    ranges = plan.live_ranges
+    printed = ranges.peak if ranges is not None else None
+    spaces = [space for space in facts.peaks.spaces if space.color == 0]
+    return _row(
+        key=identity.files.key,
+        state="complete",
+        moduleId=name.module_id,
+        moduleName=name.module_name,
+        platform=name.platform,
+        valueCount=len(plan.values),
+        totalBytes=plan.total.bytes if plan.total is not None else None,
+        allocationBytes=sum(item.size_bytes for item in plan.allocations),
+        scheduleLength=len(ranges.schedule) if ranges is not None else None,
+        printedPeakStep=printed.step if printed is not None else None,
+        printedPeakBytes=(
+            sum(entry.bytes for entry in printed.entries) if printed is not None else None
+        ),
+        **(_peaks(spaces[0]) if spaces else _no_peaks(has_ranges=ranges is not None)),
+        sha256=identity.sha256,
+        ingestedAt=identity.ingested_at,
+    )
+
+
+def _peaks(space: SpacePeaks) -> dict[str, int | None]:
+    return {
+        "reservedBytes": space.reserved_bytes,
+        "logicalPeakBytes": space.logical.bytes,
+        "logicalPeakStep": space.logical.step,
+        "physicalPeakBytes": space.physical.bytes,
+        "physicalPeakStep": space.physical.step,
+    }
+
+
+def _no_peaks(*, has_ranges: bool) -> dict[str, int | None]:
+    """Give the peaks of a memory space in which nothing is allocated."""
+    nothing = 0 if has_ranges else None
+    return {
+        "reservedBytes": 0,
+        "logicalPeakBytes": nothing,
+        "logicalPeakStep": nothing,
+        "physicalPeakBytes": nothing,
+        "physicalPeakStep": nothing,
+    }
+
+
+def _memory_spaces(source: RowSource) -> Columns:
+    spaces = source.facts.peaks.spaces
+    rows = [_peaks(space) for space in spaces]
+    return dict(
+        key=[f"#m/{space.color}" for space in spaces],
+        color=[space.color for space in spaces],
+        allocationBytes=[space.allocation_bytes for space in spaces],
+        **{name: [row[name] for row in rows] for name in _no_peaks(has_ranges=False)},
+    )
+
+
+def _allocations(source: RowSource) -> Columns:
+    allocations = source.facts.plan.allocations
+    parameters = [item.parameter for item in allocations]
+    peaks = source.facts.peaks.allocations
+    tells_output = _tells_output(allocations)
+    return {
+        "key": [f"#a/{item.number}" for item in allocations],
+        "number": [item.number for item in allocations],
+        "sizeBytes": [item.size_bytes for item in allocations],
+        "role": [_role(item) for item in allocations],
+        "memorySpace": [item.color for item in allocations],
+        "page": [item.page for item in allocations],
+        "parameterNumber": [item.number if item is not None else None for item in parameters],
+        "shapeIndex": [item.shape_index if item is not None else None for item in parameters],
+        "shape": [
+            parameter.shape if parameter is not None else item.output_shape
+            for item, parameter in zip(allocations, parameters, strict=True)
+        ],
+        "isOutput": [
+            item.output_shape is not None if tells_output else None for item in allocations
+        ],
+        "maybeLiveOut": [item.maybe_live_out for item in allocations],
+        "physicalPeakBytes": [peak.physical.bytes for peak in peaks],
+        "physicalPeakStep": [peak.physical.step for peak in peaks],
+        "largestHoleBytes": [peak.largest_hole_bytes for peak in peaks],
+    }
+
+
+def _role(allocation: Allocation) -> str | None:
+    """Give the first role that holds; None if the dump does not say."""
+    if allocation.is_thread_local:
+        return "threadLocal"
+    if allocation.is_constant:
+        return "constant"
+    if allocation.parameter is not None:
+        return "parameter"
+    if allocation.output_shape is not None:
+        return "output"
+    if allocation.maybe_live_out:
+        return "liveOut"
+    return "temp" if allocation.is_preallocated_temp else None
+
+
+def _tells_output(allocations: Sequence[Allocation]) -> bool:
+    """Whether the producer marks the output at all.
+
+    TensorFlow does since 2.2, when it also began to print the shapes of parameters; what
+    came before prints neither, but an address in every allocation.
+    """
+    return any(
+        item.address is None
+        or item.output_shape is not None
+        or (item.parameter is not None and item.parameter.shape is not None)
+        for item in allocations
+    )
+
+
+def _values(source: RowSource) -> Columns:
+    facts = source.facts
+    if not facts.plan.values:
+        return NO_ROWS
+    ids, names, indexes, phis, colors, _, _, sizes, shapes = zip(*facts.plan.values, strict=True)
+    by_text: dict[str, ShapeFacts] = {text: shape_facts(text) for text in set(shapes)}
+    bare, layouts, dtypes, dense = zip(*map(by_text.__getitem__, shapes), strict=True)
+    spans = facts.spans
+    alias_sets, alias_positions = zip(*facts.alias_places, strict=True)
+    definition: dict[str, Sequence[object]] = {
+        "opcode": [item.opcode for item in facts.instructions],
+        "opName": [item.op_name for item in facts.instructions],
+        "sourceFile": [item.source_file for item in facts.instructions],
+        "sourceLine": [item.source_line for item in facts.instructions],
+    }
+    return dict(
+        key=[f"#v/{value_id}" for value_id in ids],
+        valueId=ids,
+        name=names,
+        shapeIndex=indexes,
+        label=[
+            name if index is None else name + index
+            for name, index in zip(names, indexes, strict=True)
+        ],
+        isPhi=phis,
+        shape=bare,
+        layout=layouts,
+        dtype=dtypes,
+        sizeBytes=sizes,
+        denseBytes=dense,
+        memorySpace=colors,
+        liveFrom=[None if span is None else span.first for span in spans],
+        liveUntil=[None if span is None else span.last for span in spans],
+        lastUse=facts.last_uses,
+        aliasSet=alias_sets,
+        aliasPosition=alias_positions,
+        **{
+            name: [column[row] for row in source.defining_rows]
+            for name, column in definition.items()
+        },
+    )
+
+
+def _instructions(source: RowSource) -> Columns:
+    instructions = source.facts.instructions
+    if not instructions:
+        return NO_ROWS
+    peaks = source.facts.peaks
+    (
+        names,
+        opcodes,
+        shapes,
+        op_names,
+        source_files,
+        source_lines,
+        computations,
+        targets,
+        root_opcodes,
+        steps,
+        texts,
+    ) = zip(*instructions, strict=True)
+    return {
+        "key": [f"#i/{name}" for name in bounded_keys(names)],
+        "name": names,
+        "opcode": opcodes,
+        "shape": shapes,
+        "opName": op_names,
+        "sourceFile": source_files,
+        "sourceLine": source_lines,
+        "computation": computations,
+        "target": targets,
+        "rootOpcode": root_opcodes,
+        "step": steps,
+        "logicalBytes": _at_steps(peaks.logical_by_step, steps),
+        "physicalBytes": _at_steps(peaks.physical_by_step, steps),
+        "text": texts,
+    }
+
+
+def _at_steps(by_step: Sequence[int] | None, steps: Iterable[int | None]) -> list[int | None]:
+    return [None if by_step is None or step is None else by_step[step] for step in steps]
+
+
+def _ops(source: RowSource) -> Columns:
+    names = list(source.op_rows)
+    return {"key": bounded_keys(names), "name": names}
+
+
+def _scope_nodes(source: RowSource) -> Columns:
+    depths = {scope: depth for _, depth, scope in source.scopes}
+    names = list(source.scope_rows)
+    return {
+        "key": bounded_keys(names),
+        "name": names,
+        "depth": [depths[name] for name in names],
+    }
+
+
+def _source_lines(source: RowSource) -> Columns:
+    places = list(source.source_line_rows)
+    return {
+        "key": bounded_keys([f"{file}:{line}" for file, line in places]),
+        "file": [file for file, _ in places],
+        "line": [line for _, line in places],
+    }
+
+
+def _frames(source: RowSource) -> Columns:
+    paths = source.facts.call_paths
+    return {
+        "key": [path.key for path in paths],
+        "function": [path.frame.function for path in paths],
+        "file": [path.frame.file for path in paths],
+        "line": [path.frame.line for path in paths],
+        "sourceColumn": [path.frame.column for path in paths],
+    }
+
+
+def _row(**properties: object) -> Columns:
+    return {name: [cell] for name, cell in properties.items()}
+
+
+IDENTITY_NODE_ROWS: Final[Mapping[str, Callable[[Identity, Facts], Columns]]] = {
+    "Run": _run,
+    "Module": _module,
+    "Compilation": _compilation,
+}
+"""By label: what depends on more than the text."""
+
+NODE_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
+    "MemorySpace": _memory_spaces,
+    "Allocation": _allocations,
+    "Value": _values,
+    "Instruction": _instructions,
+    "Op": _ops,
+    "Scope": _scope_nodes,
+    "SourceLine": _source_lines,
+    "Frame": _frames,
+}
+"""By label: what the text alone says."""

@@ -1,0 +1,217 @@
+"""The relationships of a compilation as columns: one function for each type."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Final, TypeVar
+
+from xlagraph.ingest.measures.facts import Facts
+from xlagraph.ingest.rows.source import Columns, Identity, RowSource, source_line_of
+
+__all__ = ["IDENTITY_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
+
+_Name = TypeVar("_Name", bound=Hashable)
+
+
+def _compiled(*_: object) -> Columns:
+    return _edges([0], [0])  # one run, one compilation
+
+
+def _of_module(identity: Identity, _: Facts) -> Columns:
+    ends = [] if identity.files.name.module is None else [0]
+    return _edges(ends, ends)
+
+
+def _uses_space(source: RowSource) -> Columns:
+    count = len(source.facts.peaks.spaces)
+    return _edges([0] * count, range(count))
+
+
+def _allocates(source: RowSource) -> Columns:
+    count = len(source.facts.plan.allocations)
+    return _edges([0] * count, range(count))
+
+
+def _holds(source: RowSource) -> Columns:
+    plan = source.facts.plan
+    rows = {item.number: row for row, item in enumerate(plan.allocations)}
+    return _edges(
+        [rows[value.allocation] for value in plan.values],
+        range(len(plan.values)),
+        offsetBytes=[value.offset_bytes for value in plan.values],
+        sizeBytes=[value.size_bytes for value in plan.values],
+    )
+
+
+def _used_by(source: RowSource) -> Columns:
+    used_values = source.facts.plan.used_values or ()
+    uses = list(chain.from_iterable(used.uses for used in used_values))
+    instructions, operands, operand_indexes = zip(*uses, strict=True) if uses else ((), (), ())
+    return _edges(
+        _repeated(source, (len(used.uses) for used in used_values)),
+        [source.instruction_rows[name] for name in instructions],
+        operand=operands,
+        operandIndex=operand_indexes,
+    )
+
+
+def _repeated(source: RowSource, counts: Iterable[int]) -> list[int]:
+    """Give the row of each used value as often as it is counted."""
+    used_values = source.facts.plan.used_values or ()
+    rows = (source.value_rows[used.value_id] for used in used_values)
+    return list(chain.from_iterable(map(repeat, rows, counts)))
+
+
+def _defines(source: RowSource) -> Columns:
+    return _edges(source.defining_rows, range(len(source.defining_rows)))
+
+
+def _appears_at(source: RowSource) -> Columns:
+    used_values = source.facts.plan.used_values or ()
+    positions = list(chain.from_iterable(used.positions for used in used_values))
+    instructions, shape_indexes = zip(*positions, strict=True) if positions else ((), ())
+    return _edges(
+        _repeated(source, (len(used.positions) for used in used_values)),
+        [source.instruction_rows[name] for name in instructions],
+        shapeIndex=shape_indexes,
+    )
+
+
+def _live_from(source: RowSource) -> Columns:
+    firsts = [None if span is None else span.first for span in source.facts.spans]
+    return _at_instructions(source, firsts)
+
+
+def _live_until(source: RowSource) -> Columns:
+    lasts = [None if span is None else span.last for span in source.facts.spans]
+    return _at_instructions(source, lasts)
+
+
+def _at_instructions(source: RowSource, steps: Sequence[int | None]) -> Columns:
+    """Join values with the instructions that run at these steps, past the last one none."""
+    schedule = source.schedule
+    joined = [
+        (row, step) for row, step in enumerate(steps) if step is not None and step < len(schedule)
+    ]
+    return _edges(
+        [row for row, _ in joined],
+        [schedule[step] for _, step in joined],
+        step=[step for _, step in joined],
+    )
+
+
+def _schedules(source: RowSource) -> Columns:
+    count = len(source.schedule)
+    return _edges([0] * count, source.schedule, step=range(count))
+
+
+def _next(source: RowSource) -> Columns:
+    return _edges(source.schedule[:-1], source.schedule[1:])
+
+
+def _live_at_peak(source: RowSource) -> Columns:
+    shares = [
+        (value, space, size_bytes)
+        for space, peaks in enumerate(source.facts.peaks.spaces)
+        for value, size_bytes in peaks.shares
+    ]
+    return _edges(
+        [value for value, _, _ in shares],
+        [space for _, space, _ in shares],
+        physicalBytes=[size_bytes for _, _, size_bytes in shares],
+    )
+
+
+def _in_printed_peak(source: RowSource) -> Columns:
+    shares = source.facts.printed_shares
+    return _edges(
+        [share.value for share in shares],
+        [0] * len(shares),
+        printedBytes=[share.bytes for share in shares],
+        rank=[share.rank for share in shares],
+        ambiguous=[share.ambiguous for share in shares],
+    )
+
+
+def _updates_in_place(source: RowSource) -> Columns:
+    found = [item for item in source.facts.succession if item.in_place]
+    return _edges(
+        [item.later for item in found],
+        [item.earlier for item in found],
+        sharedBytes=[item.shared_bytes for item in found],
+        step=[item.steps for item in found],
+    )
+
+
+def _reuses(source: RowSource) -> Columns:
+    found = [item for item in source.facts.succession if not item.in_place]
+    return _edges(
+        [item.later for item in found],
+        [item.earlier for item in found],
+        sharedBytes=[item.shared_bytes for item in found],
+        gapSteps=[item.steps for item in found],
+    )
+
+
+def _from_op(source: RowSource) -> Columns:
+    return _to_shared((item.op_name for item in source.facts.instructions), source.op_rows)
+
+
+def _from_line(source: RowSource) -> Columns:
+    return _to_shared(map(source_line_of, source.facts.instructions), source.source_line_rows)
+
+
+def _in_frame(source: RowSource) -> Columns:
+    return _to_shared(source.facts.call_path_of_instructions, source.frame_rows)
+
+
+def _to_shared(targets: Iterable[_Name | None], rows: Mapping[_Name, int]) -> Columns:
+    joined = [(row, rows[target]) for row, target in enumerate(targets) if target is not None]
+    return _edges([row for row, _ in joined], [target for _, target in joined])
+
+
+def _within(source: RowSource) -> Columns:
+    return _edges(
+        [row for row, _, _ in source.scopes],
+        [source.scope_rows[scope] for _, _, scope in source.scopes],
+    )
+
+
+def _called_from(source: RowSource) -> Columns:
+    callers = (path.caller for path in source.facts.call_paths)
+    return _to_shared(callers, source.frame_rows)
+
+
+def _edges(
+    sources: Sequence[int], targets: Sequence[int], **properties: Sequence[object]
+) -> Columns:
+    return {"source": sources, "target": targets, **properties}
+
+
+IDENTITY_RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[Identity, Facts], Columns]]] = {
+    "COMPILED": _compiled,
+    "OF_MODULE": _of_module,
+}
+"""By relationship type: what depends on more than the text."""
+
+RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
+    "USES_SPACE": _uses_space,
+    "ALLOCATES": _allocates,
+    "HOLDS": _holds,
+    "USED_BY": _used_by,
+    "DEFINES": _defines,
+    "APPEARS_AT": _appears_at,
+    "LIVE_FROM": _live_from,
+    "LIVE_UNTIL": _live_until,
+    "SCHEDULES": _schedules,
+    "NEXT": _next,
+    "LIVE_AT_PEAK": _live_at_peak,
+    "IN_PRINTED_PEAK": _in_printed_peak,
+    "UPDATES_IN_PLACE": _updates_in_place,
+    "REUSES": _reuses,
+    "FROM_OP": _from_op,
+    "FROM_LINE": _from_line,
+    "IN_FRAME": _in_frame,
+    "WITHIN": _within,
+    "CALLED_FROM": _called_from,
+}
+"""By relationship type: what the text alone says."""

@@ -1,0 +1,111 @@
+"""What the rows of a compilation are made from, with the row numbers that tables share.
+
+Its identity is what is said from outside, its facts are what its text says: compilations
+of the same text share them. Rows of nodes keep the order of the plan: a place in the plan
+is a row number, and relationships are made without looking keys up.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeVar
+
+from xlagraph.ingest.dump.op_names import scopes
+from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.measures.facts import Facts, Instruction
+
+__all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "source_line_of"]
+
+Columns = Mapping[str, Sequence[object]]
+"""Columns of equal length by the names of the schema; without any, there are no rows."""
+NO_ROWS: Final[Columns] = {}
+
+_Name = TypeVar("_Name", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is said of a compilation from outside its text."""
+
+    files: DumpFiles
+    sha256: str
+    ingested_at: str
+    """ISO 8601, UTC."""
+    tags: tuple[str, ...] = ()
+    """Of the run, each ``name=value``."""
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """The facts of a text, with the row numbers that several tables need."""
+
+    facts: Facts
+
+    @cached_property
+    def instruction_rows(self) -> dict[str, int]:
+        """By name."""
+        return {item.name: row for row, item in enumerate(self.facts.instructions)}
+
+    @cached_property
+    def schedule(self) -> list[int]:
+        """Instruction rows, by step."""
+        ranges = self.facts.plan.live_ranges
+        if ranges is None:
+            return []
+        return [self.instruction_rows[name] for name in ranges.schedule]
+
+    @cached_property
+    def value_rows(self) -> dict[int, int]:
+        """By value id."""
+        return {value.value_id: row for row, value in enumerate(self.facts.plan.values)}
+
+    @cached_property
+    def defining_rows(self) -> list[int]:
+        """Of each value the row of its defining instruction."""
+        rows = self.instruction_rows
+        return [rows[value.name] for value in self.facts.plan.values]
+
+    @cached_property
+    def op_rows(self) -> dict[str, int]:
+        """By op name."""
+        return _numbered(item.op_name for item in self.facts.instructions)
+
+    @cached_property
+    def scopes(self) -> list[tuple[int, int, str]]:
+        """Of each op name its row and depth and name of each scope that it lies in.
+
+        A leading ``/`` has nothing before it to name.
+        """
+        return [
+            (row, depth, scope)
+            for name, row in self.op_rows.items()
+            for depth, scope in enumerate(scopes(name), 1)
+            if scope
+        ]
+
+    @cached_property
+    def scope_rows(self) -> dict[str, int]:
+        """By name of the scope."""
+        return _numbered(scope for _, _, scope in self.scopes)
+
+    @cached_property
+    def source_line_rows(self) -> dict[tuple[str, int], int]:
+        """By file and line."""
+        return _numbered(map(source_line_of, self.facts.instructions))
+
+    @cached_property
+    def frame_rows(self) -> dict[str, int]:
+        """By key of the call path."""
+        return _numbered(path.key for path in self.facts.call_paths)
+
+
+def source_line_of(instruction: Instruction) -> tuple[str, int] | None:
+    """Give file and line where both are known."""
+    if instruction.source_file is None or instruction.source_line is None:
+        return None
+    return instruction.source_file, instruction.source_line
+
+
+def _numbered(names: Iterable[_Name | None]) -> dict[_Name, int]:
+    """Give each name a number from 0, in the order of first mention; None has none."""
+    return {name: row for row, name in enumerate(dict.fromkeys(n for n in names if n is not None))}

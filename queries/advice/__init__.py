@@ -1,0 +1,1 @@
+"""Advise what to change, ranked by what it may save."""

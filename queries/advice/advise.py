@@ -1,0 +1,177 @@
+"""A diagnosis: what the catalogue finds fault with, ranked by the bytes at stake.
+
+A finding is declared in the header of its query (`@advice`): this module asks every such
+query of a compilation, adds up what its rows put at stake, and keeps what is large enough.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.queries.advice.potential_savings import rows_at_stake
+from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
+from xlagraph.queries.catalogue.declarations import Advice
+from xlagraph.queries.run_selection import Selection, select
+from xlagraph.queries.runner import run
+from xlagraph.queries.selection import find_compilation
+
+LEAST_SHARE: Final = 0.05
+"""Part of what is reserved, or of the peak, below which nothing is worth a change."""
+LEAST_BYTES: Final = 1024
+"""Nor is anything smaller, however small the program."""
+LEAST_OF_RUN: Final = 0.2
+"""Part of what the largest compilation of a run reserves, below which one is not looked at."""
+
+_TOTALS: Final = """
+UNWIND $compilations AS k
+MATCH (c:Compilation {key: k})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+RETURN k AS compilation, s.reservedBytes AS reservedBytes, s.physicalPeakBytes AS peakBytes
+ORDER BY reservedBytes DESC, compilation
+"""
+# no compilation has that many values: a finding adds up all rows
+_ALL_ROWS: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """A compilation that was looked at, in one memory space."""
+
+    compilation: str
+    reserved_bytes: int
+    peak_bytes: int | None
+    """Physical; None where the dump has no live ranges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that could be changed about a compilation."""
+
+    compilation: str
+    query: Query
+    """The query that shows it."""
+    advice: Advice
+    bytes: int
+    """At stake. Findings overlap: they do not add up."""
+    share: float
+    """Of what is reserved, or of the peak, as `advice.measure` says; 0 to 1."""
+    rows: tuple[Mapping[str, Cell], ...]
+    """What puts bytes at stake, most first, with all columns of the query."""
+
+    @property
+    def evidence_columns(self) -> tuple[str, ...]:
+        """The columns that show it: what is at stake, then what the query declares."""
+        declared = self.advice.evidence or tuple(column.name for column in self.query.columns)
+        others = (name for name in declared if name != self.advice.column)
+        return (self.advice.column, *others)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What stands out in a run or a compilation."""
+
+    name: str
+    """Of the run, or the key of the compilation."""
+    is_run: bool
+    memory_space: int
+    compilations: tuple[Diagnosed, ...]
+    """Those that were looked at, most reserved first."""
+    findings: tuple[Finding, ...]
+    """Most bytes first; none is a good answer."""
+    notes: tuple[str, ...]
+    """Which compilation was chosen, which were left out, what the dumps do not tell."""
+
+
+def advise(
+    graph: Graph,
+    name: str | None = None,
+    *,
+    memory_space: int = 0,
+    catalogue: Mapping[str, Query] | None = None,
+) -> Diagnosis:
+    """Diagnose a compilation, or those of a run that reserve most; all by default the largest.
+
+    Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
+    Raises NoSuchCompilation or AmbiguousCompilation with the candidates, and EmptyGraph.
+    """
+    queries = load_catalogue() if catalogue is None else catalogue
+    selection, notes = _selected(graph, name)
+    diagnosed = _largest(graph, selection, memory_space)
+    left_out = len(selection.compilations) - len(diagnosed)
+    if diagnosed and left_out:
+        notes.append(
+            f"{left_out} of {len(selection.compilations)} compilations reserve less than"
+            f" {LEAST_OF_RUN:.0%} of what the largest does; they are left out"
+        )
+    findings: list[Finding] = []
+    for item in diagnosed:
+        found, lacking = _diagnose(graph, item, memory_space, queries)
+        findings += found
+        notes += [f"{item.compilation}: {text}" if selection.is_run else text for text in lacking]
+    findings.sort(key=lambda finding: (-finding.bytes, finding.compilation, finding.query.id))
+    return Diagnosis(
+        selection.name,
+        selection.is_run,
+        memory_space,
+        tuple(diagnosed),
+        tuple(findings),
+        tuple(notes),
+    )
+
+
+def _selected(graph: Graph, name: str | None) -> tuple[Selection, list[str]]:
+    if name:
+        return select(graph, name), []
+    key = find_compilation(graph, None).key
+    note = f"no compilation was named; this is {key}, which reserves most"
+    return Selection(key, is_run=False, compilations=(key,)), [note]
+
+
+def _largest(graph: Graph, selection: Selection, memory_space: int) -> list[Diagnosed]:
+    parameters: dict[str, Cell] = {
+        "compilations": list(selection.compilations),
+        "memorySpace": memory_space,
+    }
+    found = [
+        Diagnosed(*cast("tuple[str, int, int | None]", row))
+        for row in graph.query(_TOTALS, parameters).rows
+    ]
+    least = found[0].reserved_bytes * LEAST_OF_RUN if found else 0
+    return [item for item in found if not selection.is_run or item.reserved_bytes >= least]
+
+
+def _diagnose(
+    graph: Graph, diagnosed: Diagnosed, memory_space: int, catalogue: Mapping[str, Query]
+) -> tuple[list[Finding], list[str]]:
+    findings: list[Finding] = []
+    notes: dict[str, None] = {}
+    for query in catalogue.values():
+        if query.advice is None:
+            continue
+        names = [parameter.name for parameter in query.parameters]
+        given = {"limit": _ALL_ROWS, "memorySpace": memory_space}
+        answer = run(
+            graph,
+            query.id,
+            catalogue=catalogue,
+            compilation=diagnosed.compilation,
+            **{key: value for key, value in given.items() if key in names},
+        )
+        notes |= dict.fromkeys(answer.notes)
+        rows = answer.result.mappings()
+        findings += _finding(query, query.advice, rows, diagnosed, memory_space)
+    return findings, list(notes)
+
+
+def _finding(
+    query: Query,
+    advice: Advice,
+    rows: Sequence[Mapping[str, Cell]],
+    diagnosed: Diagnosed,
+    memory_space: int,
+) -> Iterator[Finding]:
+    whole = diagnosed.reserved_bytes if advice.measure == "reserved" else diagnosed.peak_bytes
+    staked = rows_at_stake(rows, advice, memory_space)
+    bytes_ = sum(cast("int", row[advice.column]) for row in staked)
+    if whole and bytes_ >= max(LEAST_BYTES, LEAST_SHARE * whole):
+        yield Finding(diagnosed.compilation, query, advice, bytes_, bytes_ / whole, tuple(staked))

@@ -1,0 +1,50 @@
+"""Which rows of a query put bytes at stake, each byte counted once."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from xlagraph.graph.engine import Cell
+from xlagraph.queries.catalogue.declarations import Advice
+
+Row = Mapping[str, Cell]
+
+
+def rows_at_stake(rows: Iterable[Row], advice: Advice, memory_space: int) -> list[Row]:
+    """Give the rows that put bytes at stake in a memory space, most first.
+
+    A row of another memory space is none of them, nor one whose value stands in a row before
+    it. Where the query says `@once`, rows that find all places taken are left out too.
+    """
+    here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
+    found = _taken_once(here, *advice.once) if advice.once else here
+    staked = [row for row in _each_value_once(found) if _bytes(row, advice) > 0]
+    return sorted(staked, key=lambda row: -_bytes(row, advice))
+
+
+def _bytes(row: Row, advice: Advice) -> int:
+    cell = row[advice.column]
+    return cell if isinstance(cell, int) else 0
+
+
+def _each_value_once(rows: Iterable[Row]) -> list[Row]:
+    seen: set[Cell] = set()
+    kept: list[Row] = []
+    for row in rows:
+        value = row.get("value")
+        if value is None or value not in seen:
+            kept.append(row)
+        seen.add(value)
+    return kept
+
+
+def _taken_once(rows: Iterable[Row], group: str, places: str) -> list[Row]:
+    # The places that suit a row suit all rows of its group that have more to choose from:
+    # taking the choosiest first gives as many rows a place as any other way.
+    taken: Counter[Cell] = Counter()
+    kept: list[Row] = []
+    for row in sorted(rows, key=lambda row: cast("int", row[places])):
+        if cast("int", row[places]) > taken[row[group]]:
+            taken[row[group]] += 1
+            kept.append(row)
+    return kept

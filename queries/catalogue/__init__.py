@@ -1,0 +1,1 @@
+"""The canned queries: their files, headers and declarations."""

@@ -1,0 +1,93 @@
+"""The canned queries: one file for each, its path is its id."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from xlagraph.queries.catalogue.declarations import Header
+from xlagraph.queries.catalogue.header import parse_header
+from xlagraph.queries.errors import CatalogueError
+
+OWN_DIRECTORY: Final = Path(__file__).parents[1]
+"""Where the queries that come with xlagraph stand."""
+
+_ID: Final = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Header):
+    """A canned query: what its file declares, and the file."""
+
+    id: str
+    """`theme/noun-phrase`, the path of its file."""
+    text: str
+    """The file as it is, header included: what a graph runs and a Browser takes."""
+    path: Path
+
+    @property
+    def theme(self) -> str:
+        """The first part of its id."""
+        return self.id.partition("/")[0]
+
+
+def load_catalogue(
+    directories: Sequence[Path] = (), *, on_problem: Callable[[str], None] | None = None
+) -> Mapping[str, Query]:
+    """Read the queries that come with xlagraph and those below ``directories``, by id.
+
+    Raises CatalogueError, naming file, line and remedy, for the first file that is not as it
+    should be, or tells ``on_problem`` of each and leaves it out; `check_queries` finds every
+    problem of a directory.
+    """
+    catalogue: dict[str, Query] = {}
+    for directory in (OWN_DIRECTORY, *directories):
+        if not directory.is_dir():
+            raise CatalogueError(
+                f"{directory}: no such folder; name one that holds theme/noun.cypher"
+            )
+        for path in query_files(directory):
+            try:
+                query = _new_query(path, directory, catalogue)
+            except CatalogueError as error:
+                if on_problem is None:
+                    raise
+                on_problem(str(error))
+            else:
+                catalogue[query.id] = query
+    return dict(sorted(catalogue.items()))
+
+
+def _new_query(path: Path, directory: Path, catalogue: Mapping[str, Query]) -> Query:
+    query = read_query(path, directory)
+    if query.id in catalogue:
+        raise CatalogueError(
+            f"{path}:1: {query.id} is {catalogue[query.id].path} already; rename this file"
+        )
+    return query
+
+
+def query_files(directory: Path) -> Iterator[Path]:
+    """Give the query files below a directory, sorted."""
+    yield from sorted(directory.rglob("*.cypher"))
+
+
+def read_query(path: Path, directory: Path) -> Query:
+    """Read one query file; its id is its path below ``directory``.
+
+    Raises CatalogueError if its header is incomplete or its path is no id.
+    """
+    id_ = path.relative_to(directory).with_suffix("").as_posix()
+    if not _ID.fullmatch(id_):
+        raise CatalogueError(
+            f"{path}:1: '{id_}' is no id; move the file to theme/noun-phrase.cypher,"
+            " lower case with hyphens"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CatalogueError(f"{path}: cannot be read: {error}") from error
+    header = parse_header(text, str(path))
+    declared = {item.name: getattr(header, item.name) for item in fields(header)}
+    return Query(**declared, id=id_, text=text, path=path)

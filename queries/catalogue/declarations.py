@@ -1,0 +1,131 @@
+"""What a query declares: parameters, columns, advice."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from xlagraph.queries.catalogue.byte_columns import counts_bytes
+
+Literal = str | int | float | bool
+"""What a parameter may be."""
+
+MEASURES: Final[Mapping[str, str]] = {
+    "reserved": "bytes of allocations, thread-local ones left out",
+    "allocation": "bytes of allocations, thread-local ones included",
+    "printed": "what XLA wrote in its peak list",
+    "logical": "assigned sizes of live values, both sides of an in-place update",
+    "physical": "bytes that really hold a live value",
+    "assigned": "planned size of each value, padding included",
+    "dense": "elements × bits of the type",
+    "shared": "bytes that one value takes over from another",
+    "none": "no bytes",
+}
+FRAMEWORKS: Final[Mapping[str, str]] = {
+    "jax": "JAX",
+    "tensorflow": "TensorFlow",
+    "pytorch": "PyTorch/XLA",
+}
+"""As a `@remedy` names them, and as people do."""
+
+
+class LiteralType(StrEnum):
+    """Types of parameters and columns."""
+
+    STRING = "STRING"
+    INTEGER = "INTEGER"
+    FLOAT = "FLOAT"
+    BOOLEAN = "BOOLEAN"
+
+
+EXAMPLES: Final[Mapping[LiteralType, str]] = {
+    LiteralType.STRING: "'fusion.7'",
+    LiteralType.INTEGER: "20",
+    LiteralType.FLOAT: "0.5",
+    LiteralType.BOOLEAN: "true",
+}
+"""A literal of each type, as an error shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a query, `$name` in its text."""
+
+    name: str
+    type: LiteralType
+    default: Literal | None
+    """None where one must be given."""
+    description: str
+    least: int | None = None
+    """Smallest number that it may be, inclusive; None without a bound."""
+    most: int | None = None
+
+    @property
+    def required(self) -> bool:
+        """It has no default. The runner can still choose a `compilation`."""
+        return self.default is None
+
+    def out_of_bounds(self, value: Literal | None) -> str | None:
+        """Say which bound a value is beyond, `above 5`; None if it is within."""
+        if isinstance(value, int):
+            if self.least is not None and value < self.least:
+                return f"below {self.least}"
+            if self.most is not None and value > self.most:
+                return f"above {self.most}"
+        return None
+
+    @property
+    def option(self) -> str:
+        """Its name in kebab case: `run-a` for `runA`."""
+        return re.sub(r"(?<=[a-z0-9])([A-Z])", r"-\1", self.name).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the rows that a query gives."""
+
+    name: str
+    type: LiteralType
+    description: str
+
+    @property
+    def is_bytes(self) -> bool:
+        """It counts bytes."""
+        return counts_bytes(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a query finds fault with, and what to do about it."""
+
+    column: str
+    """The column that says how many bytes are at stake in a row."""
+    measure: str
+    """What they are a share of: `reserved` or `physical` (at the peak)."""
+    title: str
+    evidence: tuple[str, ...]
+    """The columns that show it, besides the one at stake."""
+    once: tuple[str, str] | None
+    """Two columns: rows that agree in the first compete for as many places as the second
+    says, and each place is taken once; None where every row counts."""
+    remedies: Mapping[str, str]
+    """What to change, by framework."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the comments above a statement declare."""
+
+    title: str
+    kind: str
+    answers: str
+    parameters: tuple[Parameter, ...]
+    columns: tuple[Column, ...]
+    measure: str
+    """Which bytes it returns, one or more of `MEASURES`, with commas between."""
+    notes: tuple[str, ...]
+    status: str
+    advice: Advice | None
+    lines: Mapping[str, int]
+    """Line of `@param name`, `@column name` and of each other `@word`, from 1."""

@@ -1,0 +1,341 @@
+"""The header of a query file: comments that declare what a query asks and gives.
+
+    // Values that hold the most memory at the peak of a compilation
+    // @kind     table
+    // @answers  What is biggest at the peak, and which line of mine made it?
+    // @param    compilation STRING          key of a compilation
+    // @param    limit       INTEGER = 20    rows to return
+    // @bounds   limit       1..100          what it may be, inclusive; 1.. is at least 1
+    // @column   value       STRING          the value and its tuple index
+    // @measure  physical
+    // @note     A decision that a reader of the rows should know.
+    // @advice   physicalBytes physical  Large values are live at the peak
+    // @evidence value shape   columns that show it, besides the one at stake
+    // @remedy   jax         what to change in JAX; so for tensorflow and pytorch
+    // @status   stable
+    MATCH …
+
+The first line is the title. A comment line without `@` goes on with the line above it.
+The header ends at the first line that is no comment.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from keyword import iskeyword
+from typing import Final, NamedTuple
+
+from xlagraph.queries.catalogue.declarations import (
+    EXAMPLES,
+    FRAMEWORKS,
+    MEASURES,
+    Advice,
+    Column,
+    Header,
+    Literal,
+    LiteralType,
+    Parameter,
+)
+from xlagraph.queries.errors import CatalogueError
+
+KINDS: Final = ("table", "series")
+"""Shape of the rows: `series` has one row for each step, made to be drawn as a curve."""
+
+TAKEN: Final = (
+    *("graph", "format", "output", "quiet", "verbose", "help", "version"),
+    *("show", "browser", "queries", "check", "query_id", "catalogue", "options", "parameters"),
+)
+"""No parameter can be called so: options of the command, and parameters of `run`, are."""
+STATUSES: Final = ("stable", "experimental")
+
+
+def parse_header(text: str, file: str) -> Header:
+    """Parse the comments at the beginning of a query file.
+
+    Raises CatalogueError with file, line and remedy; ``file`` is for the message only.
+    """
+    title, declarations = _declarations(text, file)
+    by_word: dict[str, list[_Declaration]] = {word: [] for word in _WORDS}
+    for declaration in declarations:
+        if declaration.word not in by_word:
+            raise CatalogueError(
+                f"{file}:{declaration.line}: expected one of {', '.join(_WORDS)},"
+                f" found '{declaration.word}'"
+            )
+        by_word[declaration.word].append(declaration)
+    for word in ("@kind", "@answers", "@measure", "@status", "@advice", "@evidence", "@once"):
+        if len(by_word[word]) > 1:
+            raise CatalogueError(f"{file}:{by_word[word][1].line}: {word} stands twice; keep one")
+    parameters = _bounded(
+        [_parameter(item, file) for item in by_word["@param"]], by_word["@bounds"], file
+    )
+    columns = tuple(_column(item, file) for item in by_word["@column"])
+    for word, names in (
+        ("@param", [item.name for item in parameters]),
+        ("@column", [item.name for item in columns]),
+    ):
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                line = by_word[word][place].line
+                raise CatalogueError(f"{file}:{line}: {word} {name} stands twice; keep one")
+    if not columns:
+        raise CatalogueError(f"{file}:1: no @column; add one for each column of the RETURN")
+    kind = _one_of("@kind", KINDS, by_word["@kind"], file)
+    status = _one_of("@status", STATUSES, by_word["@status"], file)
+    return Header(
+        title=title,
+        kind=kind,
+        answers=_only("@answers", "the question of a user", by_word["@answers"], file).rest,
+        parameters=parameters,
+        columns=columns,
+        measure=_measure(by_word["@measure"], file),
+        notes=tuple(item.rest for item in by_word["@note"]),
+        status=status,
+        advice=_advice(by_word, parameters, columns, file),
+        lines={
+            f"{item.word} {item.rest.split()[0]}"
+            if item.word in ("@param", "@column")
+            else item.word: item.line
+            for item in declarations
+        },
+    )
+
+
+class _Declaration(NamedTuple):
+    line: int
+    word: str
+    rest: str
+
+
+_WORDS: Final = (
+    "@kind", "@answers", "@param", "@bounds", "@column", "@measure", "@note", "@advice",
+    "@evidence", "@once", "@remedy", "@status",
+)  # fmt: skip
+
+# limit       INTEGER = 20    rows to return
+_PARAMETER: Final = re.compile(
+    r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)"
+    r"(?: *= *(?P<default>'[^']*'|\S+))?(?: +(?P<text>.+))?"
+)
+# hops        1..5
+_BOUNDS: Final = re.compile(r"(?P<name>\w+) +(?P<least>-?\d+)\.\.(?P<most>-?\d+)?")
+# value       STRING          the value and its tuple index
+_COLUMN: Final = re.compile(r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)(?: +(?P<text>.+))?")
+# paddingBytes physical  Padding fills the peak
+_ADVICE: Final = re.compile(r"(?P<column>\w+) +(?P<measure>reserved|physical) +(?P<title>.+)")
+# jax         donate the argument
+_REMEDY: Final = re.compile(r"(?P<framework>\w+) +(?P<text>.+)")
+
+
+def _declarations(text: str, file: str) -> tuple[str, list[_Declaration]]:
+    comments: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            break
+        comments.append(line[2:].strip())
+    if not comments or not comments[0] or comments[0].startswith("@"):
+        raise CatalogueError(
+            f"{file}:1: expected a title, what the query gives in one line;"
+            " begin with e.g. '// Values that are padded most'"
+        )
+    declarations: list[_Declaration] = []
+    for number, comment in enumerate(comments[1:], start=2):
+        if comment.startswith("@"):
+            word, _, rest = comment.partition(" ")
+            if not rest.strip():
+                raise CatalogueError(f"{file}:{number}: nothing stands after {word}; say what")
+            declarations.append(_Declaration(number, word, rest.strip()))
+        elif comment:
+            if not declarations:
+                raise CatalogueError(
+                    f"{file}:{number}: the title takes one line; begin this one with an @word"
+                )
+            last = declarations[-1]
+            declarations[-1] = last._replace(rest=f"{last.rest} {comment}")
+    return comments[0], declarations
+
+
+def _parameter(declaration: _Declaration, file: str) -> Parameter:
+    match = _PARAMETER.fullmatch(declaration.rest)
+    if match is None or match["text"] is None:
+        raise _unfit(declaration, "@param limit INTEGER = 20 rows to return", file)
+    if match["name"] in TAKEN or iskeyword(match["name"]):
+        raise CatalogueError(
+            f"{file}:{declaration.line}: @param {match['name']} is taken by the command or by"
+            " Python; name it otherwise"
+        )
+    type_ = _type(match["type"], declaration, file)
+    default = None
+    if match["default"] is not None:
+        try:
+            default = _literal(match["default"], type_)
+        except ValueError:
+            raise CatalogueError(
+                f"{file}:{declaration.line}: the default {match['default']} is no {type_};"
+                f" write e.g. {EXAMPLES[type_]}"
+            ) from None
+    # neither engine takes a LIMIT below 0
+    least = 0 if match["name"] == "limit" and type_ is LiteralType.INTEGER else None
+    return Parameter(match["name"], type_, default, match["text"], least)
+
+
+def _bounded(
+    parameters: Sequence[Parameter], bounds: Sequence[_Declaration], file: str
+) -> tuple[Parameter, ...]:
+    by_name = {parameter.name: parameter for parameter in parameters}
+    for declaration in bounds:
+        match = _BOUNDS.fullmatch(declaration.rest)
+        if match is None:
+            raise _unfit(declaration, "@bounds hops 1..5", file)
+        parameter = by_name.get(match["name"])
+        if parameter is None or parameter.type is not LiteralType.INTEGER:
+            raise CatalogueError(
+                f"{file}:{declaration.line}: '{match['name']}' is no INTEGER @param;"
+                " name one that is"
+            )
+        least, most = (None if text is None else int(text) for text in match.group("least", "most"))
+        bounded = replace(parameter, least=least, most=most)
+        if parameter.default is not None and (fault := bounded.out_of_bounds(parameter.default)):
+            raise CatalogueError(
+                f"{file}:{declaration.line}: the default {parameter.default} is {fault};"
+                " widen the bounds, or choose another default"
+            )
+        by_name[parameter.name] = bounded
+    return tuple(by_name[parameter.name] for parameter in parameters)
+
+
+def _column(declaration: _Declaration, file: str) -> Column:
+    match = _COLUMN.fullmatch(declaration.rest)
+    if match is None or match["text"] is None:
+        raise _unfit(declaration, "@column value STRING the value and its tuple index", file)
+    return Column(match["name"], _type(match["type"], declaration, file), match["text"])
+
+
+def _literal(text: str, type_: LiteralType) -> Literal:
+    if type_ is LiteralType.STRING:
+        if len(text) < len("''") or text[0] != "'" or text[-1] != "'":
+            raise ValueError(text)
+        return text[1:-1]
+    if type_ is LiteralType.INTEGER:
+        return int(text)
+    if type_ is LiteralType.FLOAT:
+        return float(text)
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"
+
+
+def _type(name: str, declaration: _Declaration, file: str) -> LiteralType:
+    try:
+        return LiteralType(name)
+    except ValueError:
+        raise CatalogueError(
+            f"{file}:{declaration.line}: expected a type, one of {', '.join(LiteralType)},"
+            f" found '{name}'"
+        ) from None
+
+
+def _only(word: str, what: str, declarations: Sequence[_Declaration], file: str) -> _Declaration:
+    if not declarations:
+        raise CatalogueError(f"{file}:1: no {word}; add a line '// {word} …' with {what}")
+    return declarations[0]
+
+
+def _one_of(
+    word: str, allowed: Sequence[str], declarations: Sequence[_Declaration], file: str
+) -> str:
+    found = _only(word, " or ".join(allowed), declarations, file)
+    if found.rest not in allowed:
+        raise CatalogueError(
+            f"{file}:{found.line}: expected {word} {' or '.join(allowed)}, found '{found.rest}'"
+        )
+    return found.rest
+
+
+def _measure(declarations: Sequence[_Declaration], file: str) -> str:
+    found = _only("@measure", f"which bytes it returns: {', '.join(MEASURES)}", declarations, file)
+    measures = tuple(name.strip() for name in found.rest.split(","))
+    for name in measures:
+        if name not in MEASURES:
+            raise CatalogueError(
+                f"{file}:{found.line}: expected a measure, of {', '.join(MEASURES)}, found '{name}'"
+            )
+    return ", ".join(measures)
+
+
+def _advice(
+    by_word: Mapping[str, Sequence[_Declaration]],
+    parameters: Sequence[Parameter],
+    columns: Sequence[Column],
+    file: str,
+) -> Advice | None:
+    if not by_word["@advice"]:
+        for word in ("@remedy", "@evidence", "@once"):
+            if by_word[word]:
+                raise CatalogueError(
+                    f"{file}:{by_word[word][0].line}: a {word} without @advice; say what is at"
+                    " stake, e.g. '// @advice paddingBytes physical Padding fills the peak'"
+                )
+        return None
+    declaration = by_word["@advice"][0]
+    match = _ADVICE.fullmatch(declaration.rest)
+    if match is None:
+        raise _unfit(declaration, "@advice paddingBytes physical Padding fills the peak", file)
+    if match["column"] not in [item.name for item in columns if item.is_bytes]:
+        raise CatalogueError(
+            f"{file}:{declaration.line}: '{match['column']}' is no @column that counts bytes;"
+            " name the one that says how many are at stake"
+        )
+    required = [item.name for item in parameters if item.required]
+    if required != ["compilation"]:
+        raise CatalogueError(
+            f"{file}:{declaration.line}: advice is asked of one compilation; declare @param"
+            " compilation, and give every other @param a default"
+        )
+    once = _columns_named(by_word["@once"], columns, file)
+    if by_word["@once"] and len(once) != len(("shape", "places")):
+        raise _unfit(by_word["@once"][0], "@once shape freeOutputs", file)
+    return Advice(
+        column=match["column"],
+        measure=match["measure"],
+        title=match["title"],
+        evidence=_columns_named(by_word["@evidence"], columns, file),
+        once=(once[0], once[1]) if once else None,
+        remedies=_remedies(by_word["@remedy"], declaration, file),
+    )
+
+
+def _columns_named(
+    declarations: Sequence[_Declaration], columns: Sequence[Column], file: str
+) -> tuple[str, ...]:
+    names = tuple(name for item in declarations for name in item.rest.split())
+    for name in names:
+        if name not in [column.name for column in columns]:
+            raise CatalogueError(
+                f"{file}:{declarations[0].line}: '{name}' is no @column; name one that is"
+            )
+    return names
+
+
+def _remedies(
+    remedies: Sequence[_Declaration], advice: _Declaration, file: str
+) -> Mapping[str, str]:
+    by_framework: dict[str, str] = {}
+    for remedy in remedies:
+        found = _REMEDY.fullmatch(remedy.rest)
+        if found is None or found["framework"] not in FRAMEWORKS:
+            raise _unfit(remedy, "@remedy jax donate the argument", file)
+        by_framework[found["framework"]] = found["text"]
+    if missing := [name for name in FRAMEWORKS if name not in by_framework]:
+        raise CatalogueError(
+            f"{file}:{advice.line}: advice without a remedy for {missing[0]};"
+            f" add '// @remedy {missing[0]} …'"
+        )
+    return by_framework
+
+
+def _unfit(declaration: _Declaration, example: str, file: str) -> CatalogueError:
+    found = f"{declaration.word} {declaration.rest}"[:80]
+    return CatalogueError(
+        f"{file}:{declaration.line}: expected a line like '{example}', found '{found}'"
+    )

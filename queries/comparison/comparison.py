@@ -1,0 +1,227 @@
+"""Compare two runs or two compilations: did it grow, where, by what, because of which line."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, cast, get_args
+
+from xlagraph.graph.engine import Graph
+from xlagraph.queries.comparison.groups import By, GroupGrowth, group_growths
+from xlagraph.queries.comparison.pairing import Candidate, Pairing, Signature, pair_compilations
+from xlagraph.queries.run_selection import Selection, select
+
+_COMPILATIONS: Final = """
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey})
+OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
+RETURN c.key AS compilation, m.name AS module, c.moduleId AS moduleNumber,
+       c.reservedBytes AS reservedBytes, c.logicalPeakBytes AS logicalPeakBytes,
+       c.physicalPeakBytes AS physicalPeakBytes, c.allocationBytes AS allocationBytes
+ORDER BY compilation
+"""
+
+# OPTIONAL MATCH keeps the embedded engine to the compilations given
+_SHAPES: Final = """
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey})
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
+WITH c, a WHERE a.parameterNumber IS NOT NULL OR a.isOutput
+RETURN c.key AS compilation, a.parameterNumber AS parameterNumber,
+       a.shapeIndex AS shapeIndex, a.shape AS shape, a.isOutput AS isOutput
+ORDER BY compilation, parameterNumber, shapeIndex, shape
+"""
+
+DEFAULT_GROUPS: Final = (By.ROLE, By.OP, By.LINE)
+"""The parts that a comparison shows unless another is asked for."""
+
+
+Measure = Literal["reserved", "logicalPeak", "physicalPeak", "allocation"]
+"""What is compared, in the order of `Totals`."""
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+
+
+class Totals(NamedTuple):
+    """Byte counts of a compilation, or summed over several; None where no dump tells.
+
+    The first three are of memory space 0; the last one of all, thread-local ones too.
+    """
+
+    reserved_bytes: int | None
+    logical_peak_bytes: int | None
+    physical_peak_bytes: int | None
+    allocation_bytes: int | None
+
+
+class ComparedCompilation(NamedTuple):
+    """One compilation of a side."""
+
+    key: str
+    module: str | None
+    module_number: int | None
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A byte count on both sides; None where that side has none."""
+
+    bytes_a: int | None
+    bytes_b: int | None
+
+    @property
+    def growth_bytes(self) -> int:
+        """More than 0 if the second side has more; a side without counts as 0."""
+        return (self.bytes_b or 0) - (self.bytes_a or 0)
+
+    @property
+    def is_known(self) -> bool:
+        """Both sides tell."""
+        return self.bytes_a is not None and self.bytes_b is not None
+
+    @property
+    def share(self) -> float | None:
+        """Growth divided by the first side; None if that is 0 or unknown."""
+        return self.growth_bytes / self.bytes_a if self.bytes_a else None
+
+    def exceeds_bytes(self, limit_bytes: int) -> bool:
+        """Tell whether it grew by more; exactly the limit is within it."""
+        return self.growth_bytes > limit_bytes
+
+    def exceeds_share(self, limit: float) -> bool:
+        """Tell whether it grew by more than this share of the first side: 0.02 is 2 %."""
+        return self.growth_bytes > limit * (self.bytes_a or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """Two compilations, or one without partner."""
+
+    a: ComparedCompilation | None
+    b: ComparedCompilation | None
+
+    @property
+    def module(self) -> str | None:
+        """Name of the module, without its number."""
+        known = self.b or self.a
+        return known.module if known else None
+
+    @property
+    def reserved(self) -> Growth:
+        """Reserved bytes of memory space 0."""
+        return Growth(
+            self.a.totals.reserved_bytes if self.a else None,
+            self.b.totals.reserved_bytes if self.b else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two sides hold, compilation by compilation and group by group.
+
+    Bytes are summed over all compilations of a side, unpaired ones too.
+    """
+
+    a: Selection
+    b: Selection
+    totals_a: Totals
+    totals_b: Totals
+    pairs: tuple[ComparedPair, ...]
+    """Those with a partner, the largest growth or shrinkage of reserved bytes first."""
+    unpaired: tuple[ComparedPair, ...]
+    """Those without, of the first side, then of the second, by key."""
+    groups: Mapping[By, tuple[GroupGrowth, ...]]
+    """All groups, unchanged ones too; the largest growth or shrinkage first."""
+
+    def growth_of(self, measure: Measure) -> Growth:
+        """Give one of the totals on both sides."""
+        place = MEASURES.index(measure)
+        return Growth(self.totals_a[place], self.totals_b[place])
+
+    @property
+    def reserved(self) -> Growth:
+        """What a gate looks at: the reserved bytes of memory space 0, summed."""
+        return self.growth_of("reserved")
+
+    def without_peak(self, side: Selection) -> tuple[str, ...]:
+        """Give the compilations of a side whose peak nobody knows, without live ranges."""
+        sides = [(pair.a, pair.b)[side is self.b] for pair in (*self.pairs, *self.unpaired)]
+        return tuple(item.key for item in sides if item and item.totals.physical_peak_bytes is None)
+
+
+def compare(
+    graph: Graph, a: str, b: str, *, by: Iterable[By] = DEFAULT_GROUPS, depth: int = 3
+) -> Comparison:
+    """Compare two sides, each a run or a compilation; a name is resolved as by `select`.
+
+    Two compilations are a pair whatever their modules are; those of runs are paired as
+    `pair_compilations` says.
+    """
+    side_a, side_b = select(graph, a), select(graph, b)
+    a_by_key, b_by_key = (_compilations(graph, side) for side in (side_a, side_b))
+    pairing = _pair(graph, side_a, side_b, a_by_key, b_by_key)
+    pairs = [ComparedPair(a_by_key[key_a], b_by_key[key_b]) for key_a, key_b in pairing.pairs]
+    return Comparison(
+        side_a,
+        side_b,
+        _sum(a_by_key.values()),
+        _sum(b_by_key.values()),
+        # sorted is stable: of equal growths, in order of the keys
+        tuple(sorted(pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))),
+        (
+            *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
+            *(ComparedPair(None, b_by_key[key]) for key in pairing.only_b),
+        ),
+        group_growths(graph, by, side_a.compilations, side_b.compilations, depth=depth),
+    )
+
+
+def _compilations(graph: Graph, side: Selection) -> dict[str, ComparedCompilation]:
+    if not side.compilations:  # one engine cannot unwind an empty list
+        return {}
+    rows = graph.query(_COMPILATIONS, {"compilations": list(side.compilations)}).rows
+    compilations = {}
+    for key, module, module_number, *totals in rows:
+        compilations[str(key)] = ComparedCompilation(
+            str(key),
+            cast("str | None", module),
+            cast("int | None", module_number),
+            Totals(*cast("Totals", tuple(totals))),
+        )
+    return compilations
+
+
+def _sum(compilations: Iterable[ComparedCompilation]) -> Totals:
+    columns = zip(*(compilation.totals for compilation in compilations), strict=True)
+    known = [[count for count in column if count is not None] for column in columns]
+    return Totals(*(sum(counts) if counts else None for counts in known or [[]] * 4))
+
+
+def _pair(
+    graph: Graph,
+    side_a: Selection,
+    side_b: Selection,
+    a: Mapping[str, ComparedCompilation],
+    b: Mapping[str, ComparedCompilation],
+) -> Pairing:
+    if not (side_a.is_run or side_b.is_run):
+        return Pairing(((side_a.name, side_b.name),), (), ())
+    signatures = _signatures(graph, [*a, *b])
+    candidates_a, candidates_b = (
+        [
+            Candidate(key, item.module, item.module_number, signatures.get(key, ()))
+            for key, item in side.items()
+        ]
+        for side in (a, b)
+    )
+    return pair_compilations(candidates_a, candidates_b)
+
+
+def _signatures(graph: Graph, keys: Sequence[str]) -> dict[str, Signature]:
+    shapes: defaultdict[str, list[tuple[int | str, ...]]] = defaultdict(list)
+    rows = graph.query(_SHAPES, {"compilations": list(dict.fromkeys(keys))}).rows if keys else ()
+    for key, number, shape_index, shape, is_output in rows:
+        if number is not None:
+            shapes[str(key)].append((cast("int", number), str(shape_index or ""), str(shape or "")))
+        if is_output:  # of a donated result the shape is that of its parameter
+            shapes[str(key)].append(("result", str(shape or "")))
+    return {key: tuple(sorted(signature, key=str)) for key, signature in shapes.items()}

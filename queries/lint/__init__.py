@@ -1,0 +1,1 @@
+"""Check the text of queries without a server."""

@@ -1,0 +1,238 @@
+"""What one text must keep clear of so that both engines read it alike, with the remedy."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from xlagraph.queries.lint.statement import Token, clauses, patterns, projections, split
+
+
+class Fault(NamedTuple):
+    """What is wrong with a statement, and what to do."""
+
+    line: int
+    message: str
+
+
+MAX_HOPS: Final = 30
+"""The embedded engine walks no further."""
+
+_WRITING: Final = (
+    "CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH", "DROP", "ALTER", "COPY",
+    "LOAD", "INSTALL", "ATTACH",
+)  # fmt: skip
+_FIRST_WORDS: Final = ("MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN")
+_REMEDY_BY_FUNCTION: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("tointeger", "tofloat", "tostring", "toboolean"),
+        "compare values of one type; ask for a property of the right type",
+    ),
+    **dict.fromkeys(
+        ("labels", "type", "id", "elementid", "keys", "properties"),
+        "return the property that you need, or a literal",
+    ),
+    **dict.fromkeys(
+        ("substring", "reverse", "head", "last", "split", "reduce"),
+        "the engines count from different ends; return the whole and shape it in Python",
+    ),
+    **dict.fromkeys(
+        ("shortestpath", "allshortestpaths"),
+        "use a bounded pattern and min(length(p))",
+    ),
+}
+_RESERVED: Final = (
+    "index", "end", "group", "order", "desc", "asc", "column", "table", "default", "all",
+    "any", "only", "in", "on", "profile", "shortest", "with", "macro", "dbtype", "headers",
+    "primary", "install", "union", "glob", "cast", "ends", "starts", "hint", "join",
+    "acyclic", "trail", "wshortest", "when", "then", "else", "case", "where", "exists",
+    "not", "and", "or", "xor", "null", "true", "false", "distinct", "create", "optional",
+    "unwind", "for",
+)  # fmt: skip
+_COMPARISONS: Final = ("<", ">", "<=", ">=", "<>", "=")
+_BEFORE_A_LIST: Final = (
+    "IN", "UNWIND", "THEN", "ELSE", "WHEN", "AND", "OR", "NOT", "WITH", "RETURN", "WHERE", "CASE"
+)  # fmt: skip
+
+
+def dialect_faults(statement: Sequence[Token]) -> Iterator[Fault]:
+    """Find what the two engines would read differently, or not at all."""
+    for rule in _RULES:
+        yield from rule(statement)
+
+
+def _only_reads(statement: Sequence[Token]) -> Iterator[Fault]:
+    if not statement[0].is_word(*_FIRST_WORDS):
+        yield Fault(
+            statement[0].line,
+            f"begins with '{statement[0].text}'; begin with one of {', '.join(_FIRST_WORDS)}",
+        )
+    for before, token, after in _windows(statement):
+        if before.text in (".", ":", "|") or token.kind != "name":
+            continue
+        if token.text.upper() in _WRITING:
+            yield Fault(token.line, f"{token.text} writes or reaches outside; only read")
+        elif token.is_word("CALL") or (token.is_word("COLLECT") and after.text == "{"):
+            yield Fault(token.line, f"{token.text} is not in both engines; use WITH")
+
+
+def _no_second_statement(statement: Sequence[Token]) -> Iterator[Fault]:
+    for token in statement[:-1]:
+        if token.text == ";":
+            yield Fault(token.line, "a second statement follows ';'; one file is one statement")
+
+
+def _functions(statement: Sequence[Token]) -> Iterator[Fault]:
+    for place, (before, token, after) in enumerate(_windows(statement)):
+        remedy = _REMEDY_BY_FUNCTION.get(token.text.lower())
+        if remedy and token.kind == "name" and after.text == "(" and before.text != ".":
+            yield Fault(token.line, f"{token.text}() differs between the engines; {remedy}")
+        if token.text == "||":
+            yield Fault(token.line, "strings are not put together alike; return the parts")
+        opens = token.is_word("EXISTS", "COUNT") and after.text == "{"
+        if opens and not _at(statement, place + 2).is_word("MATCH"):
+            yield Fault(token.line, f"write MATCH in {token.text} {{ MATCH … }}")
+
+
+def _lists(statement: Sequence[Token]) -> Iterator[Fault]:
+    for place, (before, token, after) in enumerate(_windows(statement)):
+        if token.text != "[" or before.text == "-":
+            continue
+        is_word = before.kind == "name" and not before.is_word(*_BEFORE_A_LIST)
+        if is_word or before.text in (")", "]"):
+            yield Fault(
+                token.line, "list indices count from 0 or 1 by engine; shape the list in Python"
+            )
+        if after.kind == "name" and _at(statement, place + 2).is_word("IN"):
+            yield Fault(token.line, "no list comprehension; use UNWIND and WHERE")
+
+
+def _parameters(statement: Sequence[Token]) -> Iterator[Fault]:
+    for place, (before, token, after) in enumerate(_windows(statement)):
+        if token.kind != "parameter":
+            continue
+        if token.text[1:].lower() in _RESERVED:
+            yield Fault(token.line, f"{token.text} is a reserved word; name it otherwise")
+        if after.is_word("IS"):
+            yield Fault(
+                token.line,
+                f"{token.text} IS NULL fails on the embedded engine;"
+                f" give it a default and test for that, as in {token.text} = ''",
+            )
+        if before.is_word("IN") and _at(statement, place - 2).text == "key":
+            yield Fault(token.line, f"keys are looked up by UNWIND {token.text} AS k MATCH …")
+        if after.text == "*" and _at(statement, place + 2).kind == "parameter":
+            yield Fault(token.line, "a product of parameters can overflow; multiply a property")
+
+
+def _patterns(statement: Sequence[Token]) -> Iterator[Fault]:
+    for clause in clauses(statement):
+        if not clause.word.endswith("MATCH"):
+            continue
+        if len(list(split(clause.tokens, ","))) > 1:
+            yield Fault(clause.line, "one pattern for each MATCH; write a second MATCH")
+    for place, token in enumerate(statement):
+        following = [item.text for item in statement[place : place + 4]]
+        is_label = token.text == ":" and token.kind == "sign"
+        if is_label and len(following) == 4 and following[2] == ":":
+            yield Fault(
+                token.line,
+                f":{following[1]}:{following[3]} means both or either by engine; name one",
+            )
+        if token.text == "*" and _in_relationship(statement, place):
+            bounds = [_at(statement, after).text for after in range(place + 1, place + 4)]
+            is_bounded = bounds[0] == "1" and bounds[1] == ".." and bounds[2].isdigit()
+            if not is_bounded or int(bounds[2]) > MAX_HOPS:
+                yield Fault(token.line, f"write the hops as *1..k, k at most {MAX_HOPS}")
+
+
+def _conditions(statement: Sequence[Token]) -> Iterator[Fault]:
+    for clause in clauses(statement):
+        if clause.word == "WHERE":
+            depth = 0
+            for token in clause.tokens:
+                depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+                if depth == 0 and token.text == ":" and token.kind == "sign":
+                    yield Fault(token.line, "a label stands in the MATCH, not in WHERE")
+        if clause.word.endswith("MATCH"):
+            for token in clause.tokens:
+                if token.is_word("WHERE"):
+                    yield Fault(token.line, "no WHERE inside a pattern; put it after the pattern")
+        else:
+            yield from _chained(clause.tokens)
+
+
+def _chained(sequence: Sequence[Token]) -> Iterator[Fault]:
+    compared = [False]
+    for before, token, after in _windows(sequence):
+        if token.text in ("(", "[", "{"):
+            compared.append(False)
+        elif token.text in (")", "]", "}") and len(compared) > 1:
+            compared.pop()
+        elif token.text == "," or token.is_word("AND", "OR", "WHEN", "THEN", "ELSE", "AS", "NOT"):
+            compared[-1] = False
+        elif token.kind == "sign" and token.text in _COMPARISONS:
+            if (after.text == "-" and token.text == "<") or before.text == "-":
+                continue  # an arrow
+            if compared[-1]:
+                yield Fault(token.line, "write a < x AND x < b, not a < x < b")
+            compared[-1] = True
+
+
+def _names_given(statement: Sequence[Token]) -> Iterator[Fault]:
+    variables = {pattern.variable for pattern in patterns(statement)}
+    for clause in clauses(statement):
+        if not clause.word.startswith(("WITH", "RETURN")):
+            continue
+        for item in projections(clause):
+            if item.name.lower() in _RESERVED:
+                yield Fault(item.line, f"'{item.name}' is a reserved word; name it otherwise")
+            if item.is_aliased and item.name in variables:
+                yield Fault(
+                    item.line, f"'{item.name}' is a variable too; name one of them otherwise"
+                )
+            if not item.is_aliased and len(item.expression) > 1:
+                yield Fault(item.line, f"give {item.name} a name: … AS name")
+
+
+def _ordered_with(statement: Sequence[Token]) -> Iterator[Fault]:
+    found = clauses(statement)
+    for place, clause in enumerate(found):
+        if clause.word == "ORDER BY" and found[place - 1].word.startswith("WITH"):
+            after = found[place + 1].word if place + 1 < len(found) else ""
+            if after not in ("LIMIT", "SKIP"):
+                yield Fault(clause.line, "WITH … ORDER BY goes with LIMIT; sort after RETURN")
+
+
+def _in_relationship(statement: Sequence[Token], place: int) -> bool:
+    for start in reversed(range(place)):
+        token = statement[start]
+        if token.text == "[":
+            return _at(statement, start - 1).text == "-"
+        if token.text in ("]", "(", ")", "{", "}"):
+            return False
+    return False
+
+
+_NOTHING: Final = Token("sign", "", 0)
+
+
+def _at(statement: Sequence[Token], place: int) -> Token:
+    # a statement may be half written
+    return statement[place] if 0 <= place < len(statement) else _NOTHING
+
+
+def _windows(statement: Sequence[Token]) -> Iterator[tuple[Token, Token, Token]]:
+    for place, token in enumerate(statement):
+        yield _at(statement, place - 1), token, _at(statement, place + 1)
+
+
+_RULES: Final[Sequence[Callable[[Sequence[Token]], Iterator[Fault]]]] = (
+    _only_reads,
+    _no_second_statement,
+    _functions,
+    _lists,
+    _parameters,
+    _patterns,
+    _conditions,
+    _names_given,
+    _ordered_with,
+)

@@ -1,0 +1,46 @@
+"""Try queries on an empty graph: what no rule of ours forbids, an engine may still refuse."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from xlagraph.graph import GraphError, open_graph
+from xlagraph.queries.catalogue.catalogue import Query
+from xlagraph.queries.catalogue.declarations import Literal, LiteralType
+
+_LINE: Final = re.compile(r" *\(line: (\d+), offset: \d+\)")
+_VALUES: Final[dict[LiteralType, Literal]] = {
+    LiteralType.STRING: "",
+    LiteralType.INTEGER: 1,
+    LiteralType.FLOAT: 0.5,
+    LiteralType.BOOLEAN: True,
+}
+
+
+def refusals(queries: Iterable[Query]) -> Iterator[str]:
+    """Give what the embedded engine refuses: file, line where it tells, and its own words."""
+    with (
+        TemporaryDirectory(prefix="xlagraph-") as folder,
+        open_graph(Path(folder) / "empty.lbug", create=True) as graph,
+    ):
+        for query in queries:
+            values = {
+                parameter.name: _VALUES[parameter.type]
+                if parameter.default is None
+                else parameter.default
+                for parameter in query.parameters
+            }
+            try:
+                graph.query(query.text, values)
+            except GraphError as error:
+                said, *_ = str(error).splitlines()
+                line = _LINE.search(said)
+                place = f"{query.path}:{line[1] if line else _first_line(query)}"
+                yield f"{place}: the engine refuses it: {_LINE.sub('', said)}"
+
+
+def _first_line(query: Query) -> int:
+    lines = query.text.splitlines()
+    return next(number for number, line in enumerate(lines, start=1) if not line.startswith("//"))

@@ -1,0 +1,213 @@
+"""Check query files without a server; each problem says where, what, and what to do."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.queries.catalogue.catalogue import OWN_DIRECTORY, Query, query_files, read_query
+from xlagraph.queries.errors import CatalogueError
+from xlagraph.queries.lint.dialect import Fault, dialect_faults
+from xlagraph.queries.lint.engine_check import refusals
+from xlagraph.queries.lint.statement import (
+    Clause,
+    Projection,
+    Token,
+    clauses,
+    patterns,
+    projections,
+    tokens,
+)
+
+
+def check_queries(directory: Path) -> list[str]:
+    """Give every problem of the query files below a directory, `file:line: what; remedy`."""
+    if directory.is_file():
+        return [f"{directory}: is a file; name the folder that holds theme/noun-phrase.cypher"]
+    if not directory.is_dir():
+        return [f"{directory}: no such folder; name one that holds theme/noun-phrase.cypher"]
+    files = list(query_files(directory))
+    if not files:
+        return [f"{directory}: holds no query; put one at theme/noun-phrase.cypher"]
+    problems: list[str] = []
+    sound: list[Query] = []
+    for path in files:
+        try:
+            query = read_query(path, directory)
+        except CatalogueError as error:
+            problems.append(str(error))
+            continue
+        own = OWN_DIRECTORY / f"{query.id}.cypher"
+        if own.exists() and own.resolve() != path.resolve():
+            problems.append(f"{path}:1: {query.id} comes with xlagraph already; rename this file")
+        faults = statement_faults(query)
+        problems += [f"{path}:{fault.line}: {fault.message}" for fault in faults]
+        if not faults:
+            sound.append(query)
+    return [*problems, *refusals(sound)]
+
+
+def statement_faults(query: Query) -> list[Fault]:
+    """Give what is wrong with the statement of a query, by line."""
+    statement = tokens(query.text)
+    if not statement:
+        return [Fault(len(query.text.splitlines()), "no statement stands below the header")]
+    faults = [*dialect_faults(statement)]
+    for agreement in (_parameters_agree, _columns_agree):
+        faults += agreement(query, statement)
+    for rule in (_is_ordered, _sees_complete_only, _is_known):
+        faults += rule(statement)
+    return sorted(set(faults))
+
+
+def _parameters_agree(query: Query, statement: Sequence[Token]) -> Iterator[Fault]:
+    used = {token.text[1:]: token.line for token in statement if token.kind == "parameter"}
+    declared = [parameter.name for parameter in query.parameters]
+    for name, line in used.items():
+        if name not in declared:
+            yield Fault(line, f"${name} is not declared; add '// @param {name} TYPE …'")
+    for name in declared:
+        if name not in used:
+            yield Fault(query.lines[f"@param {name}"], f"@param {name} is not used; drop the line")
+
+
+def _columns_agree(query: Query, statement: Sequence[Token]) -> Iterator[Fault]:
+    declared = [column.name for column in query.columns]
+    for clause in clauses(statement):
+        if not clause.word.startswith("RETURN"):
+            continue
+        returned = [item.name for item in projections(clause)]
+        for item in projections(clause):
+            if item.name not in declared:
+                yield Fault(
+                    item.line, f"{item.name} is not declared; add '// @column {item.name} TYPE …'"
+                )
+        for name in declared:
+            if name not in returned:
+                yield Fault(
+                    query.lines[f"@column {name}"],
+                    f'@column {name} is not returned; add "… AS {name}" or drop the line',
+                )
+        if sorted(returned) == sorted(declared) and returned != declared:
+            yield Fault(clause.line, f"columns stand in another order than declared: {declared}")
+    if not any(clause.word.startswith("RETURN") for clause in clauses(statement)):
+        yield Fault(statement[-1].line, "no RETURN; return what the @column lines declare")
+
+
+_AGGREGATES: Final = (
+    "count", "sum", "min", "max", "avg", "collect", "percentilecont", "percentiledisc", "stdev",
+    "stdevp",
+)  # fmt: skip
+_UNIQUE: Final = ("key", "label", "name", "valueId", "number", "step", "color")
+"""Properties that tell the rows of one query apart."""
+
+
+def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
+    found = clauses(statement)
+    words = [clause.word for clause in found]
+    if words[-1:] != ["LIMIT"] and "ORDER BY" not in words:
+        yield Fault(statement[-1].line, "rows come in any order; end with ORDER BY")
+    for place, clause in enumerate(found):
+        if clause.word != "LIMIT":
+            continue
+        if found[place - 1].word != "ORDER BY":
+            yield Fault(clause.line, "LIMIT without ORDER BY gives any rows; sort before it")
+            continue
+        sorted_by = _sorted_by(found[place - 1])
+        loose = _missing_tie_breakers(found[: place - 1], sorted_by)
+        if loose:
+            yield Fault(
+                clause.line,
+                f"rows that are equal in ORDER BY come in any order; end it in {loose}",
+            )
+
+
+def _sorted_by(clause: Clause) -> list[str]:
+    words = [
+        "".join(token.text for token in item.expression if not token.is_word("DESC", "ASC"))
+        for item in projections(clause)
+    ]
+    return [word for word in words if word]
+
+
+def _missing_tie_breakers(before: Sequence[Clause], sorted_by: Sequence[str]) -> str | None:
+    """Say what ORDER BY lacks: every name of the group, or something unique at its end."""
+    named: dict[str, Projection] = {}
+    groups: list[str] | None = None
+    for clause in before:
+        if not clause.word.startswith(("WITH", "RETURN")):
+            continue
+        items = projections(clause)
+        named |= {item.name: item for item in items}
+        if any(_aggregates(item) for item in items):
+            groups = [item.name for item in items if not _aggregates(item)]
+        elif "DISTINCT" in clause.word:
+            groups = [item.name for item in items]
+    if groups is not None and all(group in sorted_by for group in groups):
+        return None
+    last = sorted_by[-1] if sorted_by else ""
+    expression = named[last].expression if last in named else ()
+    property_ = expression[-1].text if expression else last.rpartition(".")[2]
+    if property_ in _UNIQUE:
+        return None
+    return "all of " + ", ".join(groups) if groups else "a label or key"
+
+
+def _aggregates(item: Projection) -> bool:
+    return any(
+        token.kind == "name" and token.text.lower() in _AGGREGATES and after.text == "("
+        for token, after in zip(item.expression, item.expression[1:], strict=False)
+    )
+
+
+def _sees_complete_only(statement: Sequence[Token]) -> Iterator[Fault]:
+    text = " ".join(token.text for token in statement).replace(" . ", ".").replace('"', "'")
+    if ".state = 'complete'" not in text and "state : 'complete'" not in text:
+        yield Fault(
+            statement[0].line,
+            "sees compilations that are still being loaded; start at"
+            " (c:Compilation {key: $compilation, state: 'complete'}) or say c.state = 'complete'",
+        )
+
+
+_PROPERTIES: Final[Mapping[str, frozenset[str]]] = {
+    **{node.label: frozenset(item.name for item in node.properties) for node in SCHEMA.nodes},
+    **{
+        relationship.name: frozenset(item.name for item in relationship.properties)
+        for relationship in SCHEMA.relationships
+    },
+}
+_LABELS: Final = frozenset(node.label for node in SCHEMA.nodes)
+_TYPES: Final = frozenset(relationship.name for relationship in SCHEMA.relationships)
+
+
+def _is_known(statement: Sequence[Token]) -> Iterator[Fault]:
+    names_by_variable: dict[str, set[str]] = {}
+    for pattern in patterns(statement):
+        for name in pattern.names:
+            if name not in (_LABELS if pattern.is_node else _TYPES):
+                what = "label" if pattern.is_node else "relationship type"
+                known = _LABELS if pattern.is_node else _TYPES
+                yield Fault(pattern.line, f"the schema has no {what} {name}{_near(name, known)}")
+        if pattern.variable:
+            names_by_variable.setdefault(pattern.variable, set()).update(pattern.names)
+        for token in pattern.properties:
+            yield from _unknown(token, set(pattern.names))
+    for place, token in enumerate(statement[:-2]):
+        if token.kind == "name" and statement[place + 1].text == ".":
+            yield from _unknown(statement[place + 2], names_by_variable.get(token.text, set()))
+
+
+def _unknown(token: Token, names: set[str]) -> Iterator[Fault]:
+    owners = names & _PROPERTIES.keys() or _PROPERTIES.keys()
+    if not any(token.text in _PROPERTIES[owner] for owner in owners):
+        of = " or ".join(sorted(names)) or "anything"
+        known = {name for owner in owners for name in _PROPERTIES[owner]}
+        remedy = _near(token.text, known)
+        yield Fault(token.line, f"the schema has no property {token.text} of {of}{remedy}")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]}?" if close else ""

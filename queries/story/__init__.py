@@ -1,0 +1,1 @@
+"""Tell everything about one value."""

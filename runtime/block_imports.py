@@ -1,0 +1,31 @@
+"""Keeps pyarrow from importing numpy and pandas, which it can do without.
+
+Where they are installed, pyarrow imports numpy as it starts and pandas at the first column
+that it makes. That takes as long as to start a process, or to prepare a hundred small
+dumps. For processes of our own only: a library leaves its caller's imports alone.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Final
+
+__all__ = ["block_imports"]
+
+_BLOCKED: Final = ("numpy", "pandas")
+
+
+class _BlockedImports:  # no `MetaPathFinder`: to import `importlib.abc` takes five milliseconds
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        if fullname in _BLOCKED:
+            raise ModuleNotFoundError(f"{fullname} is not used in this process", name=fullname)
+        return None
+
+
+def block_imports() -> None:
+    """Let ``import numpy`` and ``import pandas`` fail in this process from now on."""
+    sys.meta_path.insert(0, _BlockedImports())
