@@ -23,7 +23,8 @@ from xlagraph.cli.commands.runs import runs_app
 from xlagraph.cli.commands.value import value
 from xlagraph.cli.errors import report, report_usage
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.options import QuietOption, VerboseOption, spread_options
+from xlagraph.cli.options.recurring import QuietOption, VerboseOption
+from xlagraph.cli.options.spread import spread_options
 from xlagraph.cli.output.messages import Verbosity, problem, set_verbosity
 from xlagraph.cli.output.streams import open_closed_streams
 
@@ -51,7 +52,7 @@ _UNWRAPPED: Final = 100_000
 
 def _show_versions(asked: bool) -> None:
     if asked:
-        from xlagraph.cli.options.version import version_lines
+        from xlagraph.cli.version import version_lines
 
         typer.echo("\n".join(version_lines()))
         raise typer.Exit

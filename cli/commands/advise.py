@@ -6,7 +6,7 @@ import typer
 
 from xlagraph.cli.options.completion import complete_either
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note
@@ -40,7 +40,7 @@ def advise(
 
 
 def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
-    from xlagraph.cli.output.advice import COLUMNS, finding_rows, write_diagnosis
+    from xlagraph.cli.pages.advice import COLUMNS, finding_rows, write_diagnosis
 
     for text in diagnosis.notes:
         note(text)

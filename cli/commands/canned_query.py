@@ -11,7 +11,8 @@ from typer.main import get_command
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation, complete_run
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import GraphOptions, RowOptions, spread_options
+from xlagraph.cli.options.recurring import GraphOptions, RowOptions
+from xlagraph.cli.options.spread import spread_options
 from xlagraph.cli.output.browser import browser_link, browser_text
 from xlagraph.cli.output.destination import open_output, write_answer
 from xlagraph.cli.output.messages import note

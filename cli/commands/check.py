@@ -10,7 +10,7 @@ from xlagraph.cli.options.completion import complete_either
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.limits import Capacity, bytes_limit
 from xlagraph.cli.options.limits import capacity as parse_capacity
-from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.byte_sizes import told_apart
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.messages import note, problem
@@ -77,7 +77,7 @@ def _judge_capacity(
     graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: RowOptions
 ) -> ExitCode:
     from xlagraph.cli.commands.query import catalogue
-    from xlagraph.cli.output.capacity import first_changes_of, judge_fit, write_fit
+    from xlagraph.cli.pages.capacity import first_changes_of, judge_fit, write_fit
     from xlagraph.queries.capacity import fit
 
     size_by_space = {item.memory_space: item.size_bytes for item in capacities}

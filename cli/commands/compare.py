@@ -9,7 +9,7 @@ from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.completion import complete_either
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.limits import GrowthLimit, growth_limit
-from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.byte_sizes import human_bytes
 from xlagraph.cli.output.messages import Verbosity, note, problem, verbosity
 from xlagraph.queries.comparison.groups import By
@@ -57,8 +57,8 @@ def compare(
 
     Example: xlagraph compare baseline batch2x --max-growth 2%
     """
-    from xlagraph.cli.output.comparison import write_comparisons
-    from xlagraph.cli.output.comparison_text import headline
+    from xlagraph.cli.pages.comparison import write_comparisons
+    from xlagraph.cli.pages.comparison_sections import headline
     from xlagraph.queries.comparison.comparison import DEFAULT_GROUPS
     from xlagraph.queries.comparison.comparison import compare as compare_sides
 

@@ -6,7 +6,7 @@ import typer
 
 from xlagraph.cli.options.completion import complete_run
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import write_answer
 
 

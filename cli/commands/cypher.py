@@ -9,7 +9,7 @@ import typer
 
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.browser import parse_browser_text
 from xlagraph.cli.output.destination import write_rows
 

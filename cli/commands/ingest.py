@@ -8,9 +8,9 @@ import typer
 from xlagraph.cli.commands.runs import parse_tags
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import GraphOptions, JobsOption, RunNameOption, TagOption
-from xlagraph.cli.output.ingest_summary import tell_summary
+from xlagraph.cli.options.recurring import GraphOptions, JobsOption, RunNameOption, TagOption
 from xlagraph.cli.output.progress import progress_bar
+from xlagraph.cli.pages.ingest_summary import tell_summary
 
 
 def _path(text: str) -> Path:

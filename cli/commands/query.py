@@ -10,7 +10,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from xlagraph.cli.commands.canned_query import canned_command
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.options import RowOptions, pass_on_options, spread_options
+from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.spread import pass_on_options, spread_options
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.queries.errors import CatalogueError, QueryError

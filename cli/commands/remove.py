@@ -8,7 +8,7 @@ import typer
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.completion import complete_either
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import GraphOptions
+from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.messages import counted, note
 from xlagraph.cli.output.terminal import can_ask

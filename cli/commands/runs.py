@@ -8,7 +8,8 @@ import typer
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_run
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import GraphOptions, RowOptions, pass_on_options, spread_options
+from xlagraph.cli.options.recurring import GraphOptions, RowOptions
+from xlagraph.cli.options.spread import pass_on_options, spread_options
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.messages import note
 

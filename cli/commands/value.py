@@ -6,7 +6,7 @@ import typer
 
 from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import WRITERS, Format
 
@@ -29,7 +29,7 @@ def value(
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
-    from xlagraph.cli.output.value_page import story_cells, story_lines, write_page
+    from xlagraph.cli.pages.value import story_cells, story_lines, write_page
     from xlagraph.queries.story.story import value as tell
 
     with opened(options) as graph:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xlagraph.cli.options.options import GraphOptions
+from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.messages import detail, note
 from xlagraph.cli.output.terminal import can_ask
 

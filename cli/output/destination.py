@@ -5,10 +5,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
-from xlagraph.cli.options.options import RowOptions
-from xlagraph.cli.output.formats import WRITERS
+from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import note
 from xlagraph.cli.output.streams import send_nowhere
 
@@ -17,36 +16,48 @@ if TYPE_CHECKING:
     from xlagraph.queries import Answer
 
 
+class Destination(Protocol):
+    """Where rows go, and in which form."""
+
+    @property
+    def output(self) -> Path | None:
+        """A file; stdout if None."""
+
+    @property
+    def format(self) -> Format:
+        """How they are written."""
+
+
 class OutputError(OSError):
     """Stdout or the file of ``--output`` cannot be written."""
 
 
 def write_rows(
-    columns: Sequence[str], rows: Sequence[Sequence["Cell"]], options: RowOptions
+    columns: Sequence[str], rows: Sequence[Sequence["Cell"]], destination: Destination
 ) -> None:
     """Write rows in the format and to the place that the user asked for."""
-    with open_output(options) as stream:
-        WRITERS[options.format](columns, rows, stream)
+    with open_output(destination) as stream:
+        WRITERS[destination.format](columns, rows, stream)
 
 
-def write_answer(answer: "Answer", options: RowOptions) -> None:
+def write_answer(answer: "Answer", destination: Destination) -> None:
     """Write the rows of a canned query, and say what helps to read them."""
     for text in answer.notes:
         note(text)
     if not answer.result.rows:
         note("no rows")
-    write_rows(answer.result.columns, answer.result.rows, options)
+    write_rows(answer.result.columns, answer.result.rows, destination)
 
 
 @contextmanager
-def open_output(options: RowOptions) -> Iterator[TextIO]:
+def open_output(destination: Destination) -> Iterator[TextIO]:
     """Give the stream for data: stdout, or a file renamed into its place at the end."""
-    if options.output is None:
+    if destination.output is None:
         with _quiet_when_nobody_reads(), _named("stdout"):
             yield sys.stdout
             sys.stdout.flush()
     else:
-        with _open_whole(options.output) as stream:
+        with _open_whole(destination.output) as stream:
             yield stream
 
 

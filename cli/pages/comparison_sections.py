@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.output.byte_sizes import human_bytes, share_text
-from xlagraph.cli.output.comparison_rows import GROWTH_COLUMNS, total_rows
-from xlagraph.cli.output.sections import Section
+from xlagraph.cli.pages.comparison_rows import GROWTH_COLUMNS, total_rows
+from xlagraph.cli.pages.sections import Section
 from xlagraph.queries.comparison.comparison import MEASURES
 from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, By, changed_groups, largest_groups
 

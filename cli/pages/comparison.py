@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.options.limits import GrowthLimit
-from xlagraph.cli.options.options import RowOptions
+from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.byte_sizes import human_bytes
-from xlagraph.cli.output.comparison_rows import (
+from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.pages.comparison_rows import (
     GROWTH_COLUMNS,
     ONE_ROW_COLUMNS,
     PART_COLUMNS,
@@ -14,10 +16,8 @@ from xlagraph.cli.output.comparison_rows import (
     one_row,
     part_rows,
 )
-from xlagraph.cli.output.comparison_text import all_sections, group_section, headline
-from xlagraph.cli.output.destination import open_output, write_rows
-from xlagraph.cli.output.formats import Format
-from xlagraph.cli.output.sections import Section, write_lines, write_sections
+from xlagraph.cli.pages.comparison_sections import all_sections, group_section, headline
+from xlagraph.cli.pages.sections import Section, write_lines, write_sections
 from xlagraph.queries.comparison.groups import By
 
 if TYPE_CHECKING:

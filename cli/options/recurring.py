@@ -1,19 +1,14 @@
-"""Options that recur, each defined once, and how a command takes several as one value."""
+"""Options that recur, each defined once; bundles of those that belong together."""
 
-import functools
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar, get_type_hints
+from typing import Annotated
 
 import typer
 
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
-
-T = TypeVar("T")
 
 
 def _say_more(given: bool) -> bool:
@@ -91,46 +86,3 @@ class RowOptions(GraphOptions):
 
     output: OutputOption = None
     format: FormatOption = Format.TABLE
-
-
-def spread_options(
-    command: Callable[..., T], extra: Sequence[inspect.Parameter] = ()
-) -> Callable[..., T]:
-    """Give a command one option for each field of its dataclass parameter ``options``.
-
-    ``extra`` are further options, which take the place of its ``**parameters``.
-    """
-    signature = inspect.signature(command, eval_str=True)
-    bundle = signature.parameters["options"].annotation
-    hints = get_type_hints(bundle, include_extras=True)
-    own = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in signature.parameters.values()
-        if parameter.name != "options" and parameter.kind is not inspect.Parameter.VAR_KEYWORD
-    ]
-    shared = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=hints[field.name],
-        )
-        for field in reversed(fields(bundle))  # what all commands share is said last
-    ]
-
-    @functools.wraps(command)
-    def spread(**arguments: object) -> T:
-        options = bundle(**{field.name: arguments.pop(field.name) for field in shared})
-        return command(**arguments, options=options)
-
-    parameters = [*own, *extra, *shared]
-    vars(spread)["__signature__"] = signature.replace(parameters=parameters)
-    spread.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return spread
-
-
-def pass_on_options(context: typer.Context) -> None:
-    """Let options that stand before the name of a subcommand hold for it."""
-    if context.invoked_subcommand is not None:
-        given = {name: value for name, value in context.params.items() if value is not None}
-        context.default_map = {context.invoked_subcommand: given}

@@ -1,0 +1,1 @@
+"""Results as pages for people: sentences and tables; as rows for scripts."""
