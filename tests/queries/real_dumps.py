@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from plain_plan import PlainDump, read_dump
+from plain.plan import PlainDump, read_dump
 
 from xlagraph.graph import Graph
 from xlagraph.ingest import find_dumps

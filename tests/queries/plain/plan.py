@@ -6,11 +6,12 @@ a loop over all values. Shares no code with the ingest beyond the parser.
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from plain_text import PlainModule, PlainText, dense_bytes, filled, read_instruction, read_module
+from plain.text import PlainModule, PlainText, dense_bytes, filled, read_instruction, read_module
 
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.plan import Allocation, Plan, Position, Use
@@ -116,6 +117,26 @@ class PlainDump:
         """One past the last step; None without live ranges."""
         return self.plan.live_ranges.max_step if self.plan.live_ranges else None
 
+    @property
+    def module_name(self) -> str | None:
+        """The module's name without trailing digits, from the name of the file."""
+        found = re.fullmatch(
+            r"(?:\d{10,}\.)?module_\d+\.(.+?)(?:\.cl_\d+)?\.(?:cpu_|sm_.*?gpu_)?after_optimizations",
+            self.files.stem,
+        )
+        return re.sub(r"\.\d+$", "", found[1]) if found else None
+
+    @property
+    def platform(self) -> str | None:
+        """The platform, from the name of the file."""
+        found = re.search(r"(cpu|gpu)_after_optimizations$", self.files.stem)
+        return found[1] if found else None
+
+    def value(self, label: str) -> PlainValue:
+        """Look a value up by its label."""
+        (one,) = (item for item in self.values if item.label == label)
+        return one
+
     def text(self, instruction: str) -> PlainText:
         """Read what the dump says of an instruction, then what its module text adds."""
         told = self.plan.instructions.get(instruction)
@@ -140,6 +161,11 @@ class PlainDump:
     def colors(self) -> list[int]:
         """The memory spaces among its allocations."""
         return sorted({item.color for item in self.plan.allocations})
+
+    @property
+    def allocated(self) -> int:
+        """The sum of all its allocations."""
+        return sum(item.size_bytes for item in self.plan.allocations)
 
     def reserved(self, color: int) -> int:
         """Sum the allocations of a memory space, thread-local ones left out."""
@@ -192,6 +218,13 @@ def read_dump(files: DumpFiles) -> PlainDump:
     plan = parse_plan([DumpPart(path.name, path.read_text()) for path in paths if path])
     module = read_module(files.module_text.read_text()) if files.module_text else PlainModule()
     return PlainDump(files, plan, module)
+
+
+def chosen(dumps: Iterable[PlainDump], run: str = "", module: str = "") -> list[PlainDump]:
+    """Keep those of a run and of a module; all where it is not named."""
+    return [
+        dump for dump in dumps if run in ("", dump.files.run) and module in ("", dump.module_name)
+    ]
 
 
 def role(allocation: Allocation) -> str | None:

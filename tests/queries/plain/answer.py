@@ -1,0 +1,51 @@
+"""The rows that a query must answer, written from its words, not from Cypher.
+
+`plain/answers/THEME.py` holds a function for each query of a theme, of the query's name with
+underscores. It takes a dump, or all dumps where the query is not about one compilation, and
+the parameters by their names, and gives all rows as tuples of the columns named above it.
+Columns that come with every value are left out. A query without a function has its case alone.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+Row = tuple[object, ...]
+Rows = Iterable[Row]
+
+
+@dataclass(frozen=True)
+class PlainAnswer:
+    """How the rows of one query are computed here."""
+
+    columns: tuple[str, ...]
+    compute: Callable[..., Rows]
+    largest: str | None
+    """The column by which rows fall; None where they must come in the very order given."""
+
+    def rows(self, plain: object, parameters: Mapping[str, str | int]) -> list[Row]:
+        """Compute the rows for parameters as the query has them."""
+        snake = {re.sub("([A-Z])", r"_\1", name).lower(): parameters[name] for name in parameters}
+        return list(self.compute(plain, **snake))
+
+
+def in_order(columns: str) -> Callable[[Callable[..., Rows]], PlainAnswer]:
+    """Name the columns of rows that must come in the order given."""
+    return lambda compute: PlainAnswer(tuple(columns.split()), compute, None)
+
+
+def largest_first(column: str, columns: str) -> Callable[[Callable[..., Rows]], PlainAnswer]:
+    """Name the columns of rows that must come by one of them, falling; else in any order."""
+    return lambda compute: PlainAnswer(tuple(columns.split()), compute, column)
+
+
+def find_answers() -> dict[str, PlainAnswer]:
+    """Find the function of each query that has one, by the query's id."""
+    return {
+        f"{path.stem}/{name.replace('_', '-')}": answer
+        for path in sorted((Path(__file__).parent / "answers").glob("*.py"))
+        for name, answer in vars(import_module(f"plain.answers.{path.stem}")).items()
+        if isinstance(answer, PlainAnswer)
+    }

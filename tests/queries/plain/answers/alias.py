@@ -1,0 +1,103 @@
+"""What the queries of theme alias must answer."""
+
+from collections.abc import Iterator
+
+from plain.answer import Rows, in_order, largest_first
+from plain.plan import PlainDump, PlainValue, alias_sets, takeovers
+
+
+@largest_first("sharedBytes", "earlier later allocation sharedBytes step instruction")
+def in_place(dump: PlainDump) -> Rows:
+    for one in takeovers(dump.values):
+        if one.in_place:
+            earlier, later = one.earlier, one.later
+            number = later.allocation.number
+            yield earlier.label, later.label, number, one.shared, later.first, later.name
+
+
+@in_order("position value liveFrom liveUntil instruction")
+def chain(dump: PlainDump, value: str) -> Rows:
+    one = dump.value(value)
+    members = alias_sets(dump.values)[one]
+    ordered = sorted(members, key=lambda item: item.place) if one.steps else [one]
+    for position, item in enumerate(ordered):
+        yield position, item.label, item.first, item.last, item.name
+
+
+@in_order("name shapeIndex opcode")
+def names(dump: PlainDump, value: str) -> Rows:
+    rows = []
+    for name, index in dump.value(value).positions:
+        step = dump.steps.get(name, len(dump.steps))
+        rows.append((step, index or "~", name, (name, index, dump.text(name).opcode)))
+    return [row[3] for row in sorted(rows)]
+
+
+@largest_first(
+    "sizeBytes", "parameterNumber shapeIndex shape sizeBytes lastUse candidateOutputs freeOutputs"
+)
+def not_donated(dump: PlainDump) -> Rows:
+    outputs = [
+        item
+        for item in dump.values
+        if item.allocation.maybe_live_out
+        and item.allocation.parameter is None
+        and dump.live_to_the_end(item)
+        and item.is_array
+    ]
+    for one in _inputs(dump, donated=False):
+        alike = [item for item in outputs if item.shape == one.shape]
+        free = [item for item in alike if item.place[0] >= (one.last_use or 0)]
+        entry = one.allocation.parameter
+        if alike and entry:
+            place = (entry.number, entry.shape_index)
+            yield *place, one.shape, one.size, one.last_use, len(alike), len(free)
+
+
+@largest_first("sizeBytes", "parameterNumber shapeIndex shape sizeBytes output inPlace")
+def donated(dump: PlainDump) -> Rows:
+    joined = alias_sets(dump.values)
+    for one in _inputs(dump, donated=True):
+        entry = one.allocation.parameter
+        assert entry is not None
+        place = (entry.number, entry.shape_index, one.shape, one.size)
+        outputs = [
+            item
+            for item in dump.values
+            if item.allocation is one.allocation and item is not one and dump.live_to_the_end(item)
+        ]
+        yield from ((*place, item.label, item in joined[one]) for item in outputs)
+        if not outputs:
+            yield *place, None, None
+
+
+@largest_first("sizeBytes", "value sizeBytes copied copiedFrom usedBy users originalLive")
+def copies(dump: PlainDump) -> Rows:
+    for one in dump.values:
+        if one.made.opcode != "copy" and (one.made.opcode, one.shape_index) != (
+            "copy-start",
+            "{0}",
+        ):
+            continue
+        copied = [
+            item
+            for item in dump.values
+            for use in item.uses
+            if use.instruction == one.name and use.operand_index in (None, "{}")
+        ]
+        steps = {dump.steps[name]: name for name in one.users if name in dump.steps}
+        used_by = steps[min(steps)] if steps else None
+        for item in copied or [None]:
+            live = item and item.steps and one.steps and item.place[1] > one.place[0]
+            yield (
+                *(one.label, one.size, item and item.label, item and item.name),
+                *(used_by, len(one.users), live if item and item.steps and one.steps else None),
+            )
+
+
+def _inputs(dump: PlainDump, *, donated: bool) -> Iterator[PlainValue]:
+    for allocation in dump.plan.allocations:
+        if allocation.parameter is not None and allocation.maybe_live_out == donated:
+            held = [item for item in dump.values if item.allocation is allocation]
+            if held:
+                yield min(held, key=lambda item: (item.first or 0, item.value_id))

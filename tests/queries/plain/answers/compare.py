@@ -1,0 +1,106 @@
+"""What the queries of theme compare must answer."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
+from plain.groups import LINE, OP, OPCODE, SHAPE, Group
+from plain.plan import PlainDump, PlainValue, chosen, role
+
+
+@largest_first(
+    "growthBytes",
+    "module compilationsA compilationsB reservedBytesA reservedBytesB"
+    " physicalPeakBytesA physicalPeakBytesB growthBytes",
+)
+def modules(dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0) -> Rows:
+    sides = [chosen(dumps, run_a), chosen(dumps, run_b)]
+    for name in {dump.module_name for side in sides for dump in side}:
+        here = [[dump for dump in side if dump.module_name == name] for side in sides]
+        reserved = [
+            max((dump.reserved(memory_space) for dump in side), default=None) for side in here
+        ]
+        peaks = [_largest(dump.physical_peak(memory_space) for dump in side) for side in here]
+        growth = (reserved[1] or 0) - (reserved[0] or 0)
+        yield name, len(here[0]), len(here[1]), *reserved, *peaks, growth
+
+
+@largest_first("growthBytes", "role bytesA bytesB growthBytes")
+def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") -> Rows:
+    return _growth(
+        dumps,
+        lambda dump: (((role(item),), item.size_bytes) for item in dump.plan.allocations),
+        (run_a, run_b),
+        module,
+    )
+
+
+@in_order("change opName opcode shapeIndex shapeA shapeB valuesA valuesB bytesA bytesB growthBytes")
+def values(
+    dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
+) -> Rows:
+    groups: dict[tuple[str | None, ...], tuple[list[PlainValue], list[PlainValue]]] = {}
+    for side, run in enumerate((run_a, run_b)):
+        for dump in chosen(dumps, run, module):
+            for item in dump.values:
+                is_here = item.allocation.color == memory_space and item.size > 0
+                if is_here and role(item.allocation) != "threadLocal":
+                    group = (item.made.op_name, item.made.opcode, item.shape_index)
+                    groups.setdefault(group, ([], []))[side].append(item)
+    rows = []
+    for group, sides in groups.items():
+        sizes = [sum(item.size for item in side) for side in sides]
+        shapes = [min((item.shape for item in side), default=None) for side in sides]
+        growth = sizes[1] - sizes[0]
+        if not sides[0] or not sides[1]:
+            change = "gone" if sides[0] else "new"
+        elif growth:
+            change = "grown" if growth > 0 else "shrunk"
+        elif shapes[0] != shapes[1]:
+            change = "reshaped"
+        else:
+            continue
+        rows.append((change, *group, *shapes, *map(len, sides), *sizes, growth))
+    last = chr(0x10FFFF)  # null sorts behind all text
+    return sorted(
+        rows, key=lambda row: (-abs(row[-1]), -row[-1], *(word or last for word in row[1:4]))
+    )
+
+
+def _growth(
+    dumps: Sequence[PlainDump],
+    of: Callable[[PlainDump], Iterable[tuple[Row, int]]],
+    runs: tuple[str, str],
+    module: str,
+) -> Rows:
+    sums: dict[Row, list[int]] = defaultdict(lambda: [0, 0])
+    for side, run in enumerate(runs):
+        for dump in chosen(dumps, run, module):
+            for group, count in of(dump):
+                sums[group][side] += count
+    for group, (before, after) in sums.items():
+        yield *group, before, after, after - before
+
+
+def _largest(numbers: Iterable[int | None]) -> int | None:
+    return max((number for number in numbers if number is not None), default=None)
+
+
+def _grouped_by(group: Group) -> PlainAnswer:
+    @largest_first("growthBytes", f"{group.columns} bytesA bytesB growthBytes")
+    def grouped(
+        dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
+    ) -> Rows:
+        def shares(dump: PlainDump) -> Iterator[tuple[Row, int]]:
+            for item, share in dump.shares(memory_space).items():
+                yield group.of(item), share
+
+        return _growth(dumps, shares, (run_a, run_b), module)
+
+    return grouped
+
+
+ops = _grouped_by(OP)
+lines = _grouped_by(LINE)
+opcodes = _grouped_by(OPCODE)
+shapes = _grouped_by(SHAPE)

@@ -1,0 +1,54 @@
+"""What the queries of theme overview must answer."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from plain.answer import Rows, in_order, largest_first
+from plain.plan import PlainDump, chosen, role
+
+
+@in_order("memorySpace role allocations allocationBytes")
+def roles(dump: PlainDump) -> Rows:
+    groups: dict[tuple[int, str | None], list[int]] = defaultdict(list)
+    for item in dump.plan.allocations:
+        groups[item.color, role(item)].append(item.size_bytes)
+    rows = [(*group, len(sizes), sum(sizes)) for group, sizes in groups.items()]
+    return sorted(rows, key=lambda row: (row[0], -row[3], row[1] or "~"))
+
+
+@in_order("memorySpace allocationBytes logicalPeakBytes physicalPeakBytes idleBytes reservedBytes")
+def spaces(dump: PlainDump) -> Rows:
+    for color in dump.colors:
+        taken = sum(item.size_bytes for item in dump.plan.allocations if item.color == color)
+        peak = dump.physical_peak(color)
+        idle = None if peak is None else taken - peak
+        yield color, taken, dump.logical_peak(color), peak, idle, dump.reserved(color)
+
+
+@largest_first(
+    "reservedBytes",
+    "run compilation module platform values totalBytes reservedBytes"
+    " logicalPeakBytes physicalPeakBytes printedPeakBytes",
+)
+def compilations(dumps: Sequence[PlainDump], run: str = "") -> Rows:
+    for dump in chosen(dumps, run):
+        yield (
+            *(dump.files.run, dump.key, dump.module_name, dump.platform, len(dump.plan.values)),
+            *(dump.plan.total and dump.plan.total.bytes, dump.reserved(0)),
+            *(dump.logical_peak(0), dump.physical_peak(0), dump.printed_peak),
+        )
+
+
+@in_order(
+    "compilation totalBytes allocationBytes agrees"
+    " printedPeakBytes logicalPeakBytes physicalPeakBytes"
+)
+def totals(dumps: Sequence[PlainDump], run: str = "") -> Rows:
+    rows = []
+    for dump in chosen(dumps, run):
+        total = dump.plan.total.bytes if dump.plan.total else None
+        taken = dump.allocated
+        agrees = None if total is None else total == taken
+        peaks = (dump.printed_peak, dump.logical_peak(0), dump.physical_peak(0))
+        rows.append((dump.key, total, taken, agrees, *peaks))
+    return sorted(rows, key=lambda row: ((False, True, None).index(row[3]), row[0]))

@@ -1,0 +1,70 @@
+"""What the queries of theme peak must answer."""
+
+from collections import Counter, defaultdict
+
+from plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
+from plain.groups import DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
+from plain.plan import PlainDump, PlainValue, held_bytes
+
+
+@largest_first(
+    "physicalBytes", "value allocation offsetBytes sizeBytes physicalBytes liveFrom liveUntil"
+)
+def contributors(dump: PlainDump, memory_space: int) -> Rows:
+    for item, share in dump.shares(memory_space).items():
+        number = item.allocation.number
+        yield item.label, number, item.offset, item.size, share, item.first, item.last
+
+
+def _grouped_by(group: Group) -> PlainAnswer:
+    @largest_first("physicalBytes", f"{group.columns} values physicalBytes sizeBytes")
+    def grouped(dump: PlainDump, memory_space: int) -> Rows:
+        groups: dict[Row, list[tuple[int, int]]] = defaultdict(list)
+        for item, share in dump.shares(memory_space).items():
+            groups[group.of(item)].append((share, item.size))
+        for name, members in groups.items():
+            shares, sizes = zip(*members, strict=True)
+            yield *name, len(members), sum(shares), sum(sizes)
+
+    return grouped
+
+
+by_op = _grouped_by(OP)
+by_line = _grouped_by(LINE)
+by_opcode = _grouped_by(OPCODE)
+by_scope = _grouped_by(SCOPE)
+by_dtype = _grouped_by(DTYPE)
+by_shape = _grouped_by(SHAPE)
+
+
+@in_order("step instruction opcode logicalBytes physicalBytes")
+def timeline(dump: PlainDump) -> Rows:
+    here = [item for item in dump.values if item.allocation.color == 0]
+    held = held_bytes(here)
+    sizes: Counter[int] = Counter()
+    for item in here:
+        sizes.update(dict.fromkeys(item.steps, item.size))
+    for step, name in enumerate(dump.schedule):
+        yield step, name, dump.text(name).opcode, sizes[step], held.get(step, 0)
+
+
+@largest_first("sizeBytes", "value printedBytes sizeBytes liveAtPhysicalPeak")
+def printed(dump: PlainDump, memory_space: int) -> Rows:
+    listed: dict[PlainValue, int] = {}
+    peak = dump.plan.live_ranges and dump.plan.live_ranges.peak
+    for entry in peak.entries if peak else ():
+        for item in sorted(dump.values, key=lambda item: item.value_id):
+            index = item.shape_index or "{}"
+            # Without indices the k-th mention is the k-th value live then.
+            is_meant = (
+                peak and peak.step in item.steps
+                if entry.shape_index is None
+                else (entry.shape_index == index)
+            )
+            if item.name == entry.name and item not in listed and is_meant:
+                listed[item] = entry.bytes
+                break
+    shares = dump.shares(memory_space)
+    for item in dump.values:
+        if item.allocation.color == memory_space and (item in listed or item in shares):
+            yield item.label, listed.get(item), item.size, item in shares

@@ -1,0 +1,34 @@
+"""What the queries of theme trend must answer."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from plain.answer import Rows, in_order, largest_first
+from plain.plan import PlainDump, chosen
+
+
+@in_order("run compilation reservedBytes physicalPeakBytes allocationBytes")
+def modules(dumps: Sequence[PlainDump], module: str = "", memory_space: int = 0) -> Rows:
+    for dump in sorted(chosen(dumps, module=module), key=lambda dump: (dump.files.run, dump.key)):
+        peak = dump.physical_peak(memory_space)
+        yield dump.files.run, dump.key, dump.reserved(memory_space), peak, dump.allocated
+
+
+@in_order("run compilation bytes")
+def op(dumps: Sequence[PlainDump], op_name: str, memory_space: int = 0) -> Rows:
+    for dump in sorted(dumps, key=lambda dump: (dump.files.run, dump.key)):
+        shares = dump.shares(memory_space)
+        of_op = [share for item, share in shares.items() if item.made.op_name == op_name]
+        if of_op:
+            yield dump.files.run, dump.key, sum(of_op)
+
+
+@largest_first("compilations", "opName compilations totalBytes maxBytes")
+def recurring(dumps: Sequence[PlainDump], run: str = "", memory_space: int = 0) -> Rows:
+    sums: dict[str | None, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for dump in chosen(dumps, run):
+        for item, share in dump.shares(memory_space).items():
+            if share > 0:
+                sums[item.made.op_name][dump.key] += share
+    for name, by_key in sums.items():
+        yield name, len(by_key), sum(by_key.values()), max(by_key.values())

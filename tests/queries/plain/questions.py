@@ -1,0 +1,61 @@
+"""The parameters with which queries are asked, by the names that they declare."""
+
+from collections.abc import Collection, Iterator
+
+from plain.plan import PlainDump, PlainValue, alias_sets
+
+Question = dict[str, str | int]
+
+
+def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
+    """Give the parameters with which a query is asked about a dump."""
+    if "memorySpace" in declared:
+        yield from ({"memorySpace": color} for color in dump.colors)
+    elif "value" in declared:
+        yield from ({"value": value.label} for value in interesting(dump))
+    elif "allocation" in declared:
+        for allocation in dump.plan.allocations[-2:]:
+            for offset in sorted({0, allocation.size_bytes // 2}):
+                yield {"allocation": allocation.number, "offsetBytes": offset}
+    else:
+        yield {}
+        if "step" in declared and dump.schedule:
+            middle = len(dump.schedule) // 2
+            yield {"step": middle}
+            yield {"instruction": dump.schedule[middle]}
+            yield {"instruction": dump.schedule[middle], "step": 1}
+
+
+def interesting(dump: PlainDump) -> list[PlainValue]:
+    """Give a value of the longest alias chain, the busiest, the smallest."""
+    joined = alias_sets(dump.values)
+    by_chain = sorted(dump.values, key=lambda item: (-len(joined[item]), item.value_id))
+    by_uses = sorted(dump.values, key=lambda item: (-len(item.uses), item.value_id))
+    by_size = sorted(dump.values, key=lambda item: (-item.size, item.value_id))
+    return list(dict.fromkeys((by_chain[0], by_uses[0], by_size[-1])))
+
+
+PAIRS = (
+    ("jaxlib-0.6.0", "jaxlib-0.10.2"),  # generations, the newer in three files
+    ("tensorflow-1.14.0", "tensorflow-2.9.3"),  # no live ranges before
+    ("misc", "kvcache"),  # several memory spaces
+    ("donated", "scan"),
+    ("dtypes", "dtypes"),
+)
+"""Runs before and after."""
+
+
+def questions_over_runs(declared: Collection[str]) -> list[Question]:
+    """Give the parameters with which a query is asked about all dumps."""
+    asked: list[Question] = [{}]
+    if "runA" in declared:
+        asked = [{"runA": before, "runB": after} for before, after in PAIRS]
+    elif "run" in declared:
+        asked = [{}, {"run": "kvcache"}]
+    elif "opName" in declared:
+        asked = [{"opName": "x"}]
+    if "module" in declared:
+        asked += [{**one, "module": "jit_scanner"} for one in asked]
+    if "memorySpace" in declared:
+        asked += [{**one, "memorySpace": 1} for one in asked]
+    return asked
