@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ("graph_fixtures",)
+pytest_plugins = ("browser_fixtures", "graph_fixtures")
 
 # A shell lets what it runs in the background ignore Ctrl-C, and so would the processes of
 # the tests that press it.

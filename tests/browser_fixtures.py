@@ -1,0 +1,49 @@
+"""A headless Chromium for tests of what people see: Debian's, driven by Playwright.
+
+Where there is no Chromium these tests are skipped and say so; XLAGRAPH_REQUIRE_BROWSER=1 makes
+that a failure, and =0 skips them without looking for one. `browser` is one program for all
+tests of a process; each test has a `page` in a context of its own: nothing is stored between.
+Once it runs, `asyncio.run` fails in the thread of the tests: Playwright's own loop runs there.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# root may not use the sandbox, and a machine for tests has no graphics card
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """Chromium, without a window."""
+    required = os.environ.get("XLAGRAPH_REQUIRE_BROWSER")
+    if required == "0":
+        pytest.skip("XLAGRAPH_REQUIRE_BROWSER=0 asks for no browser")
+    program = next(filter(None, map(shutil.which, _NAMES)), None)
+    if program is None:
+        reason = f"none of {', '.join(_NAMES)} is installed (Debian: apt-get install chromium)"
+        if required == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: "Browser") -> Iterator["Page"]:
+    """An empty page, 1400 × 900, which shares nothing with those of other tests."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    yield context.new_page()
+    context.close()
