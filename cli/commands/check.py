@@ -11,9 +11,9 @@ from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.limits import Capacity, bytes_limit
 from xlagraph.cli.options.limits import capacity as parse_capacity
 from xlagraph.cli.options.recurring import RowOptions
-from xlagraph.cli.output.byte_sizes import told_apart
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.messages import note, problem
+from xlagraph.queries.byte_sizes import told_apart
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from xlagraph.cli.output.byte_sizes import parse_bytes, parse_share
+from xlagraph.queries.byte_sizes import parse_bytes, parse_share
 
 if TYPE_CHECKING:
     from xlagraph.queries.comparison.comparison import Growth

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.output.byte_sizes import human_bytes, share_text
+from xlagraph.queries.byte_sizes import human_bytes, share_text
 from xlagraph.queries.catalogue.byte_columns import counts_bytes
 
 if TYPE_CHECKING:

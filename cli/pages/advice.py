@@ -3,9 +3,9 @@
 import shlex
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.byte_sizes import human_bytes
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
+from xlagraph.queries.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:

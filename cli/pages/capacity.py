@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.recurring import RowOptions
-from xlagraph.cli.output.byte_sizes import human_bytes, share_text
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted, problem
 from xlagraph.cli.pages.advice import WHOLES
 from xlagraph.cli.pages.sections import Section, write_lines, write_sections
+from xlagraph.queries.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell, Graph

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.options.limits import GrowthLimit
 from xlagraph.cli.options.recurring import RowOptions
-from xlagraph.cli.output.byte_sizes import human_bytes
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.pages.comparison_rows import (
@@ -18,6 +17,7 @@ from xlagraph.cli.pages.comparison_rows import (
 )
 from xlagraph.cli.pages.comparison_sections import all_sections, group_section, headline
 from xlagraph.cli.pages.sections import Section, write_lines, write_sections
+from xlagraph.queries.byte_sizes import human_bytes
 from xlagraph.queries.comparison.groups import By
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.output.byte_sizes import human_bytes, share_text
 from xlagraph.cli.pages.comparison_rows import GROWTH_COLUMNS, total_rows
 from xlagraph.cli.pages.sections import Section
+from xlagraph.queries.byte_sizes import human_bytes, share_text
 from xlagraph.queries.comparison.comparison import MEASURES
 from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, By, changed_groups, largest_groups
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.output.byte_sizes import human_bytes
 from xlagraph.cli.output.messages import Verbosity, counted, detail, error, note, problem, verbosity
+from xlagraph.queries.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestSummary

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
-from xlagraph.cli.output.byte_sizes import human_bytes
 from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.queries.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

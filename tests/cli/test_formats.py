@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.cli.output.byte_sizes import human_bytes, parse_bytes, parse_share, told_apart
 from xlagraph.cli.output.formats import WRITERS, Format
+from xlagraph.queries.byte_sizes import human_bytes, parse_bytes, parse_share, told_apart
 
 COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
 ROWS = (
