@@ -106,7 +106,7 @@ def parse_and_derive(*paths: str) -> None:
     from xlagraph.ingest import DumpPart, parse_plan
     from xlagraph.ingest.measures.live_ranges import value_spans
     from xlagraph.ingest.measures.peaks import peaks
-    from xlagraph.ingest.measures.succession import alias_places, succession
+    from xlagraph.ingest.measures.succession import alias_positions, succession
     from xlagraph.ingest.measures.takeovers import takeovers
 
     with timed():
@@ -115,7 +115,7 @@ def parse_and_derive(*paths: str) -> None:
         spans = value_spans(plan)
         taken = takeovers(plan, spans)
         peaks(plan, spans, taken)
-        alias_places(plan, spans, succession(plan, spans, taken))
+        alias_positions(plan, spans, succession(plan, spans, taken))
     ANSWER["values"] = len(plan.values)
 
 

@@ -81,14 +81,14 @@ class Schema:
                     )
 
     def relationship(self, name: str) -> RelationshipType:
-        """Look a relationship type up; KeyError if there is none."""
+        """Return a relationship type by name; KeyError if there is none."""
         for item in self.relationships:
             if item.name == name:
                 return item
         raise KeyError(name)
 
     def arriving_at(self, label: str) -> tuple[RelationshipType, ...]:
-        """Give the relationship types that end at a label."""
+        """Return the relationship types that end at a label."""
         return tuple(item for item in self.relationships if item.target == label)
 
 

@@ -29,7 +29,11 @@ from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.errors import ParseError
 from xlagraph.ingest.files.contents import DumpContents, UnreadableDump, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.measures.facts import Facts, instruction_names, join_facts
+from xlagraph.ingest.measures.compilation_facts import (
+    CompilationFacts,
+    instruction_names,
+    join_facts,
+)
 from xlagraph.ingest.rows.batch import Identity, row_batch
 from xlagraph.ingest.summary import Problem, readable
 from xlagraph.runtime.collector import collector_paused
@@ -88,7 +92,7 @@ class Prepared:
 
 
 class _KnownContents:
-    """Facts of contents that were read lately, by digest.
+    """CompilationFacts of contents that were read lately, by digest.
 
     Hosts of one job and runs of one program compile much the same: of 356 dumps of seven
     runs, 211 had the content of another. The largest dumps come first, so that those of
@@ -96,17 +100,17 @@ class _KnownContents:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, tuple[Outcome, Facts]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[Outcome, CompilationFacts]] = OrderedDict()
         self._bytes = 0
 
-    def find(self, sha256: str) -> tuple[Outcome, Facts] | None:
+    def find(self, sha256: str) -> tuple[Outcome, CompilationFacts] | None:
         """Give what came of a content; None if it is not known."""
         found = self._known.get(sha256)
         if found is not None:
             self._known.move_to_end(sha256)
         return found
 
-    def keep(self, sha256: str, outcome: Outcome, facts: Facts) -> None:
+    def keep(self, sha256: str, outcome: Outcome, facts: CompilationFacts) -> None:
         """Keep what came of a content, and drop what was longest not asked for."""
         self._known[sha256] = outcome, facts
         self._bytes += outcome.bytes_read
@@ -128,7 +132,7 @@ def _without_rows(*outcomes: Outcome) -> Prepared:
 
 def _read_and_join(
     job: Job, known: _KnownContents
-) -> tuple[Outcome, tuple[Identity, Facts] | None]:
+) -> tuple[Outcome, tuple[Identity, CompilationFacts] | None]:
     try:
         contents = read_dump(job.files)
         sha256 = contents.sha256
@@ -151,7 +155,7 @@ def _left_out(job: Job, message: str) -> Outcome:
     return Outcome(problems=(Problem(readable(job.files.allocations), None, message),))
 
 
-def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, Facts]:
+def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, CompilationFacts]:
     parts, problems = contents.take_parts()
     plan = parse_plan(parts)
     del parts

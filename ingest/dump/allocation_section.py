@@ -40,7 +40,7 @@ def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> i
 
 
 def _check_shapes(text: DumpText, start: int, shapes: Collection[str]) -> None:
-    """Refuse a dimension that 64 bits do not hold; elements of a tuple have their own."""
+    """Raise on a dimension that 64 bits do not hold; elements of a tuple have their own."""
     for shape in shapes:
         if not shape.startswith("("):
             for number in _WIDE_NUMBER.findall(shape):

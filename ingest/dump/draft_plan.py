@@ -46,7 +46,7 @@ class DraftPlan:
     peak_remark: str | None = None
 
     def finished(self, parts: Iterable[PartStyle]) -> Plan:
-        """Make the plan that all files of the dump tell."""
+        """Return the plan of all files of the dump."""
         return Plan(
             allocations=tuple(self.allocations),
             values=tuple(self.values),

@@ -1,4 +1,4 @@
-"""What the text of an HLO instruction tells about it.
+"""The facts in the text of an HLO instruction.
 
     instruction = shape " " opcode "(" operands ")" { ", " key "=" value }
     value       = text without "," | "…" | {…} | […] | (…)     nested, and one after another
@@ -15,7 +15,7 @@ __all__ = ["InstructionFacts", "filled", "instruction_facts", "opcode_of", "unes
 
 
 class InstructionFacts(NamedTuple):
-    """What one instruction text tells; None where it does not."""
+    """What one instruction text states; None where it does not."""
 
     shape: str | None
     """With layout, as printed."""
@@ -149,7 +149,7 @@ def _escaped_bytes(escape: re.Match[bytes]) -> bytes:
 
 
 def _head(text: str) -> tuple[str | None, str | None, int]:
-    """Find shape, opcode and the end of the operands."""
+    """Return shape, opcode and the end of the operands."""
     head = _HEAD.match(text)
     if head:
         return head[1], head[2], head.end()
@@ -161,7 +161,7 @@ def _head(text: str) -> tuple[str | None, str | None, int]:
 
 
 def _value_end(text: str, at: int) -> int:
-    """Find the end of a value of which the brackets at `at` are the next part."""
+    """Return the end of a value of which the brackets at `at` are the next part."""
     while at < len(text) and text[at] != ",":
         at = _after_brackets(text, at)
         if plain := _VALUE.match(text, at):
@@ -170,7 +170,7 @@ def _value_end(text: str, at: int) -> int:
 
 
 def _after_brackets(text: str, at: int) -> int:
-    """Give the place behind the bracket that opens at `at`; the end if it never closes."""
+    """Return the index after the bracket that opens at `at`; the end if it never closes."""
     depth = 0
     for bracket in _BRACKET.finditer(text, at):
         if bracket[0] in "([{":

@@ -59,9 +59,9 @@ _LARGEST: Final = str(LARGEST_NUMBER)
 _NUMBER: Final = (
     "(0|[1-9][0-9]{0,17}(?![0-9])|[1-8][0-9]{18}|"
     + "|".join(
-        f"{_LARGEST[:place]}[0-{int(digit) - 1}][0-9]{{{18 - place}}}"
-        for place, digit in enumerate(_LARGEST)
-        if place and digit != "0"
+        f"{_LARGEST[:index]}[0-{int(digit) - 1}][0-9]{{{18 - index}}}"
+        for index, digit in enumerate(_LARGEST)
+        if index and digit != "0"
     )
     + f"|{_LARGEST})"
 )

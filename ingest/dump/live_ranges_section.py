@@ -75,8 +75,8 @@ def _peak(text: DumpText, position: int, ranges: Sequence[LiveRange]) -> tuple[P
     rows = text.rows(header.end(), end, form.PEAK_ENTRY)
     for number, (name, index, _, _) in enumerate(rows):
         if not waiting[name, index]:
-            place = text.line_start(header.end(), number)
-            raise text.error(place, f"a value live at step {step}, each once")
+            line_start = text.line_start(header.end(), number)
+            raise text.error(line_start, f"a value live at step {step}, each once")
         waiting[name, index] -= 1
     if len(rows) < len(live):
         raise text.error(end, f"{len(live)} values live at step {step}, not {len(rows)}")

@@ -32,7 +32,7 @@ class ModuleInstruction(NamedTuple):
 
 
 class StackFrame(NamedTuple):
-    """A place in the source from which an instruction comes, and who called it."""
+    """A source location from which an instruction comes, and its caller."""
 
     function: str | None
     file: str | None
@@ -54,14 +54,14 @@ class ModuleText:
     """By number; every caller is among them, and none calls itself by way of others."""
 
     def root_opcode(self, facts: InstructionFacts) -> str | None:
-        """Give the opcode of the root of the computation that a fusion runs; else None."""
+        """Return the opcode of the root of the computation that a fusion runs; else None."""
         if facts.opcode != "fusion" or facts.calls is None:
             return None
         root = self.roots.get(facts.calls)
         return opcode_of(root) if root is not None else None
 
-    def place(self, facts: InstructionFacts) -> tuple[str | None, int | None]:
-        """Give source file and line: what the instruction says itself, else its innermost frame."""
+    def source_location(self, facts: InstructionFacts) -> tuple[str | None, int | None]:
+        """Return source file and line: the instruction's own, else those of its innermost frame."""
         if facts.source_file is not None or facts.stack_frame_id is None:
             return facts.source_file, facts.source_line
         frame = self.frames.get(facts.stack_frame_id)
@@ -127,7 +127,7 @@ def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:
 
 
 def _callers(stack: Mapping[int, str]) -> dict[int, int | None]:
-    """Give each frame's caller; one that is missing or leads back to the frame is None."""
+    """Return each frame's caller; one that is missing or leads back to the frame is None."""
     callers: dict[int, int | None] = {}
     for number, row in stack.items():
         # XLA prints the number of the parent + 1, and 1 for none.

@@ -13,20 +13,20 @@ _LONGEST: Final = 1000
 
 @lru_cache(maxsize=1 << 16)
 def scopes(op_name: str) -> tuple[str, ...]:
-    """Give every leading part of an op name, shortest first, the whole name last.
+    """Return every leading part of an op name, shortest first, the whole name last.
 
     Parts end at a ``/`` that stands outside brackets: ``jit(f)/a[b/c]/dot`` has the
-    scopes ``jit(f)``, ``jit(f)/a[b/c]`` and itself. The place in the tuple, from 1, is
+    scopes ``jit(f)``, ``jit(f)/a[b/c]`` and itself. The position in the tuple, from 1, is
     the depth. Parts longer than 1,000 characters are left out.
     """
     if "/" not in op_name:
         return (op_name,)
     found = []
     nesting = 0
-    for place, character in enumerate(op_name[: _LONGEST + 1]):
+    for index, character in enumerate(op_name[: _LONGEST + 1]):
         if character == "/":
             if nesting == 0:
-                found.append(op_name[:place])
+                found.append(op_name[:index])
         elif character in _OPENING:
             nesting += 1
         elif character in _CLOSING and nesting:

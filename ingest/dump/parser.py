@@ -1,4 +1,4 @@
-"""Reads a dump: text in, `Plan` out; no files, no output, no version of XLA assumed.
+"""Parse a dump: text in, `Plan` out; no files, no output, no version of XLA assumed.
 
 What a line looks like decides what it is (`line_forms`). A line that fits no form where it
 stands, or that contradicts another, is a `ParseError`; nothing is skipped::

@@ -1,4 +1,4 @@
-"""The memory plan of one compilation as the dump tells it: plain immutable records.
+"""The memory plan of one compilation as the dump states it: plain immutable records.
 
     Plan
     ├── allocations   Allocation    one buffer of the plan
@@ -72,7 +72,7 @@ class Value(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A place in the program where a value is visible."""
+    """An instruction and shape index at which a value is visible."""
 
     instruction: str
     shape_index: str | None
@@ -144,7 +144,7 @@ class LiveRanges:
 
     max_step: int
     schedule: tuple[str, ...]
-    """Instruction names; the place in the tuple is the step."""
+    """Instruction names; the index in the tuple is the step."""
     ranges: tuple[LiveRange, ...]
     peak: PrintedPeak | None
 

@@ -48,7 +48,7 @@ _ELEMENT_BITS: Final = re.compile(r"[:)]E\((\d{1,3})\)")
 
 @lru_cache(maxsize=2048)  # a dump has few shapes and repeats them for each value
 def shape_facts(text: str) -> ShapeFacts:
-    """Take a printed shape apart; linear in its length.
+    """Parse a printed shape; linear in its length.
 
     Text that is no shape is given back as the shape, all else None.
     """
@@ -62,12 +62,12 @@ def shape_facts(text: str) -> ShapeFacts:
 
 
 def printed_shape(shape: str, layout: str | None) -> str:
-    """Put shape and layout together again, exactly as `shape_facts` found them printed."""
+    """Return shape and layout joined again, exactly as `shape_facts` found them printed."""
     if layout is None:
         return shape
     printed: list[str] = []
     at = 0  # in the shape
-    beside = 0  # the same place in the layout
+    beside = 0  # the matching index in the layout
     for leaf in _LEAF.finditer(shape):
         between = shape[at : leaf.start()]
         beside += len(_COMMENT.sub("", between))
@@ -90,7 +90,7 @@ def _tuple_facts(text: str) -> ShapeFacts:
 
 
 def _is_tuple(skeleton: str) -> bool:
-    """Tell whether leaves, each written ``x``, nest and follow each other as in a tuple."""
+    """Return whether leaves, each written ``x``, nest and follow each other as in a tuple."""
     depth = 0
     before = ","
     for part in re.findall(r"x|\(|\)|, |.", skeleton, re.DOTALL):

@@ -36,17 +36,19 @@ class DumpPart(NamedTuple):
         """
         if start := content.rfind(_STACK_TRACE) + 1:
             view = memoryview(content)
-            with suppress(UnicodeDecodeError):  # its place is that in the whole file
+            with suppress(
+                UnicodeDecodeError
+            ):  # decoded whole, so that the error counts from the start
                 return cls(name, str(view[:start], "utf-8"), str(view[start:], "utf-8"))
         return cls(name, content.decode())
 
     def joined(self) -> Self:
-        """Give the same with nothing left for the rest."""
+        """Return the same with nothing left for the rest."""
         return self._replace(text=self.text + self.rest, rest="")
 
 
 class DumpText:
-    """The lines of one file; a position is a place in ``text`` where a line starts.
+    """The lines of one file; a position is an index into ``text`` where a line starts.
 
     Blank lines between two sections stay, and the parser goes past them with `skip_blanks`.
     XLA writes no others. To look for them everywhere costs twice as much as to count the
@@ -91,7 +93,7 @@ class DumpText:
         )
 
     def remove_blanks(self) -> bool:
-        """Take the blank lines out of the text; False if there is none."""
+        """Remove the blank lines from the text; return False if there is none."""
         kept = []
         end = removed = 0
         for run in _BLANK_LINES.finditer(self.text):
@@ -104,7 +106,7 @@ class DumpText:
         return removed > 0
 
     def skip_blanks(self, position: int) -> int:
-        """Go past the blank lines that stand here and remember them."""
+        """Return the position after the blank lines that stand here, and record them."""
         end = self.blanks_end(position)
         if end > position:
             skipped = sum(blanks.lines for blanks in self._blanks)
@@ -112,64 +114,64 @@ class DumpText:
         return end
 
     def blanks_end(self, position: int) -> int:
-        """Tell where the blank lines that stand here end."""
+        """Return the position after the blank lines that stand here."""
         while self.text.startswith("\n", position):
             position += 1
         return position
 
     def line_start(self, position: int, lines: int) -> int:
-        """Go past ``lines`` lines."""
+        """Return the position after ``lines`` lines."""
         for _ in range(lines):
             position = self.text.index("\n", position) + 1
         return position
 
     def past(self, position: int, *forms: LineForm) -> int:
-        """Go past a line that has one of the forms."""
+        """Return the position after a line that has one of the forms; raise if it has none."""
         for form in forms:
             if found := form.regex.match(self.text, position):
                 return found.end()
         raise self.syntax_error(position, *forms)
 
     def past_all(self, position: int, *forms: LineForm) -> int:
-        """Go past all lines that have one of the forms."""
+        """Return the position after all lines that have one of the forms."""
         while any(form.regex.match(self.text, position) for form in forms):
             position = self.line_start(position, 1)
         return position
 
     def indented_end(self, position: int) -> int:
-        """Go past all lines that are indented by four spaces."""
+        """Return the position after all lines that are indented by four spaces."""
         return next(INDENTED.finditer(self.text, position)).end()
 
     def take_rest(self) -> str:
-        """Give the lines after ``text``, once."""
+        """Return the lines after ``text``, once."""
         rest, self.rest = self.rest, ""
         return rest
 
     def rows(self, start: int, end: int, form: LineForm) -> list[tuple[str, ...]]:
-        """Tell what the lines of a span say: all of one form, and at least one."""
+        """Parse the lines of a span: all of one form, and at least one."""
         rows = form.every.findall(self.text, start, end)
         if not rows or len(rows) != self.text.count("\n", start, end):
             raise self.syntax_error(self.past_all(start, form), form)
         return rows
 
     def check_sum(self, position: int, sizes: Iterable[int]) -> None:
-        """Refuse sizes that add up to more than 64 bits hold; the position is for the error."""
+        """Raise if sizes add up to more than 64 bits hold; the position is for the error."""
         if sum(sizes) > LARGEST_NUMBER:
             raise self.error(position, "sizes that add up to less than 2^63 bytes")
 
     def style(self, sections: tuple[SectionName, ...]) -> PartStyle:
-        """Tell what `restored_text` needs."""
+        """Return what `restored_text` needs."""
         return PartStyle(sections, self._has_byte_order_mark, self._line_end, tuple(self._blanks))
 
     def error(self, position: int, expected: str) -> ParseError:
-        """Tell what was expected of the line in which a position is."""
+        """Return the error of the line at a position, with what was expected there."""
         line = self.text.count("\n", 0, position) + 1
         line += sum(blanks.lines for blanks in self._removed_blanks if blanks.offset <= position)
         start = self.text.rfind("\n", 0, position) + 1
         return ParseError(self.name, line, self._line(start), expected)
 
     def syntax_error(self, position: int, *forms: LineForm) -> ParseError:
-        """Tell that the line at a position has none of the forms."""
+        """Return the error of a line that has none of the forms."""
         line = self._line(position)
         narrowed = _WIDE_NUMBER.sub("0", line)
         if narrowed != line and any(form.regex.match(narrowed + "\n") for form in forms):

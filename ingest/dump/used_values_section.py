@@ -67,7 +67,7 @@ def _used_values(text: DumpText, start: int, draft: DraftPlan) -> int:
 def syntax_error_in_block(
     text: DumpText, position: int, opening: Sequence[LineForm], closing: LineForm
 ) -> ParseError:
-    """Find the first line that does not fit in a block with positions and uses."""
+    """Return the position of the first line that does not fit in a block of positions and uses."""
     for line_form in opening:
         position = text.past(position, line_form)
     position = text.past_all(text.past(position, form.POSITION), form.POSITION)
@@ -125,7 +125,7 @@ def _note_no_uses(text: DumpText, block: Match[str], value: Value, draft: DraftP
 
 
 def _instruction_end(text: DumpText, position: int, name: str, instructions: dict[str, str]) -> int:
-    """Keep the text of an instruction; tell where the next line or the glued value starts."""
+    """Keep the text of an instruction; return where the next line or the glued value starts."""
     lines = text.text
     if not lines.startswith(f"{name} = ", position):
         raise text.error(position, f"the instruction '%{name} = …', which defines the value")

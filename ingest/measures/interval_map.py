@@ -33,7 +33,7 @@ class IntervalMap(Generic[Owner]):
             self._mark(0)
 
     def take(self, start: int, end: int, owner: Owner) -> list[tuple[int, int, Owner]]:
-        """Give ``[start, end)`` to `owner`; return the parts taken away, start, end and owner."""
+        """Assign ``[start, end)`` to `owner`; return the parts overwritten, with their owners."""
         ends, owners, bounds = self._end, self._owner, self._bounds
         first, stop = self._number[start], self._number[end]
         if not ends[first]:
@@ -79,7 +79,7 @@ class IntervalMap(Generic[Owner]):
 
 
 def owned_bytes(slots: Sequence[tuple[int, int]]) -> list[int]:
-    """Tell how many bytes each slot keeps when they are written one after another."""
+    """Return how many bytes each slot keeps when they are written one after another."""
     owned = [end - start for start, end in slots]
     if len(slots) > 1:
         written: IntervalMap[int] = IntervalMap(slots)
@@ -91,7 +91,7 @@ def owned_bytes(slots: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def largest_hole(slots: Iterable[tuple[int, int]], size_bytes: int) -> int:
-    """Measure the longest run of bytes outside all slots in ``[0, size_bytes)``."""
+    """Return the length of the longest run of bytes outside all slots in ``[0, size_bytes)``."""
     largest = reached = 0
     for start, end in sorted(slots):
         if start < end:

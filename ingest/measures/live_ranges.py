@@ -17,7 +17,7 @@ class Span(NamedTuple):
 
 @collector_paused()
 def value_spans(plan: Plan) -> tuple[Span | None, ...]:
-    """Give each of the plan's values its live range; None where the dump lists none.
+    """Return the live range of each of the plan's values; None where the dump lists none.
 
     None is normal for values of thread-local allocations, and all there is for dumps
     without live ranges. Ranges name every value with an index, ``{}`` for arrays too.

@@ -43,7 +43,7 @@ class SpacePeaks(NamedTuple):
     logical: Peak
     physical: Peak
     shares: tuple[tuple[int, int], ...]
-    """Every value live at the physical peak, by its place in the plan, and its own bytes."""
+    """Every value live at the physical peak, by its index in the plan, and its own bytes."""
 
 
 class AllocationPeak(NamedTuple):
@@ -69,7 +69,7 @@ class Peaks:
 
 # Plain tuples: there is one for each value, and named ones take a microsecond more.
 _Resident = tuple[int, int, int, int, int, int]
-"""First and last step, value id, start and end of the slot, place of the value in the plan."""
+"""First and last step, value id, start and end of the slot, index of the value in the plan."""
 _Held = tuple[int, int, int]
 """Bytes that are held: from which step to which, both inclusive, and how many."""
 _Changes = defaultdict[int, int]
@@ -80,7 +80,7 @@ _Changes = defaultdict[int, int]
 def peaks(
     plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
 ) -> Peaks:
-    """Find the peaks of all memory spaces and allocations.
+    """Return the peaks of all memory spaces and allocations.
 
     `taken` is what `takeovers` gives for the same plan, for callers that have it already.
 
@@ -123,12 +123,12 @@ def peaks(
         for allocation in by_color[color]:
             live = _live(residents.get(allocation.number, []), peak)
             if len(live) == 1:
-                _, _, _, start, end, place = live[0]
-                shares.append((place, end - start))
+                _, _, _, start, end, index = live[0]
+                shares.append((index, end - start))
             elif live:
                 live.sort()  # by first step, last step, value id
                 owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
-                shares += zip([place for *_, place in live], owned, strict=True)
+                shares += zip([index for *_, index in live], owned, strict=True)
         logical_peak = _peak(logical, max_step)
         spaces.append(_space(color, by_color[color], logical_peak, peak, tuple(shares)))
         if color == 0:
@@ -154,20 +154,20 @@ def _space(
 
 
 def _residents(plan: Plan, spans: Sequence[Span | None]) -> dict[int, list[_Resident]]:
-    """Give the values that have a live range, by allocation."""
+    """Return the values that have a live range, by allocation."""
     residents: dict[int, list[_Resident]] = defaultdict(list)
-    for place, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
+    for index, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
         if span is not None:
             start = value.offset_bytes
             slot = start, start + value.size_bytes
-            residents[value.allocation].append((*span, value.value_id, *slot, place))
+            residents[value.allocation].append((*span, value.value_id, *slot, index))
     return residents
 
 
 def _held_twice(
     plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]
 ) -> dict[int, list[_Held]]:
-    """Give what counts too much, by allocation, as negative bytes.
+    """Return what is counted twice, by allocation, as negative bytes.
 
     Each byte counts from the first step of a value only from where its earlier occupants
     have all ended.
@@ -194,7 +194,7 @@ def _sums(changes: _Changes, steps: Iterable[int]) -> list[int]:
 
 
 def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> AllocationPeak:
-    """Give the peak of an allocation whose residents, if any, all have the same slot."""
+    """Return the peak of an allocation whose residents, if any, all have the same slot."""
     first, _, _, start, end, _ = min(inside, default=(0, 0, 0, 0, 0, 0))
     if start == end:
         return AllocationPeak(Peak(0, 0), allocation.size_bytes)

@@ -16,7 +16,7 @@ class PrintedShare(NamedTuple):
     value: int
     """Index into ``plan.values``."""
     rank: int
-    """Place in the list, from 0."""
+    """Index in the list, from 0."""
     bytes: int
     """As printed; before jaxlib 0.6 often that of the whole tuple."""
     ambiguous: bool
@@ -24,7 +24,7 @@ class PrintedShare(NamedTuple):
 
 
 def printed_shares(plan: Plan, spans: Sequence[Span | None]) -> tuple[PrintedShare, ...]:
-    """Find the value that each line of the printed peak means, in the order of the list.
+    """Return the value that each line of the printed peak means, in the order of the list.
 
     A line with an index names its value. Before jaxlib 0.6 there is none, and a tuple is
     named once for each live element: the k-th mention of a name is taken for the k-th
@@ -34,21 +34,21 @@ def printed_shares(plan: Plan, spans: Sequence[Span | None]) -> tuple[PrintedSha
     if plan.live_ranges is None or plan.live_ranges.peak is None:
         return ()
     peak = plan.live_ranges.peak
-    by_place = {
-        (value.name, value.shape_index or "{}"): place for place, value in enumerate(plan.values)
+    by_position = {
+        (value.name, value.shape_index or "{}"): index for index, value in enumerate(plan.values)
     }
     live: dict[str, list[int]] = defaultdict(list)
     if any(entry.shape_index is None for entry in peak.entries):
-        for place in sorted(range(len(plan.values)), key=lambda place: plan.values[place].value_id):
-            span = spans[place]
+        for index in sorted(range(len(plan.values)), key=lambda index: plan.values[index].value_id):
+            span = spans[index]
             if span is not None and span.first <= peak.step <= span.last:
-                live[plan.values[place].name].append(place)
+                live[plan.values[index].name].append(index)
 
     shares = []
     mentions: dict[str, int] = defaultdict(int)
     for rank, entry in enumerate(peak.entries):
         if entry.shape_index is not None:
-            found = by_place.get((entry.name, entry.shape_index))
+            found = by_position.get((entry.name, entry.shape_index))
             ambiguous = False
         else:
             mention = mentions[entry.name]

@@ -9,7 +9,7 @@ reuses the bytes, after a gap of as many steps as lie from the earlier one's las
 later one's first.
 
 An alias set is the values joined by updates in place, whatever their direction. It is
-named after its smallest value id; a place in it is counted from 0 in the order above.
+named after its smallest value id; a position in it is counted from 0 in the order above.
 """
 
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover, takeovers
 from xlagraph.runtime.collector import collector_paused
 
-__all__ = ["AliasPlace", "Succession", "alias_places", "succession"]
+__all__ = ["AliasPosition", "Succession", "alias_positions", "succession"]
 
 
 class Succession(NamedTuple):
-    """One value takes bytes over from another; values by their place in the plan."""
+    """One value takes bytes over from another; values by their index in the plan."""
 
     later: int
     earlier: int
@@ -34,7 +34,7 @@ class Succession(NamedTuple):
     """In place: the step of the update, the later one's first. Else the gap in steps."""
 
 
-class AliasPlace(NamedTuple):
+class AliasPosition(NamedTuple):
     """Where a value stands among those that share its storage by aliasing."""
 
     alias_set: int
@@ -46,7 +46,7 @@ class AliasPlace(NamedTuple):
 def succession(
     plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
 ) -> tuple[Succession, ...]:
-    """List who takes bytes over from whom: by allocation, in the order of the later values.
+    """Return who takes bytes over from whom: by allocation, in the order of the later values.
 
     `taken` is what `takeovers` gives for the same plan, for callers that have it already.
 
@@ -67,31 +67,31 @@ def succession(
 
 
 @collector_paused()
-def alias_places(
+def alias_positions(
     plan: Plan, spans: Sequence[Span | None], successions: Sequence[Succession]
-) -> tuple[AliasPlace, ...]:
-    """Give each of the plan's values its alias set and its place there.
+) -> tuple[AliasPosition, ...]:
+    """Return the alias set of each of the plan's values and its position there.
 
     Algorithm: union-find over the updates in place, then each set is sorted: O(n log n).
     """
     joined: dict[int, int] = {}  # from a value of a set towards the one that stands for it
 
-    def standing_for(place: int) -> int:
-        while (towards := joined.setdefault(place, place)) != place:
-            joined[place] = place = joined[towards]
-        return place
+    def representative(index: int) -> int:
+        while (towards := joined.setdefault(index, index)) != index:
+            joined[index] = index = joined[towards]
+        return index
 
     for pair in successions:
         if pair.in_place:
-            joined[standing_for(pair.later)] = standing_for(pair.earlier)
+            joined[representative(pair.later)] = representative(pair.earlier)
     sets: dict[int, list[tuple[Span, int, int]]] = {}
-    for place in joined:
-        if (span := spans[place]) is not None:
-            member = span, plan.values[place].value_id, place
-            sets.setdefault(standing_for(place), []).append(member)
-    places = [AliasPlace(value.value_id, 0) for value in plan.values]
+    for index in joined:
+        if (span := spans[index]) is not None:
+            member = span, plan.values[index].value_id, index
+            sets.setdefault(representative(index), []).append(member)
+    positions = [AliasPosition(value.value_id, 0) for value in plan.values]
     for members in sets.values():
         alias_set = min(value_id for _, value_id, _ in members)
-        for position, (_, _, place) in enumerate(sorted(members)):
-            places[place] = AliasPlace(alias_set, position)
-    return tuple(places)
+        for position, (_, _, index) in enumerate(sorted(members)):
+            positions[index] = AliasPosition(alias_set, position)
+    return tuple(positions)

@@ -17,7 +17,7 @@ __all__ = ["Takeover", "takeovers"]
 
 
 class Takeover(NamedTuple):
-    """Bytes that one value takes over from another; values by their place in the plan."""
+    """Bytes that one value takes over from another; values by their index in the plan."""
 
     later: int
     earlier: int
@@ -28,7 +28,7 @@ class Takeover(NamedTuple):
 
 
 def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
-    """List what each value takes over: by allocation, then in the order of the values.
+    """Return what each value takes over: by allocation, then in the order of the values.
 
     Algorithm: in that order each value is written into an interval map of the allocation
     and pushes out what was there: O(n log n), as a value cuts at most two intervals and
@@ -36,9 +36,9 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
     XLA never does, an interval can outlast the values written over it.)
     """
     occupants: dict[int, list[tuple[int, int, int, int]]] = {}
-    for place, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
+    for index, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
         if span is not None and value.size_bytes > 0:
-            occupants.setdefault(value.allocation, []).append((*span, value.value_id, place))
+            occupants.setdefault(value.allocation, []).append((*span, value.value_id, index))
     taken: list[Takeover] = []
     for ordered in occupants.values():
         if len(ordered) == 1:
@@ -46,7 +46,7 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
         ordered.sort()
         slots = [
             (value.offset_bytes, value.offset_bytes + value.size_bytes)
-            for value in (plan.values[place] for _, _, _, place in ordered)
+            for value in (plan.values[index] for _, _, _, index in ordered)
         ]
         if slots.count(slots[0]) == len(slots):  # as where values are updated in place
             taken += _whole_takeovers(ordered, slots[0][1] - slots[0][0])
@@ -63,7 +63,7 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
 def _whole_takeovers(
     ordered: Sequence[tuple[int, int, int, int]], size_bytes: int
 ) -> Iterator[Takeover]:
-    """Give what values of one slot take over: all of it, each from the one before it."""
+    """Yield what values of one slot take over: all of it, each from the one before it."""
     (_, held_until, _, earlier), *others = ordered
     for _, last, _, later in others:
         yield Takeover(later, earlier, size_bytes, held_until)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows, RowBatch
-from xlagraph.ingest.measures.facts import Facts
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.rows.nodes import IDENTITY_NODE_ROWS, NODE_ROWS
 from xlagraph.ingest.rows.relationships import IDENTITY_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
 from xlagraph.ingest.rows.source import Columns, Identity, RowSource
@@ -21,7 +21,7 @@ _OWNER: Final = "compilation"
 """Property of every part of a compilation."""
 
 
-def row_batch(compilations: Sequence[tuple[Identity, Facts]]) -> RowBatch:
+def row_batch(compilations: Sequence[tuple[Identity, CompilationFacts]]) -> RowBatch:
     """Make the rows of some compilations, their runs and shared nodes too.
 
     Of facts that several of them share, the rows are made once and repeated.
@@ -62,7 +62,7 @@ def row_batch(compilations: Sequence[tuple[Identity, Facts]]) -> RowBatch:
     )
 
 
-def compilation_rows(identity: Identity, facts: Facts) -> CompilationRows:
+def compilation_rows(identity: Identity, facts: CompilationFacts) -> CompilationRows:
     """Make the rows of one compilation, its run and shared nodes too."""
     return next(row_batch([(identity, facts)]).split())
 

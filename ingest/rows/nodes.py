@@ -10,7 +10,7 @@ from typing import Final
 
 from xlagraph.ingest.dump.plan import Allocation
 from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
-from xlagraph.ingest.measures.facts import Facts
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys
 from xlagraph.ingest.rows.source import NO_ROWS, Columns, Identity, RowSource
@@ -18,7 +18,7 @@ from xlagraph.ingest.rows.source import NO_ROWS, Columns, Identity, RowSource
 __all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
 
 
-def _run(identity: Identity, _: Facts) -> Columns:
+def _run(identity: Identity, _: CompilationFacts) -> Columns:
     return _row(
         key=identity.files.run,
         name=identity.files.run,
@@ -28,14 +28,14 @@ def _run(identity: Identity, _: Facts) -> Columns:
     )
 
 
-def _module(identity: Identity, _: Facts) -> Columns:
+def _module(identity: Identity, _: CompilationFacts) -> Columns:
     module = identity.files.name.module
     if module is None:
         return NO_ROWS
     return _row(key=bounded_key(module), name=module)
 
 
-def _compilation(identity: Identity, facts: Facts) -> Columns:
+def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
     plan, name = facts.plan, identity.files.name
     ranges = plan.live_ranges
     printed = ranges.peak if ranges is not None else None
@@ -71,7 +71,7 @@ def _peaks(space: SpacePeaks) -> dict[str, int | None]:
 
 
 def _no_peaks(*, has_ranges: bool) -> dict[str, int | None]:
-    """Give the peaks of a memory space in which nothing is allocated."""
+    """Return the peaks of a memory space in which nothing is allocated."""
     nothing = 0 if has_ranges else None
     return {
         "reservedBytes": 0,
@@ -122,7 +122,7 @@ def _allocations(source: RowSource) -> Columns:
 
 
 def _role(allocation: Allocation) -> str | None:
-    """Give the first role that holds; None if the dump does not say."""
+    """Return the first role that holds; None if the dump does not say."""
     if allocation.is_thread_local:
         return "threadLocal"
     if allocation.is_constant:
@@ -158,7 +158,7 @@ def _values(source: RowSource) -> Columns:
     by_text: dict[str, ShapeFacts] = {text: shape_facts(text) for text in set(shapes)}
     bare, layouts, dtypes, dense = zip(*map(by_text.__getitem__, shapes), strict=True)
     spans = facts.spans
-    alias_sets, alias_positions = zip(*facts.alias_places, strict=True)
+    alias_sets, alias_positions = zip(*facts.alias_positions, strict=True)
     definition: dict[str, Sequence[object]] = {
         "opcode": [item.opcode for item in facts.instructions],
         "opName": [item.op_name for item in facts.instructions],
@@ -272,7 +272,7 @@ def _row(**properties: object) -> Columns:
     return {name: [cell] for name, cell in properties.items()}
 
 
-IDENTITY_NODE_ROWS: Final[Mapping[str, Callable[[Identity, Facts], Columns]]] = {
+IDENTITY_NODE_ROWS: Final[Mapping[str, Callable[[Identity, CompilationFacts], Columns]]] = {
     "Run": _run,
     "Module": _module,
     "Compilation": _compilation,

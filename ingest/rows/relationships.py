@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Final, TypeVar
 
-from xlagraph.ingest.measures.facts import Facts
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.rows.source import Columns, Identity, RowSource, source_line_of
 
 __all__ = ["IDENTITY_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
@@ -16,7 +16,7 @@ def _compiled(*_: object) -> Columns:
     return _edges([0], [0])  # one run, one compilation
 
 
-def _of_module(identity: Identity, _: Facts) -> Columns:
+def _of_module(identity: Identity, _: CompilationFacts) -> Columns:
     ends = [] if identity.files.name.module is None else [0]
     return _edges(ends, ends)
 
@@ -55,7 +55,7 @@ def _used_by(source: RowSource) -> Columns:
 
 
 def _repeated(source: RowSource, counts: Iterable[int]) -> list[int]:
-    """Give the row of each used value as often as it is counted."""
+    """Return the row of each used value as often as it is counted."""
     used_values = source.facts.plan.used_values or ()
     rows = (source.value_rows[used.value_id] for used in used_values)
     return list(chain.from_iterable(map(repeat, rows, counts)))
@@ -187,7 +187,7 @@ def _edges(
     return {"source": sources, "target": targets, **properties}
 
 
-IDENTITY_RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[Identity, Facts], Columns]]] = {
+IDENTITY_RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[Identity, CompilationFacts], Columns]]] = {
     "COMPILED": _compiled,
     "OF_MODULE": _of_module,
 }

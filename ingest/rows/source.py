@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from xlagraph.ingest.dump.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.measures.facts import Facts, Instruction
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts, Instruction
 
 __all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "source_line_of"]
 
@@ -39,7 +39,7 @@ class Identity:
 class RowSource:
     """The facts of a text, with the row numbers that several tables need."""
 
-    facts: Facts
+    facts: CompilationFacts
 
     @cached_property
     def instruction_rows(self) -> dict[str, int]:
@@ -100,12 +100,12 @@ class RowSource:
 
 
 def source_line_of(instruction: Instruction) -> tuple[str, int] | None:
-    """Give file and line where both are known."""
+    """Return file and line where both are known."""
     if instruction.source_file is None or instruction.source_line is None:
         return None
     return instruction.source_file, instruction.source_line
 
 
 def _numbered(names: Iterable[_Name | None]) -> dict[_Name, int]:
-    """Give each name a number from 0, in the order of first mention; None has none."""
+    """Return a number from 0 for each name, in the order of first mention; None has none."""
     return {name: row for row, name in enumerate(dict.fromkeys(n for n in names if n is not None))}

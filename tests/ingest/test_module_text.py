@@ -97,11 +97,11 @@ def test_frames_tell_the_place_and_the_printed_parent_counts_from_one():
 
 def test_the_place_is_the_instructions_own_or_that_of_its_innermost_frame():
     module = parse_module_text(NEW, {"x", "fusion"})
-    assert module.place(facts(module, "fusion")) == ("/src/café.py", 9)
-    assert module.place(facts(module, "x")) == (None, None)
+    assert module.source_location(facts(module, "fusion")) == ("/src/café.py", 9)
+    assert module.source_location(facts(module, "x")) == (None, None)
     own = InstructionFacts(None, None, None, "own.py", 4, 2, None, None)
-    assert module.place(own) == ("own.py", 4)
-    assert module.place(own._replace(source_file=None, stack_frame_id=99)) == (None, None)
+    assert module.source_location(own) == ("own.py", 4)
+    assert module.source_location(own._replace(source_file=None, stack_frame_id=99)) == (None, None)
 
 
 def test_a_fusion_of_an_unknown_computation_has_no_root():

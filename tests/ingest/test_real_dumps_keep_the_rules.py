@@ -9,7 +9,7 @@ from xlagraph.ingest.files.contents import read_dump
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.measures.live_ranges import value_spans
 from xlagraph.ingest.measures.peaks import Peak, peaks
-from xlagraph.ingest.measures.succession import alias_places, succession
+from xlagraph.ingest.measures.succession import alias_positions, succession
 from xlagraph.ingest.measures.takeovers import takeovers
 
 
@@ -95,7 +95,7 @@ def test_the_sum_that_xla_prints_for_its_peak_is_the_logical_one(live_dumps):
 def test_an_alias_set_is_the_same_for_all_its_values(live_dumps):
     for key, plan, spans in live_dumps:
         found = succession(plan, spans)
-        places = alias_places(plan, spans, found)
+        places = alias_positions(plan, spans, found)
         for pair in found:
             assert pair.shared_bytes > 0, key
             if pair.in_place:
@@ -117,6 +117,6 @@ def test_module_texts_tell_computation_root_and_place_of_every_instruction(dumps
             assert computation, f"{key}: {name}"
             assert (root_opcode is not None) == (facts.opcode == "fusion"), f"{key}: {name}"
             if facts.stack_frame_id is not None:
-                file, line = module.place(facts)
+                file, line = module.source_location(facts)
                 assert file, f"{key}: {name}"
                 assert line, f"{key}: {name}"

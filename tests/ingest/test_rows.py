@@ -8,7 +8,7 @@ from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.ingest.files.discovery import dump_name
-from xlagraph.ingest.measures.facts import instruction_names, join_facts
+from xlagraph.ingest.measures.compilation_facts import instruction_names, join_facts
 from xlagraph.ingest.rows.batch import Identity, compilation_rows
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"

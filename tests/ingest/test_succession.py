@@ -4,7 +4,7 @@ from hypothesis import given
 from small_plans import block, plans, small_plan
 
 from xlagraph.ingest.measures.live_ranges import value_spans
-from xlagraph.ingest.measures.succession import alias_places, succession
+from xlagraph.ingest.measures.succession import alias_positions, succession
 
 
 def successions(plan):
@@ -24,7 +24,7 @@ def successions(plan):
 
 def aliases(plan):
     spans = value_spans(plan)
-    places = alias_places(plan, spans, succession(plan, spans))
+    places = alias_positions(plan, spans, succession(plan, spans))
     return {value.name: tuple(place) for value, place in zip(plan.values, places, strict=True)}
 
 
@@ -179,7 +179,7 @@ def test_alias_sets_are_those_of_the_definition(plan):
         for alias_set, placed in members.items()
         for position, (_, place) in enumerate(sorted(placed))
     }
-    found = alias_places(plan, spans, succession(plan, spans))
+    found = alias_positions(plan, spans, succession(plan, spans))
     assert dict(enumerate(map(tuple, found))) == expected
 
 

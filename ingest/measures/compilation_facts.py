@@ -1,28 +1,31 @@
 """What is known of a compilation once its files are joined and its measures derived."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, filled, instruction_facts
-from xlagraph.ingest.dump.module_text import ModuleText, StackFrame
+from xlagraph.ingest.dump.module_text import ModuleText
 from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
-from xlagraph.ingest.measures.succession import AliasPlace, Succession, alias_places, succession
+from xlagraph.ingest.measures.succession import (
+    AliasPosition,
+    Succession,
+    alias_positions,
+    succession,
+)
 from xlagraph.ingest.measures.takeovers import takeovers
-from xlagraph.ingest.rows.keys import bounded_key
 
-__all__ = ["CallPath", "Facts", "Instruction", "instruction_names", "join_facts"]
+__all__ = ["CompilationFacts", "Instruction", "instruction_names", "join_facts"]
 
 _NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
-_DIGEST_CHARACTERS: Final = 20  # 80 bits: no two callers alike among billions
 
 
 class Instruction(NamedTuple):
-    """An instruction that the dump names; None where neither dump nor module text tells."""
+    """An instruction that the dump names; None where neither dump nor module text states it."""
 
     name: str
     opcode: str | None
@@ -34,29 +37,20 @@ class Instruction(NamedTuple):
     target: str | None
     root_opcode: str | None
     step: int | None
-    """Place in the schedule; the first one if the schedule names it twice."""
+    """Step of the schedule; the first one if the schedule names it twice."""
     text: str | None
     """``%name = shape opcode(…)…``, as the dump prints it."""
 
 
-class CallPath(NamedTuple):
-    """A stack frame together with its callers."""
-
-    key: str
-    """Own place and a digest of the caller's key: the same in all compilations."""
-    frame: StackFrame
-    caller: str | None
-
-
 @dataclass(frozen=True, slots=True)
-class Facts:
+class CompilationFacts:
     """A plan, what the module text adds, and what follows from them."""
 
     plan: Plan
     spans: tuple[Span | None, ...]
     """Live ranges, aligned with the values of the plan; so are the next two."""
     last_uses: tuple[int | None, ...]
-    alias_places: tuple[AliasPlace, ...]
+    alias_positions: tuple[AliasPosition, ...]
     peaks: Peaks
     succession: tuple[Succession, ...]
     printed_shares: tuple[PrintedShare, ...]
@@ -69,7 +63,7 @@ class Facts:
 
 
 def instruction_names(plan: Plan) -> dict[str, int]:
-    """Give every instruction that a dump names, the schedule first, each a number from 0."""
+    """Return a number from 0 for every instruction that a dump names, the schedule first."""
     schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
     used_values = plan.used_values or ()
     names = dict.fromkeys(schedule)
@@ -77,31 +71,34 @@ def instruction_names(plan: Plan) -> dict[str, int]:
     names.update(dict.fromkeys([name for used in used_values for name, _ in used.positions]))
     names.update(dict.fromkeys([name for used in used_values for name, _, _ in used.uses]))
     names.update(dict.fromkeys(plan.instructions))
-    return {name: place for place, name in enumerate(names)}
+    return {name: row for row, name in enumerate(names)}
 
 
-def join_facts(plan: Plan, module_text: ModuleText | None, names: Mapping[str, int]) -> Facts:
+def join_facts(
+    plan: Plan, module_text: ModuleText | None, names: Mapping[str, int]
+) -> CompilationFacts:
     """Join a plan with the module text beside it and derive the measures.
 
-    ``names`` are those that `instruction_names` gives for the plan.
+    ``names`` are those that `instruction_names` returns for the plan.
     """
     spans = tuple(value_spans(plan))
     taken = takeovers(plan, spans)
     followers = tuple(succession(plan, spans, taken))
     steps = _steps(plan)
     frame_ids, instructions = _instructions(plan, module_text, names, steps)
-    call_paths, paths_of_frames = _call_paths(module_text, frame_ids)
-    return Facts(
+    frames = module_text.frames if module_text is not None else {}
+    paths = call_paths(frames, frame_ids)
+    return CompilationFacts(
         plan=plan,
         spans=spans,
         last_uses=_last_uses(plan, steps),
-        alias_places=tuple(alias_places(plan, spans, followers)),
+        alias_positions=tuple(alias_positions(plan, spans, followers)),
         peaks=peaks(plan, spans, taken),
         succession=followers,
         printed_shares=printed_shares(plan, spans),
         instructions=instructions,
-        call_path_of_instructions=tuple(map(paths_of_frames.get, frame_ids)),
-        call_paths=call_paths,
+        call_path_of_instructions=tuple(map(paths.key_by_frame.get, frame_ids)),
+        call_paths=paths.paths,
     )
 
 
@@ -125,7 +122,7 @@ def _last_uses(plan: Plan, steps: Mapping[str, int]) -> tuple[int | None, ...]:
 def _instructions(
     plan: Plan, module_text: ModuleText | None, names: Iterable[str], steps: Mapping[str, int]
 ) -> tuple[tuple[int | None, ...], tuple[Instruction, ...]]:
-    """Give the instructions, and of each the innermost frame of its stack."""
+    """Return the innermost frame of each instruction, and the instructions."""
     in_module = module_text.instructions if module_text is not None else {}
     frame_ids: list[int | None] = []
     instructions = []
@@ -142,7 +139,7 @@ def _instructions(
                 elif text != found.text:  # alike in every producer but the oldest
                     facts = filled(facts, instruction_facts(found.text))
                 root_opcode = module_text.root_opcode(facts)
-            source_file, source_line = module_text.place(facts)
+            source_file, source_line = module_text.source_location(facts)
         frame_ids.append(facts.stack_frame_id)
         instructions.append(
             Instruction(
@@ -160,35 +157,3 @@ def _instructions(
             )
         )
     return tuple(frame_ids), tuple(instructions)
-
-
-def _call_paths(
-    module_text: ModuleText | None, frame_ids: Iterable[int | None]
-) -> tuple[tuple[CallPath, ...], dict[int | None, str]]:
-    """Give the call paths that end in these frames, callers first, and the key of each frame."""
-    if module_text is None:
-        return (), {}
-    frames = module_text.frames
-    key_by_frame: dict[int | None, str] = {}
-    paths: dict[str, CallPath] = {}
-    for innermost in dict.fromkeys(frame_ids):
-        stack = []
-        number = innermost
-        while number is not None and number in frames and number not in key_by_frame:
-            stack.append(number)
-            number = frames[number].caller
-        caller = key_by_frame.get(number)
-        for number in reversed(stack):
-            path = _call_path(frames[number], caller)
-            paths.setdefault(path.key, path)
-            key_by_frame[number] = caller = path.key
-    return tuple(paths.values()), key_by_frame
-
-
-def _call_path(frame: StackFrame, caller: str | None) -> CallPath:
-    place = f"{frame.file or '?'}:{frame.line or '?'}:{frame.column or '?'} {frame.function or '?'}"
-    place = bounded_key(place)
-    if caller is None:
-        return CallPath(place, frame, None)
-    digest = hashlib.sha256(caller.encode()).hexdigest()[:_DIGEST_CHARACTERS]
-    return CallPath(f"{place} <{digest}>", frame, caller)
