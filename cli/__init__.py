@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, and give the exit code; the arguments of the process by default."""
+    """Run one command; return the exit code; the arguments of the process by default."""
     if arguments is None:  # a process of our own
         block_imports()
     try:

@@ -76,7 +76,7 @@ def xlagraph(
 
 class _Commands(TyperGroup):
     def get_params(self, ctx: typer.Context) -> "list[Parameter]":  # type: ignore[override]
-        """Give the options; typer loads pydantic, 50 ms, to convert a flag that is None."""
+        """Return the options; typer loads pydantic, 50 ms, to convert a flag that is None."""
         params = super().get_params(ctx)
         for param in params:
             if param.default is None:
@@ -84,7 +84,7 @@ class _Commands(TyperGroup):
         return params
 
     def list_commands(self, ctx: object) -> list[str]:
-        """Give the names in the order of `COMMANDS`: typer lists apps last."""
+        """Return the names in the order of `COMMANDS`: typer lists apps last."""
         del ctx
         names = [
             str(command.info.name) if isinstance(command, typer.Typer) else command.__name__
@@ -94,7 +94,7 @@ class _Commands(TyperGroup):
 
 
 def build_app() -> typer.Typer:
-    """Put the commands together."""
+    """Return the app with all commands."""
     width = None if sys.stdout.isatty() and sys.stderr.isatty() else _UNWRAPPED
     app = typer.Typer(
         cls=_Commands,
@@ -113,7 +113,7 @@ def build_app() -> typer.Typer:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command, and give the exit code; the arguments of the process by default."""
+    """Run one command; return the exit code; the arguments of the process by default."""
     open_closed_streams()
     set_verbosity(Verbosity.NORMAL)
     for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,4 @@
-"""What a user is told when a command fails: one message, never a traceback."""
+"""What a user reads when a command fails: one message, never a traceback."""
 
 import re
 import traceback
@@ -19,7 +19,7 @@ _REWORDED: Final = (
 
 
 def report_usage(failure: TyperException) -> int:
-    """Say what is wrong with the command line, and give the code to end with."""
+    """Write what is wrong with the command line; return the exit code."""
     text = failure.format_message()
     if text.startswith("Usage: "):  # nothing was asked for: this is the whole help
         problem(text)
@@ -33,7 +33,7 @@ def report_usage(failure: TyperException) -> int:
 
 
 def report(failure: Exception) -> ExitCode:
-    """Say what went wrong, and give the code to end with."""
+    """Write what went wrong; return the exit code."""
     code = exit_code_of(failure)
     if isinstance(failure, UnicodeEncodeError):  # what the shell gave us, byte by byte
         error(f"expected UTF-8, found {failure.object!a}")

@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 
 def version_lines() -> list[str]:
-    """Give a line for each part whose version matters in a report of a problem."""
+    """Return a line for each part whose version matters in a report of a problem."""
     from xlagraph.graph.engine_versions import engine_versions
     from xlagraph.graph.schema import VERSION
 

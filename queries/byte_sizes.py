@@ -4,12 +4,16 @@ import re
 from typing import Final
 
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_FACTORS: Final = {
-    "": 1,
-    **{unit.lower(): 1024**power for power, unit in enumerate(_UNITS)},
-    **{f"{unit[0].lower()}b": 1000**power for power, unit in enumerate(_UNITS) if power},
+# 64MiB, 64MB and 64M are one size: all units are binary
+_POWERS: Final = {
+    "": 0,
+    **{
+        spelling.lower(): power
+        for power, unit in enumerate(_UNITS)
+        for spelling in (unit, unit.replace("i", ""), unit[0])
+    },
 }
-# 64MiB, 1.5 GiB, 2GB, 4096
+# 64MiB, 1.5 GiB, 2G, 4096
 _SIZE: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]*)")
 # 2%, 0.5 %
 _PERCENT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%")
@@ -28,7 +32,7 @@ def human_bytes(size_bytes: float) -> str:
     return f"{sign}{number} {_UNITS[power]}"
 
 
-def told_apart(size_bytes: int, other_bytes: int) -> tuple[str, str]:
+def distinct_bytes(size_bytes: int, other_bytes: int) -> tuple[str, str]:
     """Write two byte counts so that they differ where they do: ``1,049,400 B``, ``1,048,576 B``."""
     texts = human_bytes(size_bytes), human_bytes(other_bytes)
     if size_bytes != other_bytes and texts[0] == texts[1]:
@@ -43,22 +47,20 @@ def share_text(share: float, *, signed: bool = False) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """Read ``64MiB``, ``1.5 GiB``, ``2GB`` (10⁹) or a plain number of bytes.
+    """Read ``64MiB``, ``1.5 GiB``, ``2G`` (binary, too) or a plain number of bytes.
 
     Raises ValueError with a sentence that shows the forms.
     """
     match = _SIZE.fullmatch(text.strip())
-    factor = _FACTORS.get(match["unit"].lower()) if match else None
-    if match is None or factor is None:
+    power = _POWERS.get(match["unit"].lower()) if match else None
+    if match is None or power is None:
         raise ValueError(f"expected bytes such as 64MiB, 16GiB or 1048576, found {text!r}")
-    return _scaled(match["number"], factor)
+    number = match["number"]
+    exact = int(number) if number.isdecimal() else float(number)
+    return int(exact * 1024**power)
 
 
 def parse_share(text: str) -> float | None:
-    """Read ``2%`` as 0.02; None if the text is no percentage."""
+    """Read ``2%`` as 0.02; None if the text is not a percentage."""
     match = _PERCENT.fullmatch(text.strip())
     return None if match is None else float(match["number"]) / 100
-
-
-def _scaled(number: str, factor: int) -> int:
-    return int(number) * factor if number.isdecimal() else int(float(number) * factor)

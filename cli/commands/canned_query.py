@@ -38,7 +38,7 @@ _CHOSEN: Final = "compilation"
 
 
 def canned_command(query: "Query") -> TyperCommand:
-    """Make the command that runs a query."""
+    """Return the command that runs a query."""
 
     def run_query(
         options: RowOptions,

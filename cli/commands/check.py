@@ -13,7 +13,7 @@ from xlagraph.cli.options.limits import capacity as parse_capacity
 from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.queries.byte_sizes import told_apart
+from xlagraph.queries.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
@@ -54,7 +54,7 @@ def check(
 ) -> None:
     """Compare XLA's totals with the graph's, and both with limits (exit 4 beyond one).
 
-    --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity tells
+    --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity shows
     for every memory space what is reserved, whether it fits, what is missing, and the first
     three things to change.
 
@@ -64,20 +64,20 @@ def check(
 
     with opened(options) as graph:
         checked = check_graph(graph, names or ())
-        code = _judge_capacity(graph, names or (), capacity, options) if capacity else ExitCode.DONE
+        code = _check_capacity(graph, names or (), capacity, options) if capacity else ExitCode.DONE
     if not capacity:
         rows = [(*item[:4], item.agrees, *item[4:]) for item in checked.compilations]
         write_rows(COLUMNS, rows, options)
-    code = max(code, _judge(checked, max_reserved, max_peak))
+    code = max(code, _check_limits(checked, max_reserved, max_peak))
     if code is not ExitCode.DONE:
         raise typer.Exit(code)
 
 
-def _judge_capacity(
+def _check_capacity(
     graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: RowOptions
 ) -> ExitCode:
     from xlagraph.cli.commands.query import catalogue
-    from xlagraph.cli.pages.capacity import first_changes_of, judge_fit, write_fit
+    from xlagraph.cli.pages.capacity import first_changes_of, report_lacking, write_fit
     from xlagraph.queries.capacity import fit
 
     size_by_space = {item.memory_space: item.size_bytes for item in capacities}
@@ -89,10 +89,10 @@ def _judge_capacity(
         note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")
     lacking = [item for item in spaces if item.fits is False]
     write_fit(spaces, first_changes_of(graph, lacking, catalogue()), options)
-    return judge_fit(lacking)
+    return report_lacking(lacking)
 
 
-def _judge(checked: "Check", max_reserved: int | None, max_peak: int | None) -> ExitCode:
+def _check_limits(checked: "Check", max_reserved: int | None, max_peak: int | None) -> ExitCode:
     code = ExitCode.DONE
     for item in checked.disagreeing:
         code = ExitCode.FAILED
@@ -106,11 +106,11 @@ def _judge(checked: "Check", max_reserved: int | None, max_peak: int | None) -> 
             problem(f"{item.compilation}: the dump has no live ranges, so its peak is unknown")
         for item in checked.peaking_above(max_peak):
             code = ExitCode.GATE
-            peak, limit = told_apart(item.physical_peak_bytes or 0, max_peak)
+            peak, limit = distinct_bytes(item.physical_peak_bytes or 0, max_peak)
             problem(f"{item.compilation}: its peak, {peak}, is above {limit}")
     if max_reserved is not None:
         for item in checked.reserving_more_than(max_reserved):
             code = ExitCode.GATE
-            reserved, limit = told_apart(item.reserved_bytes, max_reserved)
+            reserved, limit = distinct_bytes(item.reserved_bytes, max_reserved)
             problem(f"{item.compilation}: reserves {reserved}, more than {limit}")
     return code

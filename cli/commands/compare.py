@@ -17,7 +17,7 @@ from xlagraph.queries.comparison.groups import By
 if TYPE_CHECKING:
     from xlagraph.queries.comparison.comparison import Comparison
 
-_LONELY_SHOWN: Final = 5
+_UNPAIRED_SHOWN: Final = 5
 
 
 def compare(
@@ -49,7 +49,7 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Tell what grew, shrank, appeared and went, from A to B: two runs or two compilations.
+    """Show what grew, shrank, appeared and went, from A to B: two runs or two compilations.
 
     Rows that are left out are summed as "everything else". As json and csv, a row has part
     (total, compilation, unpaired, role, op, line), name, compilationA, compilationB, bytesA,
@@ -68,8 +68,8 @@ def compare(
             for side in b
         ]
     for comparison in comparisons:
-        _tell_unpaired(comparison, 0 if len(comparisons) > 1 else _LONELY_SHOWN)
-    _tell_peakless(comparisons)
+        _write_unpaired(comparison, 0 if len(comparisons) > 1 else _UNPAIRED_SHOWN)
+    _write_without_peak(comparisons)
     write_comparisons(comparisons, by, limit, max_growth, options)
     code = ExitCode.DONE
     for comparison in comparisons:
@@ -80,7 +80,7 @@ def compare(
         raise typer.Exit(code)
 
 
-def _tell_unpaired(comparison: "Comparison", most: int) -> None:
+def _write_unpaired(comparison: "Comparison", most: int) -> None:
     shown = len(comparison.unpaired) if verbosity() is Verbosity.VERBOSE else most
     for item in comparison.unpaired[:shown]:
         only, unpaired = (comparison.a, item.a) if item.a else (comparison.b, item.b)
@@ -93,7 +93,7 @@ def _tell_unpaired(comparison: "Comparison", most: int) -> None:
         note(f"{left_out} {more}compilations of {sides} have no partner (--verbose names them)")
 
 
-def _tell_peakless(comparisons: "Sequence[Comparison]") -> None:
+def _write_without_peak(comparisons: "Sequence[Comparison]") -> None:
     sides = {item.a.name: (item, item.a) for item in comparisons}
     sides |= {item.b.name: (item, item.b) for item in comparisons}
     for name, (comparison, side) in sides.items():

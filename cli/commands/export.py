@@ -13,7 +13,7 @@ from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import GraphOptions, JobsOption, RunNameOption, TagOption
 from xlagraph.cli.output.messages import error, note
 from xlagraph.cli.output.progress import progress_bar
-from xlagraph.cli.pages.ingest_summary import tell_summary
+from xlagraph.cli.pages.ingest_summary import write_summary
 
 if TYPE_CHECKING:
     from xlagraph.ingest import Shard
@@ -92,9 +92,9 @@ def _export_dumps(
     if shard is not None and not (summary.added or summary.problems):
         error(f"there are no dumps in shard {shard.number}/{shard.of}")
     else:
-        tell_summary(summary, paths, verb="export")
+        write_summary(summary, paths, verb="export")
     if target.manifest.nodes:
-        _tell_command(folder)
+        _write_command(folder)
     if not summary.ok:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -111,7 +111,7 @@ def _export_graph(options: GraphOptions, folder: Path) -> None:
         f"exported {manifest.counts['Compilation']:,} compilations:"
         f" {manifest.nodes:,} nodes, {manifest.relationships:,} relationships"
     )
-    _tell_command(folder)
+    _write_command(folder)
 
 
 def _merge(folder: Path, exports: list[Path]) -> None:
@@ -123,10 +123,10 @@ def _merge(folder: Path, exports: list[Path]) -> None:
         f" {manifest.nodes:,} nodes, {manifest.relationships:,} relationships;"
         " they are still needed"
     )
-    _tell_command(folder)
+    _write_command(folder)
 
 
-def _tell_command(folder: Path) -> None:
+def _write_command(folder: Path) -> None:
     from xlagraph.graph import import_command
 
     note(f"import it into a stopped Neo4j with `sh {folder / 'import.sh'}`, which runs this:")

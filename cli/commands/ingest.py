@@ -10,7 +10,7 @@ from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import GraphOptions, JobsOption, RunNameOption, TagOption
 from xlagraph.cli.output.progress import progress_bar
-from xlagraph.cli.pages.ingest_summary import tell_summary
+from xlagraph.cli.pages.ingest_summary import write_summary
 
 
 def _path(text: str) -> Path:
@@ -40,7 +40,7 @@ def ingest(
     wait: Annotated[
         bool,
         typer.Option(
-            "--wait/--no-wait", help="Wait while somebody else writes the file, or say who does."
+            "--wait/--no-wait", help="Wait while somebody else writes the file, or name who does."
         ),
     ] = True,
 ) -> None:
@@ -63,6 +63,6 @@ def ingest(
             jobs=jobs,
             progress=progress,
         )
-    tell_summary(summary, paths)
+    write_summary(summary, paths)
     if not summary.ok:
         raise typer.Exit(ExitCode.FAILED)

@@ -28,7 +28,7 @@ def catalogue(
 ) -> Mapping[str, "Query"]:
     """Read the catalogue, with the users' own queries: of directories and `XLAGRAPH_QUERIES`.
 
-    A file that is not as it should be is left out and said; ``on_problem`` says it otherwise.
+    A file that is not as it should be is left out and named; ``on_problem`` names it otherwise.
     """
     from xlagraph.queries.catalogue.catalogue import load_catalogue
 
@@ -56,7 +56,7 @@ class Catalogue(TyperGroup):
     """The canned queries; each becomes a command when its id is typed."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Take the defaults as they are where nothing is given.
+        """Return no arguments where none are given, without converting defaults.
 
         typer loads pydantic to convert even those: 50 ms of 130 for the bare list.
         """
@@ -66,7 +66,7 @@ class Catalogue(TyperGroup):
         return []
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        """Give the ids."""
+        """Return the ids."""
         try:
             return list(_catalogue_of(ctx))
         except QueryError:
@@ -75,7 +75,7 @@ class Catalogue(TyperGroup):
             raise
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]
-        """Make the command of one query; raises UnknownQuery with what is near."""
+        """Return the command of one query; raises UnknownQuery with what is near."""
         if ctx.resilient_parsing and cmd_name not in self.list_commands(ctx):
             return None
         from xlagraph.queries.runner import find_query
@@ -83,7 +83,9 @@ class Catalogue(TyperGroup):
         found = _catalogue_of(ctx)
         for folder in _folders(ctx.params.get("queries") or ()):
             if cmd_name not in found and (folder / f"{cmd_name}.cypher").is_file():
-                raise CatalogueError(f"{cmd_name} cannot run; mend its file as is said above")
+                raise CatalogueError(
+                    f"{cmd_name} cannot run; mend its file as the messages above say"
+                )
         return canned_command(find_query(cmd_name, found))
 
 
@@ -129,15 +131,15 @@ def _check(directory: Path) -> None:
 
 
 def _queries_first(arguments: Sequence[str]) -> list[str]:
-    """Let `--queries DIR` stand behind the ID too, which it may have to explain."""
+    """Return the arguments with `--queries DIR` first: it may stand behind the ID too."""
     first: list[str] = []
     others = list(arguments)
-    for place in reversed(range(len(others))):
-        if others[place] == _QUERIES and place + 1 < len(others):
-            first[:0] = others[place : place + 2]
-            del others[place : place + 2]
-        elif others[place].startswith(f"{_QUERIES}="):
-            first[:0] = [others.pop(place)]
+    for index in reversed(range(len(others))):
+        if others[index] == _QUERIES and index + 1 < len(others):
+            first[:0] = others[index : index + 2]
+            del others[index : index + 2]
+        elif others[index].startswith(f"{_QUERIES}="):
+            first[:0] = [others.pop(index)]
     return [*first, *others]
 
 

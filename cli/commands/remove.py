@@ -1,4 +1,4 @@
-"""`xlagraph remove`: take a run or a compilation out."""
+"""`xlagraph remove`: remove a run or a compilation."""
 
 import sys
 from typing import Annotated
@@ -24,7 +24,7 @@ def remove(
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Take a run or a compilation out of the graph, with all that only it uses.
+    """Remove a run or a compilation from the graph, with all that only it uses.
 
     Example: xlagraph remove baseline --yes
     """
@@ -36,13 +36,13 @@ def remove(
         what = selection.name
         if selection.is_run:
             what = f"run {what} ({counted(len(selection.compilations), 'compilation')})"
-        if not (yes or _agreed(f"remove {what}?")):
+        if not (yes or _is_confirmed(f"remove {what}?")):
             raise typer.Exit(ExitCode.FAILED)
         remove_from(graph, selection.name)
         note(f"removed {what}")
 
 
-def _agreed(question: str) -> bool:
+def _is_confirmed(question: str) -> bool:
     if not can_ask():
         raise UsageError("nobody is there to be asked; say --yes to remove without a question")
     sys.stderr.write(f"{escape_control_characters(question)} [y/N] ")

@@ -1,4 +1,4 @@
-"""`xlagraph runs`: what is in the graph, and what the user says of it."""
+"""`xlagraph runs`: what is in the graph, and its tags."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -40,7 +40,7 @@ def rename(
     old: RunArgument,
     new: Annotated[str, typer.Argument(metavar="NEW", help="Its name from now on.")],
 ) -> None:
-    """Give a run another name; its compilations get other keys.
+    """Rename a run; its compilations get other keys.
 
     Example: xlagraph runs rename run-17 baseline
     """
@@ -59,7 +59,7 @@ def tag(
         list[str], typer.Argument(metavar="NAME=VALUE", help="NAME= takes a tag away.")
     ],
 ) -> None:
-    """Say something of a run: its commit, job or device. Other tags stay.
+    """Tag a run with its commit, job or device. Other tags stay.
 
     Example: xlagraph runs tag baseline commit=3f2a1c device=v5e
     """

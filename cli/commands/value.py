@@ -25,15 +25,15 @@ def value(
         ),
     ] = None,
 ) -> None:
-    """Tell the story of one value: what it is, whose bytes it has, who reads it, when it dies.
+    """Show the story of one value: what it is, whose bytes it has, who reads it, when it dies.
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
     from xlagraph.cli.pages.value import story_cells, story_lines, write_page
-    from xlagraph.queries.story.story import value as tell
+    from xlagraph.queries.story.story import value as value_story
 
     with opened(options) as graph:
-        story = tell(graph, name, compilation)
+        story = value_story(graph, name, compilation)
     if options.format is Format.TABLE:
         with open_output(options) as stream:
             write_page(story_lines(story), stream)

@@ -7,21 +7,21 @@ _RUNS = "MATCH (r:Run) RETURN r.name AS name ORDER BY name"
 
 
 def complete_run(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer the names of runs."""
-    return _offer(context, incomplete, _RUNS)
+    """Return the names of runs."""
+    return _names_beginning_with(context, incomplete, _RUNS)
 
 
 def complete_compilation(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer the keys of compilations."""
-    return _offer(context, incomplete, _KEYS)
+    """Return the keys of compilations."""
+    return _names_beginning_with(context, incomplete, _KEYS)
 
 
 def complete_either(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer the names of runs, then the keys of compilations."""
-    return _offer(context, incomplete, _RUNS, _KEYS)
+    """Return the names of runs, then the keys of compilations."""
+    return _names_beginning_with(context, incomplete, _RUNS, _KEYS)
 
 
-def _offer(context: typer.Context, incomplete: str, *statements: str) -> list[str]:
+def _names_beginning_with(context: typer.Context, incomplete: str, *statements: str) -> list[str]:
     from xlagraph.graph import GraphError, open_graph
 
     try:

@@ -1,4 +1,4 @@
-"""Open the graph that a command works on, and say which one it is."""
+"""Open the graph that a command works on, and write which one it is."""
 
 import getpass
 import sys

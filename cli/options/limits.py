@@ -21,7 +21,7 @@ class GrowthLimit:
     share: float | None
 
     def exceeded_by(self, growth: "Growth") -> bool:
-        """Tell whether this grew by more; exactly the limit is within it."""
+        """Return whether this grew by more; exactly the limit is within it."""
         if self.share is not None:
             return growth.exceeds_share(self.share)
         return self.size_bytes is not None and growth.exceeds_bytes(self.size_bytes)
@@ -52,13 +52,16 @@ def bytes_limit(text: str) -> int:
 
 
 def growth_limit(text: str) -> GrowthLimit:
-    """Read the value of an option: ``2%``, ``64MiB``, or a number of bytes."""
+    """Read the value of an option: ``2%`` or ``64MiB``; of plain numbers ``0`` alone is clear."""
     share = parse_share(text)
     if share is not None:
         return GrowthLimit(text, None, share)
     try:
-        return GrowthLimit(text, parse_bytes(text), None)
+        size_bytes = parse_bytes(text)
     except ValueError:
         raise typer.BadParameter(
-            f"expected growth such as 2%, 64MiB or 1048576, found {text!r}"
+            f"expected growth such as 2%, 64MiB or 1GiB, found {text!r}"
         ) from None
+    if size_bytes and text.strip().isdecimal():
+        raise typer.BadParameter(f"{text} has no unit: write {text}% or {text}MiB")
+    return GrowthLimit(text, size_bytes, None)

@@ -16,9 +16,9 @@ T = TypeVar("T")
 def spread_options(
     command: Callable[..., T], extra: Sequence[inspect.Parameter] = ()
 ) -> Callable[..., T]:
-    """Give a command one option for each field of its dataclass parameter ``options``.
+    """Return the command with one option for each field of its dataclass parameter ``options``.
 
-    ``extra`` are further options, which take the place of its ``**parameters``.
+    ``extra`` are further options, which replace its ``**parameters``.
     """
     signature = inspect.signature(command, eval_str=True)
     bundle = signature.parameters["options"].annotation
@@ -35,7 +35,7 @@ def spread_options(
             default=field.default,
             annotation=hints[field.name],
         )
-        for field in reversed(fields(bundle))  # what all commands share is said last
+        for field in reversed(fields(bundle))  # what all commands share stands last
     ]
 
     @functools.wraps(command)
@@ -50,7 +50,7 @@ def spread_options(
 
 
 def pass_on_options(context: typer.Context) -> None:
-    """Let options that stand before the name of a subcommand hold for it."""
+    """Pass options that stand before the name of a subcommand on to it."""
     if context.invoked_subcommand is not None:
         given = {name: value for name, value in context.params.items() if value is not None}
         context.default_map = {context.invoked_subcommand: given}

@@ -18,7 +18,7 @@ _CONTROL: Final = re.compile(
 
 
 def escape_control_characters(text: str) -> str:
-    r"""Make what could steer a terminal or hide a name visible: ``\x1b``, ``\n``, ``\u202e``."""
+    r"""Escape what could steer a terminal or hide a name: ``\x1b``, ``\n``, ``\u202e``."""
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
@@ -45,8 +45,8 @@ def cell_text(column: str, cell: "Cell") -> str:
 
 
 def is_numeric(cells: Sequence["Cell"]) -> bool:
-    """Tell whether a column of these cells stands at the right."""
-    said = [cell for cell in cells if cell is not None]
-    return bool(said) and all(
-        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in said
+    """Return whether these cells are aligned at the right."""
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and all(
+        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known
     )

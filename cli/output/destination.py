@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import note
-from xlagraph.cli.output.streams import send_nowhere
+from xlagraph.cli.output.streams import discard
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -41,7 +41,7 @@ def write_rows(
 
 
 def write_answer(answer: "Answer", destination: Destination) -> None:
-    """Write the rows of a canned query, and say what helps to read them."""
+    """Write the rows of a canned query, and the notes that help to read them."""
     for text in answer.notes:
         note(text)
     if not answer.result.rows:
@@ -51,9 +51,9 @@ def write_answer(answer: "Answer", destination: Destination) -> None:
 
 @contextmanager
 def open_output(destination: Destination) -> Iterator[TextIO]:
-    """Give the stream for data: stdout, or a file renamed into its place at the end."""
+    """Yield the stream for data: stdout, or a file renamed into its place at the end."""
     if destination.output is None:
-        with _quiet_when_nobody_reads(), _named("stdout"):
+        with _closed_pipe_ignored(), _named("stdout"):
             yield sys.stdout
             sys.stdout.flush()
     else:
@@ -62,22 +62,22 @@ def open_output(destination: Destination) -> Iterator[TextIO]:
 
 
 @contextmanager
-def _quiet_when_nobody_reads() -> Iterator[None]:
+def _closed_pipe_ignored() -> Iterator[None]:
     # `| head` has enough: what is left goes nowhere and the exit code stays what it is
     try:
         yield
     except BrokenPipeError:
-        send_nowhere(sys.stdout)
+        discard(sys.stdout)
 
 
 @contextmanager
-def _named(place: str | Path) -> Iterator[None]:
+def _named(target: str | Path) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise OutputError(f"{place} cannot be written: {error.strerror}") from error
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
 
 
 @contextmanager

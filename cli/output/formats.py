@@ -59,13 +59,13 @@ def write_csv(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 
 
 def escape_markdown(text: str) -> str:
-    """Take their meaning from the signs that Markdown would obey."""
+    """Escape the characters that mean something in Markdown."""
     return _MARKDOWN.sub(lambda match: "\\" + match[0], text)
 
 
 def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     """Write a Markdown table, to be read by people: bytes have units."""
-    right = [is_numeric([row[place] for row in rows]) for place in range(len(columns))]
+    right = [is_numeric([row[index] for row in rows]) for index in range(len(columns))]
     _write_md_line([escape_control_characters(column) for column in columns], stream)
     stream.write("|" + "|".join(" ---: " if at_right else " --- " for at_right in right) + "|\n")
     for row in rows:

@@ -1,14 +1,14 @@
-"""What a command says on stderr: never data, never wrapped, never coloured."""
+"""What a command writes on stderr: never data, never wrapped, never coloured."""
 
 import sys
 from enum import IntEnum
 
 from xlagraph.cli.output.cells import escape_control_characters
-from xlagraph.cli.output.streams import send_nowhere
+from xlagraph.cli.output.streams import discard
 
 
 class Verbosity(IntEnum):
-    """How much is said; errors always are."""
+    """How much is written; errors always are."""
 
     QUIET = 0
     NORMAL = 1
@@ -19,12 +19,12 @@ _verbosity = Verbosity.NORMAL
 
 
 def verbosity() -> Verbosity:
-    """Tell how much is said now."""
+    """Return how much is written now."""
     return _verbosity
 
 
 def set_verbosity(level: Verbosity) -> None:
-    """Say more or less from now on; main sets it back before each command."""
+    """Write more or less from now on; main resets it before each command."""
     global _verbosity
     _verbosity = level
 
@@ -35,30 +35,30 @@ def counted(number: int, noun: str) -> str:
 
 
 def error(text: str) -> None:
-    """Say what went wrong, and what to do."""
-    _say(f"error: {text}")
+    """Write what went wrong, and what to do."""
+    _write(f"error: {text}")
 
 
 def problem(text: str) -> None:
-    """Say what is wrong with some of the input, however quiet the command is."""
-    _say(text)
+    """Write what is wrong with some of the input, however quiet the command is."""
+    _write(text)
 
 
 def note(text: str) -> None:
-    """Say something that helps to read the output, unless the command is quiet."""
+    """Write what helps to read the output, unless the command is quiet."""
     if _verbosity >= Verbosity.NORMAL:
-        _say(text)
+        _write(text)
 
 
 def detail(text: str) -> None:
-    """Say something that only `--verbose` asks for."""
+    """Write what only `--verbose` asks for."""
     if _verbosity >= Verbosity.VERBOSE:
-        _say(text)
+        _write(text)
 
 
-def _say(text: str) -> None:
+def _write(text: str) -> None:
     lines = [escape_control_characters(line) for line in text.split("\n")]
     try:
         sys.stderr.write("\n".join(lines) + "\n")
     except OSError:  # nobody reads it, or its disk is full: what is done is done all the same
-        send_nowhere(sys.stderr)
+        discard(sys.stderr)

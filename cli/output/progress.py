@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
-    """Give what shows how far an ingest is; None where nobody looks."""
+    """Yield what shows how far an ingest is; None off a terminal."""
     if not sys.stderr.isatty() or verbosity() < Verbosity.NORMAL:
         yield None
         return

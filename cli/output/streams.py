@@ -1,14 +1,14 @@
-"""Standard streams that are closed, full, or read by nobody: no reason to fail."""
+"""Standard streams that are closed, full, or read by nobody: not a reason to fail."""
 
 import os
 import sys
 from typing import TextIO
 
-__all__ = ["open_closed_streams", "send_nowhere"]
+__all__ = ["discard", "open_closed_streams"]
 
 
 def open_closed_streams() -> None:
-    """Let what the caller has closed (``>&-``) lead nowhere, before a file takes its number."""
+    """Open what the caller has closed (``>&-``) on the null device, before a file is opened."""
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -19,7 +19,7 @@ def open_closed_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
 
 
-def send_nowhere(stream: TextIO) -> None:
+def discard(stream: TextIO) -> None:
     """Drop what is left to be written to a stream, and all that follows."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

@@ -22,7 +22,7 @@ WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"
 
 
 def finding_rows(diagnosis: "Diagnosis") -> list[tuple["Cell", ...]]:
-    """Give a row for each finding; its evidence is a list of objects, most bytes first."""
+    """Return a row for each finding; its evidence is a list of objects, most bytes first."""
     return [
         (
             finding.compilation,
@@ -62,7 +62,7 @@ def _nothing(diagnosis: "Diagnosis") -> str:
     if not diagnosis.compilations:
         return "Nothing stands out: nothing is allocated there."
     if any(item.peak_bytes is None for item in diagnosis.compilations):
-        return "Nothing stands out, as far as can be told: without live ranges no peak is known."
+        return "Nothing stands out, as far as is known: without live ranges no peak is known."
     return "Nothing stands out."
 
 

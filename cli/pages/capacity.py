@@ -1,4 +1,4 @@
-"""What `xlagraph check --capacity` says: does it fit, what is missing, what to change first."""
+"""The page of `xlagraph check --capacity`: does it fit, what is missing, what to change first."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -57,8 +57,8 @@ def write_fit(spaces: Sequence["SpaceFit"], changes: "Changes", options: RowOpti
         write_sections([*map(_section, changes.items()), every], options.format, stream)
 
 
-def judge_fit(lacking: Sequence["SpaceFit"]) -> ExitCode:
-    """Say in a line for each what does not fit, and give the exit code."""
+def report_lacking(lacking: Sequence["SpaceFit"]) -> ExitCode:
+    """Write a line for each that does not fit; return the exit code."""
     for item in lacking:
         problem(
             f"{item.compilation}: does not fit, memory space {item.memory_space} lacks"
@@ -69,11 +69,11 @@ def judge_fit(lacking: Sequence["SpaceFit"]) -> ExitCode:
 
 
 def _headline(spaces: Sequence["SpaceFit"]) -> str:
-    judged = {item.compilation for item in spaces if item.fits is not None}
+    checked = {item.compilation for item in spaces if item.fits is not None}
     lacking = [item for item in spaces if item.fits is False]
-    count = counted(len(judged), "compilation")
-    if not judged:
-        return "Does it fit? Nobody allocates there."
+    count = counted(len(checked), "compilation")
+    if not checked:
+        return "Does it fit? Nothing is allocated there."
     if not lacking:
         return f"Does it fit? Yes: {count}."
     worst, too_large = lacking[0], len({item.compilation for item in lacking})

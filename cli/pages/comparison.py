@@ -42,7 +42,7 @@ def write_comparisons(
     max_growth: GrowthLimit | None,
     options: RowOptions,
 ) -> None:
-    """Write comparisons with one first side; `max_growth` is only told, not judged."""
+    """Write comparisons with one first side, and the verdict on `max_growth`."""
     is_text = options.format in (Format.TABLE, Format.MD)
     usual = _ROWS_OF_EACH if is_text and by is None else _ROWS
     rows = (usual if limit is None else limit) or None
@@ -78,14 +78,12 @@ def _write_one(
     format_: Format,
     stream: TextIO,
 ) -> None:
-    said = [headline(comparison)]
+    lines = [headline(comparison)]
     if max_growth is not None:
         exceeded = max_growth.exceeded_by(comparison.reserved)
-        judgement = (
-            "failed, it grew by more than" if exceeded else "passed, it grew by no more than"
-        )
-        said.append(f"gate: {judgement} {max_growth.text}")
-    write_lines(said, format_, stream)
+        verdict = "failed, it grew by more than" if exceeded else "passed, it grew by no more than"
+        lines.append(f"gate: {verdict} {max_growth.text}")
+    write_lines(lines, format_, stream)
     write_sections(all_sections(comparison, by, limit), format_, stream)
 
 
@@ -94,12 +92,12 @@ def _write_many(
 ) -> None:
     first = comparisons[0]
     peak = first.growth_of("physicalPeak").bytes_a
-    told = "unknown" if peak is None else human_bytes(peak)
-    said = (
+    peak_text = "unknown" if peak is None else human_bytes(peak)
+    line = (
         f"{first.a.name} against {len(comparisons)} others: it reserves"
-        f" {human_bytes(first.reserved.bytes_a or 0)}, its physical peak is {told}"
+        f" {human_bytes(first.reserved.bytes_a or 0)}, its physical peak is {peak_text}"
     )
-    write_lines([said], format_, stream)
+    write_lines([line], format_, stream)
     if by is None:
         write_sections(
             [Section("", _MANY_COLUMNS, [_short_row(item) for item in comparisons])],

@@ -21,7 +21,7 @@ ONE_ROW_COLUMNS: Final = (
 
 
 def part_rows(comparison: "Comparison", limit: int | None) -> "Rows":
-    """Give the totals, then each compilation's reserved bytes, then each grouping."""
+    """Return the totals, then each compilation's reserved bytes, then each grouping."""
     compilations = [
         (part, *row)
         for part, pairs in (("compilation", comparison.pairs), ("unpaired", comparison.unpaired))
@@ -37,7 +37,7 @@ def part_rows(comparison: "Comparison", limit: int | None) -> "Rows":
 
 
 def total_rows(comparison: "Comparison") -> "Rows":
-    """Give each measure, summed over all compilations of a side; null where no dump tells."""
+    """Return each measure, summed over all compilations of a side; null where it is unknown."""
     growths = [comparison.growth_of(measure) for measure in MEASURES]
     return [
         (measure, growth.bytes_a, growth.bytes_b, growth.growth_bytes if growth.is_known else None)
@@ -46,7 +46,7 @@ def total_rows(comparison: "Comparison") -> "Rows":
 
 
 def pair_rows(pairs: "tuple[ComparedPair, ...]") -> "Rows":
-    """Give the reserved bytes of paired compilations, and of those without a partner."""
+    """Return the reserved bytes of paired compilations, and of those without a partner."""
     return [
         (
             pair.module,
@@ -61,14 +61,14 @@ def pair_rows(pairs: "tuple[ComparedPair, ...]") -> "Rows":
 
 
 def group_rows(comparison: "Comparison", by: By, limit: int | None) -> "Rows":
-    """Give the largest groups, and all others as one: together they are the whole."""
+    """Return the largest groups, and all others as one: together they are the whole."""
     growths = comparison.groups[by]
     shown = largest_groups(growths, len(growths) if limit is None else limit)
     return [(*item.group, item.bytes_a, item.bytes_b, item.growth_bytes) for item in shown]
 
 
 def one_row(comparison: "Comparison") -> "tuple[Cell, ...]":
-    """Give a comparison as one row of `ONE_ROW_COLUMNS`."""
+    """Return a comparison as one row of `ONE_ROW_COLUMNS`."""
     reserved, peak = comparison.reserved, comparison.growth_of("physicalPeak")
     unpaired_a = sum(1 for pair in comparison.unpaired if pair.a)
     return (

@@ -29,7 +29,7 @@ _NAMELESS: Final = {
 
 
 def headline(comparison: "Comparison") -> str:
-    """Say in one line whether it grew, and by how much."""
+    """Return one line: whether it grew, and by how much."""
     growth = comparison.reserved
     before, after = growth.bytes_a or 0, growth.bytes_b or 0
     sides = f"{comparison.a.name} → {comparison.b.name}"
@@ -44,7 +44,7 @@ def headline(comparison: "Comparison") -> str:
 
 
 def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> list[Section]:
-    """Give the totals and each part that changed; only one grouping if it is named."""
+    """Return the totals and each part that changed; only one grouping if it is named."""
     rows = [
         (*row, comparison.growth_of(measure).share if row[-1] is not None else None)
         for measure, row in zip(MEASURES, total_rows(comparison), strict=True)
@@ -57,7 +57,7 @@ def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> 
 
 
 def group_section(comparison: "Comparison", by: By, limit: int | None) -> Section:
-    """Give the groups that changed, largest first; the rest is one row, so that they add up."""
+    """Return the groups that changed, largest first; the rest is one row, so that they add up."""
     growths = comparison.groups[by]
     changed = changed_groups(by, growths)
     rows = [
@@ -107,15 +107,15 @@ def _compilations(comparison: "Comparison", limit: int | None) -> Section:
     ]
     if left_out := [*changed[len(shown) :], *equal]:
         rows.append((EVERYTHING_ELSE, *_pair_bytes(left_out)))
-    said = [f"{len(equal)} of {len(comparison.pairs)} pairs are equal"]
+    parts = [f"{len(equal)} of {len(comparison.pairs)} pairs are equal"]
     for side, unpaired in (
         (comparison.a, [pair for pair in comparison.unpaired if pair.a]),
         (comparison.b, [pair for pair in comparison.unpaired if pair.b]),
     ):
         if unpaired:
-            said.append(f"{len(unpaired)} only in {side.name}")
+            parts.append(f"{len(unpaired)} only in {side.name}")
     return Section(
-        f"By compilation: reserved bytes; {', '.join(said)}",
+        f"By compilation: reserved bytes; {', '.join(parts)}",
         ("compilation", *GROWTH_COLUMNS),
         rows,
     )

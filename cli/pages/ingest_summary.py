@@ -1,4 +1,4 @@
-"""What `xlagraph ingest` says at its end."""
+"""What `xlagraph ingest` writes at its end."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,19 +11,19 @@ from xlagraph.queries.byte_sizes import human_bytes
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestSummary
 
-_SHOWN: Final = 20
-_SHOWN_OF_KIND: Final = 5
+_MOST_KEYS: Final = 20
+_MOST_OF_KIND: Final = 5
 """Files that are named for one and the same reason, though they are loaded."""
 
 
-def tell_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str = "ingest") -> None:
-    """Say on stderr what went in, what did not, and whether XLA's totals agree."""
-    _tell_problems(summary)
-    _tell_missing(summary)
-    _tell_keys("replaced, for the content changed", summary.updated)
-    _tell_keys("dropped, for the dump has another key now", summary.moved)
-    _tell_keys("kept, though the files are gone", summary.gone)
-    _tell_keys("dropped, for the files are gone", summary.dropped)
+def write_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str = "ingest") -> None:
+    """Write on stderr what went in, what did not, and whether XLA's totals agree."""
+    _write_problems(summary)
+    _write_missing(summary)
+    _write_keys("replaced, for the content changed", summary.updated)
+    _write_keys("dropped, for the dump has another key now", summary.moved)
+    _write_keys("kept, though the files are gone", summary.gone)
+    _write_keys("dropped, for the files are gone", summary.dropped)
     for disagreement in summary.disagreeing:
         problem(
             f"{disagreement.compilation}: XLA says {disagreement.total_bytes} bytes,"
@@ -40,26 +40,26 @@ def tell_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str =
             else f"no dumps below {where}; XLA writes them with --xla_dump_to=DIR in XLA_FLAGS"
         )
         return
-    _tell_totals(summary, found, verb)
+    _write_totals(summary, found, verb)
 
 
-def _tell_problems(summary: "IngestSummary") -> None:
-    told: Counter[str] = Counter()
+def _write_problems(summary: "IngestSummary") -> None:
+    count_by_kind: Counter[str] = Counter()
     for item in summary.problems:
         if item.left_out:
             problem(f"left out: {item}")
             continue
         kind = item.message.partition(",")[0]  # what follows names this one's files
-        told[kind] += 1
-        if told[kind] <= _SHOWN_OF_KIND or verbosity() is Verbosity.VERBOSE:
+        count_by_kind[kind] += 1
+        if count_by_kind[kind] <= _MOST_OF_KIND or verbosity() is Verbosity.VERBOSE:
             problem(str(item))
     if verbosity() is not Verbosity.VERBOSE:
-        for kind, count in told.items():
-            if count > _SHOWN_OF_KIND:
-                problem(f"{count - _SHOWN_OF_KIND} more: {kind} (--verbose names them)")
+        for kind, count in count_by_kind.items():
+            if count > _MOST_OF_KIND:
+                problem(f"{count - _MOST_OF_KIND} more: {kind} (--verbose names them)")
 
 
-def _tell_totals(summary: "IngestSummary", found: int, verb: str) -> None:
+def _write_totals(summary: "IngestSummary", found: int, verb: str) -> None:
     did = f"would {verb}" if summary.dry_run else f"{verb}ed"
     note(
         f"{did} {counted(found, 'compilation')} in {counted(len(summary.runs), 'run')}:"
@@ -71,9 +71,9 @@ def _tell_totals(summary: "IngestSummary", found: int, verb: str) -> None:
         f" {counted(summary.relationships, 'relationship')};"
         f" {human_bytes(summary.bytes_read)} in {summary.seconds:.1f} s"
     )
-    told = summary.agreeing + len(summary.disagreeing)
-    silent = f"; {found - told} print none" if found > told else ""
-    note(f"{summary.agreeing} of {told} agree with XLA's 'Total bytes used'{silent}")
+    with_total = summary.agreeing + len(summary.disagreeing)
+    silent = f"; {found - with_total} print none" if found > with_total else ""
+    note(f"{summary.agreeing} of {with_total} agree with XLA's 'Total bytes used'{silent}")
 
 
 def _left_out(summary: "IngestSummary") -> str:
@@ -81,7 +81,7 @@ def _left_out(summary: "IngestSummary") -> str:
     return f"; {counted(count, 'file')} left out" if count else ""
 
 
-def _tell_missing(summary: "IngestSummary") -> None:
+def _write_missing(summary: "IngestSummary") -> None:
     lacking = Counter(part for parts in summary.missing.values() for part in parts)
     for part, count in sorted(lacking.items()):
         note(f"no {part}: {counted(count, 'compilation')}")
@@ -89,8 +89,8 @@ def _tell_missing(summary: "IngestSummary") -> None:
         detail(f"{compilation}: no {', no '.join(parts)}")
 
 
-def _tell_keys(what: str, keys: tuple[str, ...]) -> None:
-    shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_SHOWN]
+def _write_keys(what: str, keys: tuple[str, ...]) -> None:
+    shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_MOST_KEYS]
     for key in shown:
         note(f"{what}: {key}")
     if len(keys) > len(shown):

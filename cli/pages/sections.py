@@ -20,11 +20,11 @@ class Section(NamedTuple):
 
 def write_lines(lines: Sequence[str], format_: Format, stream: TextIO) -> None:
     """Write sentences; in Markdown the first one is bold, each a paragraph."""
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         text = escape_control_characters(line)
         if format_ is Format.MD:
             text = escape_markdown(text)
-            text = f"\n{text}" if place else f"**{text}**"
+            text = f"\n{text}" if index else f"**{text}**"
         stream.write(text + "\n")
 
 

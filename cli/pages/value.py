@@ -17,7 +17,7 @@ _LABEL_WIDTH: Final = 9
 
 
 def story_cells(story: "ValueStory") -> "dict[str, Cell]":
-    """Give the parts of a story by name."""
+    """Return the parts of a story by name."""
     life = asdict(story.life)
     return {
         "compilation": story.compilation,
@@ -46,7 +46,7 @@ def story_cells(story: "ValueStory") -> "dict[str, Cell]":
 
 
 def story_lines(story: "ValueStory") -> list[tuple[str, str]]:
-    """Give the lines of the page, each with the part that it belongs to."""
+    """Return the lines of the page, each with the part that it belongs to."""
     asked = "" if story.asked == story.value else f", which goes by {story.asked} too"
     # a dump that prints the readers of values prints their names too, at least one of each
     has_range = story.life.live_from is not None
@@ -107,9 +107,9 @@ def _maker(story: "ValueStory") -> Iterator[str]:
     if maker["opName"] is not None:
         yield f"op {maker['opName']}"
     if story.stack:
-        for place, frame in enumerate(story.stack):
+        for depth, frame in enumerate(story.stack):
             where = f"{frame['file']}:{frame['line']} {frame['function'] or ''}".rstrip()
-            yield where if place == 0 else f"  called from {where}"
+            yield where if depth == 0 else f"  called from {where}"
     elif maker["sourceFile"] is not None:
         yield f"{maker['sourceFile']}:{maker['sourceLine']}"
 
@@ -157,7 +157,7 @@ def _peak(story: "ValueStory") -> str:
 
 def _some(texts: list[str], known: bool, joint: str | None = None) -> list[str]:
     if not texts:
-        return ["none" if known else "unknown: the dump does not tell"]
+        return ["none" if known else "unknown: the dump does not say"]
     more = [f"… and {len(texts) - SHOWN} more"] if len(texts) > SHOWN else []
     shown = [*texts[:SHOWN], *more]
     return shown if joint is None else [joint.join(shown)]

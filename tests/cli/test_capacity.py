@@ -66,7 +66,7 @@ def test_each_memory_space_has_a_capacity_of_its_own(run, tmp_path):
     ended = run("check", "--capacity", "3=1KiB", *graph)
     assert ended.code == 0
     assert "nothing is allocated in memory space 3" in ended.err
-    assert ended.out.startswith("Does it fit? Nobody allocates there.\n")
+    assert ended.out.startswith("Does it fit? Nothing is allocated there.\n")
 
 
 def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_path):

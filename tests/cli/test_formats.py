@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlagraph.cli.output.formats import WRITERS, Format
-from xlagraph.queries.byte_sizes import human_bytes, parse_bytes, parse_share, told_apart
+from xlagraph.queries.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
 
 COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
 ROWS = (
@@ -185,10 +185,10 @@ def test_bytes_are_written_with_binary_units(size_bytes, text):
     assert human_bytes(size_bytes) == text
 
 
-def test_bytes_that_look_alike_are_told_apart():
-    assert told_apart(3 << 20, 1 << 20) == ("3.0 MiB", "1.0 MiB")
-    assert told_apart(1 << 20, 1 << 20) == ("1.0 MiB", "1.0 MiB")
-    assert told_apart(1049400, 1048576) == ("1,049,400 B", "1,048,576 B")
+def test_bytes_that_look_alike_are_written_in_full():
+    assert distinct_bytes(3 << 20, 1 << 20) == ("3.0 MiB", "1.0 MiB")
+    assert distinct_bytes(1 << 20, 1 << 20) == ("1.0 MiB", "1.0 MiB")
+    assert distinct_bytes(1049400, 1048576) == ("1,049,400 B", "1,048,576 B")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,10 @@ def test_bytes_that_look_alike_are_told_apart():
         ("1048576", 2**20),
         ("64MiB", 64 * 2**20),
         ("1.5 GiB", 3 * 2**29),
-        ("2GB", 2 * 10**9),
+        ("2GB", 2**31),
+        ("64M", 2**26),
+        ("64 MB", 2**26),
+        ("1G", 2**30),
         ("16gib", 2**34),
         ("9007199254740993", 9007199254740993),
     ],
