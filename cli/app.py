@@ -20,6 +20,7 @@ from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.query import query_app
 from xlagraph.cli.commands.remove import remove
 from xlagraph.cli.commands.runs import runs_app
+from xlagraph.cli.commands.schema import schema
 from xlagraph.cli.commands.value import value
 from xlagraph.cli.errors import report, report_usage
 from xlagraph.cli.exit_codes import ExitCode
@@ -37,6 +38,7 @@ COMMANDS: Final = (
     compilations,
     query_app,
     cypher,
+    schema,
     value,
     advise,
     compare,

@@ -81,6 +81,14 @@ class GraphOptions(MessageOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class ListOptions(MessageOptions):
+    """What a command takes that returns rows without a graph."""
+
+    output: OutputOption = None
+    format: FormatOption = Format.TABLE
+
+
+@dataclass(frozen=True, slots=True)
 class RowOptions(GraphOptions):
     """What a command takes that returns rows."""
 

@@ -1,0 +1,75 @@
+"""`xlagraph schema`: the labels, relationship types and properties of the graph."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.options.recurring import ListOptions
+from xlagraph.cli.output.destination import write_rows
+
+if TYPE_CHECKING:
+    from xlagraph.graph.schema import NodeType, RelationshipType
+
+ALL_COLUMNS: Final = ("kind", "name", "pattern", "properties", "description")
+ONE_COLUMNS: Final = ("kind", "name", "type", "description")
+
+
+def schema(
+    options: ListOptions,
+    label: Annotated[
+        str | None,
+        typer.Argument(metavar="LABEL", help="A label or relationship type; all by default."),
+    ] = None,
+) -> None:
+    """List labels and relationship types, or all properties and relationships of one.
+
+    Example: xlagraph schema Value
+    """
+    from xlagraph.graph import SCHEMA
+
+    nodes = {node.label: node for node in SCHEMA.nodes}
+    relationships = {item.name: item for item in SCHEMA.relationships}
+    if label is None:
+        rows = [
+            ("node", node.label, f"(:{node.label})", len(node.properties), node.description)
+            for node in SCHEMA.nodes
+        ]
+        rows += [
+            ("relationship", item.name, _pattern(item), len(item.properties), item.description)
+            for item in SCHEMA.relationships
+        ]
+        write_rows(ALL_COLUMNS, rows, options)
+    elif label in nodes or label in relationships:
+        of = nodes.get(label) or relationships[label]
+        write_rows(ONE_COLUMNS, list(_rows(of, SCHEMA.relationships)), options)
+    else:
+        raise UsageError(_unknown(label, [*nodes, *relationships]))
+
+
+def _rows(
+    of: "NodeType | RelationshipType", relationships: "tuple[RelationshipType, ...]"
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the properties of a type, and of a label the relationships at its nodes."""
+    for item in of.properties:
+        yield "property", item.name, item.type, item.description
+    for relationship in relationships:
+        if relationship is of or getattr(of, "label", None) in (
+            relationship.source,
+            relationship.target,
+        ):
+            kind, name = "relationship", relationship.name
+            yield kind, name, _pattern(relationship), relationship.description
+
+
+def _pattern(item: "RelationshipType") -> str:
+    return f"(:{item.source})-[:{item.name}]->(:{item.target})"
+
+
+def _unknown(label: str, names: list[str]) -> str:
+    spelling = {name.lower(): name for name in names}
+    near = [spelling[name] for name in get_close_matches(label.lower(), spelling, n=3)]
+    remedy = f"did you mean {' or '.join(near)}?" if near else "`xlagraph schema` lists them"
+    return f"the graph has no label or relationship type {label}; {remedy}"
