@@ -10,7 +10,7 @@ import pytest
 from xlagraph.queries import load_catalogue
 
 COMMANDS = (
-    *("ingest", "runs", "compilations", "query", "cypher", "value", "advise"),
+    *("ingest", "runs", "compilations", "query", "cypher", "schema", "value", "advise"),
     *("compare", "check", "remove", "export"),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
