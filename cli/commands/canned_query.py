@@ -52,6 +52,14 @@ def canned_command(query: "Query") -> TyperCommand:
         browser: Annotated[
             bool, typer.Option("--browser", help="Print a link that opens it in Neo4j Browser.")
         ] = False,
+        plot: Annotated[
+            bool | None,
+            typer.Option(
+                "--plot/--no-plot",
+                help="Draw the bytes in the terminal (default: a series on a terminal).",
+                show_default=False,
+            ),
+        ] = None,
         **parameters: str | float | bool | None,
     ) -> None:
         given = {name: value for name, value in parameters.items() if value is not None}
@@ -61,7 +69,7 @@ def canned_command(query: "Query") -> TyperCommand:
             link = browser_link(query, _with_whole_key(given, options), options.graph)
             _write(f"{link}\n", options)
         else:
-            _run(query, given, options)
+            _run(query, given, options, plot)
 
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     extra = [_option(parameter) for parameter in query.parameters]
@@ -76,12 +84,17 @@ def _write(text: str, options: RowOptions) -> None:
         stream.write(text)
 
 
-def _run(query: "Query", given: Mapping[str, "Literal"], options: RowOptions) -> None:
+def _run(
+    query: "Query", given: Mapping[str, "Literal"], options: RowOptions, plot: bool | None
+) -> None:
     from xlagraph.queries import run
 
     _check_given(query, given)
+    if plot and not any(column.is_bytes for column in query.columns):
+        raise UsageError(f"{query.id} has no column of bytes to draw")
     with opened(options) as graph:
-        write_answer(run(graph, query.id, catalogue={query.id: query}, **given), options)
+        answer = run(graph, query.id, catalogue={query.id: query}, **given)
+    write_answer(answer, options, is_plotted=plot)
 
 
 def _with_whole_key(

@@ -40,13 +40,34 @@ def write_rows(
         WRITERS[destination.format](columns, rows, stream)
 
 
-def write_answer(answer: "Answer", destination: Destination) -> None:
-    """Write the rows of a canned query, and the notes that help to read them."""
+def write_answer(
+    answer: "Answer", destination: Destination, *, is_plotted: bool | None = None
+) -> None:
+    """Write the rows of a canned query, or draw them, and the notes that help to read them.
+
+    By default a series is drawn on a terminal.
+    """
     for text in answer.notes:
         note(text)
     if not answer.result.rows:
         note("no rows")
+    elif _is_plotted(answer, destination) if is_plotted is None else is_plotted:
+        _write_plot(answer, destination)
+        return
     write_rows(answer.result.columns, answer.result.rows, destination)
+
+
+def _is_plotted(answer: "Answer", destination: Destination) -> bool:
+    is_shown = destination.output is None and sys.stdout.isatty()
+    return answer.query.kind == "series" and destination.format is Format.TABLE and is_shown
+
+
+def _write_plot(answer: "Answer", destination: Destination) -> None:
+    from xlagraph.cli.output.plots import write_bars, write_series
+
+    write = write_series if answer.query.kind == "series" else write_bars
+    with open_output(destination) as stream:
+        write(answer.result.columns, answer.result.rows, stream)
 
 
 @contextmanager
