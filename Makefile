@@ -9,7 +9,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
-SUBPACKAGES := cli graph ingest queries runtime
+SUBPACKAGES := cli graph ingest plan queries runtime
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help

@@ -13,7 +13,7 @@ import pytest
 
 TREE = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-SUBPACKAGES = ("cli", "graph", "ingest", "queries", "runtime")
+SUBPACKAGES = ("cli", "graph", "ingest", "plan", "queries", "runtime")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,177 @@
+"""What planning anew needs of the module text, for each value and instruction.
+
+The rules stand in `xlagraph.plan`: which values must share an address (`sets`), which may be
+written over which operand (`overwriting`), the post-order (`post_order`). Here they are asked
+about the values of a dump, whose positions and uses say where each value is visible.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xlagraph.ingest.dump.plan import Plan, Value
+from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.plan.hlo import WHOLE, Module
+from xlagraph.plan.overwriting import Input, Output, may_overwrite
+from xlagraph.plan.post_order import post_order, scheduled_computations
+from xlagraph.plan.sets import buffer_sets
+
+__all__ = ["Overwriting", "PlanningFacts", "planning_facts"]
+
+
+class Overwriting(NamedTuple):
+    """A value that may take the bytes of another one; rows of the plan's values."""
+
+    value: int
+    operand_value: int
+    operand: int
+    """Operand number."""
+    is_operand: bool
+    """The operand is the other one's own instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningFacts:
+    """What the module text adds to a plan."""
+
+    buffer_sets: tuple[int, ...]
+    """Aligned with the values of the plan: the smallest value id of the set."""
+    post_orders: Mapping[str, int]
+    """By name of the instruction."""
+    overwrites: tuple[Overwriting, ...]
+    """By value, then in the order of its operands."""
+    needed_until: Mapping[int, int]
+    """By row of an entry parameter: where its live range would end if it were donated."""
+    result: str
+    """Instruction whose value the entry computation returns."""
+
+
+def planning_facts(
+    plan: Plan, spans: Sequence[Span | None], module: Module, *, is_gpu: bool
+) -> PlanningFacts | None:
+    """Derive the facts; None without uses or a schedule."""
+    if plan.used_values is None or plan.live_ranges is None:
+        return None
+    facts = _Facts(plan, spans, module, is_gpu=is_gpu)
+    ids = [value.value_id for value in plan.values]
+    sets = buffer_sets(ids, facts.positions, module, facts.computations)
+    return PlanningFacts(
+        tuple([sets[value_id] for value_id in ids]),
+        post_order(facts.computations),
+        tuple(facts.overwrites()),
+        dict(facts.parameters_needed_until()),
+        module.entry.root.name,
+    )
+
+
+class _Facts:
+    """The tables that the rules look things up in."""
+
+    def __init__(
+        self, plan: Plan, spans: Sequence[Span | None], module: Module, *, is_gpu: bool
+    ) -> None:
+        self._plan = plan
+        self._spans = spans
+        self._module = module
+        self._is_gpu = is_gpu
+        self.computations = scheduled_computations(module)
+        self._row_by_id = {value.value_id: row for row, value in enumerate(plan.values)}
+        self._used = {used.value_id: used for used in plan.used_values or ()}
+        self.positions: dict[str, dict[str, int]] = {}
+        for used in plan.used_values or ():
+            for instruction, index in used.positions:
+                self.positions.setdefault(instruction, {})[index or WHOLE] = used.value_id
+        self._home = {
+            name: computation
+            for computation in self.computations
+            for name in computation.instructions
+        }
+        schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
+        self._steps = {name: step for step, name in reversed(list(enumerate(schedule)))}
+        self._ends = {
+            computation.name: 1
+            + max((self._steps.get(name, -1) for name in computation.instructions), default=-1)
+            for computation in self.computations
+        }
+
+    def overwrites(self) -> Iterator[Overwriting]:
+        """Yield which values may be written over which, where the one ends as the other begins."""
+        for row, (value, span) in enumerate(zip(self._plan.values, self._spans, strict=True)):
+            if span is None or value.is_phi or value.shape.startswith("("):
+                continue
+            computation = self._home.get(value.name)
+            if computation is None:
+                continue
+            instruction = computation.instructions[value.name]
+            if instruction.opcode in ("parameter", "constant", "copy", "iota", "broadcast"):
+                continue
+            tried = set()
+            for number, operand in enumerate(instruction.operands):
+                found = self.positions.get(operand.name, {}).get(operand.element)
+                if found is None or found == value.value_id or found in tried:
+                    continue
+                tried.add(found)
+                other_row = self._row_by_id[found]
+                if not self._may_end_at(other_row, span.first):
+                    continue
+                other = self._plan.values[other_row]
+                if may_overwrite(
+                    Output(instruction, value.shape_index or WHOLE, value.shape),
+                    Input(number, self._shape_at(operand.name, other)),
+                    computation,
+                    self._module,
+                    is_gpu=self._is_gpu,
+                ):
+                    yield Overwriting(row, other_row, number, other.name == operand.name)
+
+    def _shape_at(self, name: str, value: Value) -> str:
+        """Return the shape that a value has at a position: a bitcast gives it another."""
+        computation = self._home.get(name)
+        if name == value.name or computation is None:
+            return value.shape
+        instruction = computation.instructions.get(name)
+        return instruction.shape if instruction is not None else value.shape
+
+    def _may_end_at(self, row: int, step: int) -> bool:
+        """Whether nothing needs a value after a step; an undonated parameter's end is ignored."""
+        span = self._spans[row]
+        if span is None or span.first > step:
+            return False
+        if span.last <= step:
+            return True
+        value = self._plan.values[row]
+        return self._is_entry_parameter(value) and self._needed_until(value) <= step
+
+    def _is_entry_parameter(self, value: Value) -> bool:
+        instruction = self._module.entry.instructions.get(value.name)
+        return instruction is not None and instruction.opcode == "parameter"
+
+    def parameters_needed_until(self) -> Iterator[tuple[int, int]]:
+        """Yield the row of each entry parameter, and where it would end if it were donated."""
+        for row, value in enumerate(self._plan.values):
+            if self._is_entry_parameter(value):
+                yield row, self._needed_until(value)
+
+    def _needed_until(self, value: Value) -> int:
+        """Return the end of the live range as `HloLiveRange` computes it, before sets are cut."""
+        used = self._used[value.value_id]
+        ends = [self._position_end(name) for name, _ in used.positions[1:]]
+        ends += [self._use_end(name) for name, _, _ in used.uses]
+        span = self._spans[self._row_by_id[value.value_id]]
+        return max(ends, default=span.first if span is not None else 0)
+
+    def _position_end(self, name: str) -> int:
+        computation = self._home.get(name)
+        if computation is not None and computation.root.name == name:
+            return self._ends[computation.name]
+        return self._steps.get(name, 0)
+
+    def _use_end(self, name: str) -> int:
+        computation = self._home.get(name)
+        instruction = computation.instructions.get(name) if computation is not None else None
+        if instruction is not None and instruction.opcode == "call":
+            return 0
+        if instruction is not None and instruction.opcode == "while":
+            body = self._module.computations[instruction.called("body") or ""]
+            return max(self._steps.get(item.name, 0) for item in body.parameters.values())
+        return self._steps.get(name, 0)

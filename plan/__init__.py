@@ -1,0 +1,1 @@
+"""Plan the memory of a compiled program as XLA does."""

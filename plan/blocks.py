@@ -1,0 +1,158 @@
+"""Which block a buffer gets: one of its own, one that is free for it, or the heap.
+
+XLA's `BufferAssigner::AssignBuffersForComputations`, `AssignSingleHloBuffer` and
+`MaybeAssignBuffer` (xla/service/buffer_assignment.cc). Buffer sets come by size, the largest
+first, of equal ones those that live out, then by post-order. For each the first that fits:
+
+1. a constant, an entry parameter: a block of its own;
+2. a set with a tuple's table: a block of its own that nothing else may use; those that do
+   not live out are glued to the heap later;
+3. the block of an operand of a member, operands in order;
+4. the reusable blocks, the last made first;
+5. not live out: the heap; live out: a new block that may be used again.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from xlagraph.plan.program import Overwrite, Program, Value, members_of_sets
+
+__all__ = ["Block", "Blocks", "choose_blocks"]
+
+
+@dataclass(slots=True)
+class Block:
+    """A buffer of the plan, other than the temporary block."""
+
+    size_bytes: int
+    color: int
+    allocation: int | None = None
+    """Number of the constant or parameter that it stores; None of one made here."""
+    is_read_only: bool = False
+    is_table: bool = False
+    lives_out: bool = False
+    values: list[Value] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The blocks of a plan, and what is left for the heaps."""
+
+    blocks: tuple[Block, ...]
+    tables: tuple[Block, ...]
+    """Temporary ones, which are glued to the heap of their colour."""
+    heap_values: tuple[Value, ...]
+
+
+def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
+    """Choose a block for each buffer set of `values`, which may differ from the program's."""
+    sets = members_of_sets(values)
+    blocks: list[Block] = []
+    tables: list[Block] = []
+    reusable: list[Block] = []
+    heap_values: list[Value] = []
+    block_by_value: dict[int, Block] = {}
+    for members in sorted(sets.values(), key=_rank):
+        size_bytes = members[0].size_bytes
+        color = members[0].color
+        lives_out = any(value.lives_out for value in members)
+        stored = next(
+            (
+                allocation
+                for value in members
+                if (allocation := program.stored_in(value)) is not None
+            ),
+            None,
+        )
+        block: Block | None
+        if stored is not None:
+            block = Block(
+                size_bytes, color, stored.number, stored.is_read_only, lives_out=lives_out
+            )
+            if not block.is_read_only:
+                reusable.append(block)
+            blocks.append(block)
+        elif any(value.is_table for value in members):
+            block = Block(size_bytes, color, is_table=True, lives_out=lives_out)
+            (blocks if lives_out else tables).append(block)
+        else:
+            operands = _operand_blocks(members, block_by_value)
+            candidates = [*operands, *reversed(reusable)]
+            block = next(
+                (
+                    item
+                    for item in candidates
+                    if _may_take(item, members, size_bytes, program.overwrites, lives_out=lives_out)
+                ),
+                None,
+            )
+            if block is None and not lives_out:
+                heap_values += members
+                continue
+            if block is None:
+                block = Block(size_bytes, color)
+                blocks.append(block)
+                reusable.append(block)
+            block.lives_out |= lives_out
+        block.values += members
+        for value in members:
+            block_by_value[value.value_id] = block
+    return Blocks(tuple(blocks), tuple(tables), tuple(heap_values))
+
+
+def _rank(members: tuple[Value, ...]) -> tuple[int, bool, int, int]:
+    return (
+        -members[0].size_bytes,
+        not any(value.lives_out for value in members),
+        min(value.post_order for value in members),
+        members[0].buffer_set,
+    )
+
+
+def _operand_blocks(
+    members: Iterable[Value], block_by_value: Mapping[int, Block]
+) -> Iterable[Block]:
+    for value in members:
+        for operand in value.operands:
+            if (block := block_by_value.get(operand)) is not None:
+                yield block
+
+
+def _may_take(
+    block: Block,
+    members: Iterable[Value],
+    size_bytes: int,
+    overwrites: Mapping[int, tuple[Overwrite, ...]],
+    *,
+    lives_out: bool,
+) -> bool:
+    members = tuple(members)
+    if (
+        block.is_read_only
+        or block.is_table
+        or block.color != members[0].color
+        or size_bytes > block.size_bytes
+        or (lives_out and size_bytes != block.size_bytes)
+    ):
+        return False
+    return not any(
+        _interfere(held, value, overwrites) for held in block.values for value in members
+    )
+
+
+def _interfere(one: Value, other: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
+    """Whether two values cannot use one block: live ranges overlap, or a copy meets its operand."""
+    if one.is_copy and other.value_id in one.operands:
+        return True
+    if other.is_copy and one.value_id in other.operands:
+        return True
+    if one.first > other.last or other.first > one.last:
+        return False
+    # A shared single step is allowed where the later one may overwrite the earlier one.
+    if one.last == other.first:
+        earlier, later = one, other
+    elif other.last == one.first:
+        earlier, later = other, one
+    else:
+        return True
+    return not any(item.value_id == earlier.value_id for item in overwrites.get(later.value_id, ()))

@@ -1,0 +1,37 @@
+"""Gluing: the temporary block of a colour, made of tables and a heap.
+
+XLA's `BufferAssignment::CombineTempAllocations` (xla/service/buffer_assignment.cc): the
+temporary allocations, one for each table and one for the heap, are moved behind all others
+and put together, each part at the next aligned offset. The move swaps from both ends, so
+that the order is read off the plan that XLA made; it matters for the padding of the last.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+__all__ = ["HEAP", "Part", "glued_bytes", "rounded_up"]
+
+HEAP: Final = -1
+"""Stands for the heap where parts are named after their buffer set."""
+
+
+class Part(NamedTuple):
+    """A table or the heap."""
+
+    name: int
+    """Buffer set of a table; `HEAP`."""
+    size_bytes: int
+
+
+def glued_bytes(parts: Iterable[Part], order: Sequence[int], alignment: int) -> int:
+    """Return the size of the block; parts that `order` does not name come first."""
+    rank = {name: row for row, name in enumerate(order)}
+    end = 0
+    for part in sorted(parts, key=lambda part: rank.get(part.name, -1)):
+        end = rounded_up(end, alignment) + part.size_bytes
+    return end
+
+
+def rounded_up(size_bytes: int, alignment: int) -> int:
+    """Return the next multiple of the alignment."""
+    return -(-size_bytes // alignment) * alignment

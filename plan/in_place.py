@@ -1,0 +1,115 @@
+"""Which outputs of an instruction must lie where an operand lies.
+
+XLA's `AliasInfo::GetInPlaceInputOutputPairs` (xla/hlo/analysis/alias_info.cc): updates of a
+slice and scatters write into their first operands, a fusion does where such an update is an
+output and its operand leads back to a parameter, and any instruction as it declares.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from xlagraph.plan.hlo import (
+    WHOLE,
+    Aliasing,
+    Computation,
+    Instruction,
+    Module,
+    nested_index,
+)
+
+__all__ = ["in_place_pairs"]
+
+_FIRST_OPERAND: Final = ("dynamic-update-slice", "set-dimension-size")
+_EACH_OPERAND: Final = ("all-reduce-start",)
+
+
+def in_place_pairs(instruction: Instruction, module: Module) -> Iterator[Aliasing]:
+    """Yield each output with the operand that it must share its bytes with."""
+    opcode = instruction.opcode
+    if opcode in _FIRST_OPERAND:
+        yield Aliasing(WHOLE, 0, WHOLE)
+    elif opcode == "scatter":
+        yield from _each_output(instruction, (len(instruction.operands) - 1) // 2)
+    elif opcode in _EACH_OPERAND and "nvshmem" not in instruction.attributes.lower():
+        yield from _each_output(instruction, len(instruction.operands))
+    elif opcode == "ragged-all-to-all":
+        yield Aliasing(WHOLE, 1, WHOLE)
+    elif opcode == "fusion":
+        yield from _of_fusion(instruction, module)
+    yield from instruction.aliasing
+
+
+def _each_output(instruction: Instruction, count: int) -> Iterator[Aliasing]:
+    if count == 1 and not instruction.shape.startswith("("):
+        yield Aliasing(WHOLE, 0, WHOLE)
+    else:
+        for number in range(count):
+            yield Aliasing(f"{{{number}}}", number, WHOLE)
+
+
+def _of_fusion(fusion: Instruction, module: Module) -> Iterator[Aliasing]:
+    name = fusion.called("calls")
+    if name is None or (body := module.computations.get(name)) is None:
+        return
+    root = body.root
+    if root.opcode == "tuple":
+        outputs = [
+            (f"{{{number}}}", body.instructions.get(operand.name), operand.element)
+            for number, operand in enumerate(root.operands)
+        ]
+    elif root.shape.startswith("("):
+        outputs = [
+            (pair.output_index, root, pair.output_index) for pair in in_place_pairs(root, module)
+        ]
+    else:
+        outputs = [(WHOLE, root, WHOLE)]
+    for output, source, index in outputs:
+        if source is not None and (found := _parameter_behind(source, index, body, module)):
+            yield Aliasing(output, *found)
+
+
+def _parameter_behind(
+    source: Instruction, index: str, body: Computation, module: Module
+) -> tuple[int, str] | None:
+    """Return number and index of the parameter into which an output of a fusion is written."""
+    source, index = _without_indirection(source, index, body)
+    for pair in in_place_pairs(source, module):
+        if pair.output_index == index:
+            operand = source.operands[pair.operand]
+            found, at = _without_indirection(
+                body.instructions[operand.name],
+                nested_index(operand.element, pair.operand_index),
+                body,
+            )
+            if found.opcode == "fusion":  # nested: through it once
+                for inner in in_place_pairs(found, module):
+                    if inner.output_index == at:
+                        operand = found.operands[inner.operand]
+                        found, at = _without_indirection(
+                            body.instructions[operand.name],
+                            nested_index(operand.element, inner.operand_index),
+                            body,
+                        )
+                        break
+            if found.opcode == "parameter" and found.number is not None:
+                return found.number, at
+    return None
+
+
+def _without_indirection(
+    instruction: Instruction, index: str, body: Computation
+) -> tuple[Instruction, str]:
+    """Go back through bitcasts, elements and tuples."""
+    while instruction.operands:
+        operand = instruction.operands[0]
+        if instruction.opcode == "get-tuple-element":
+            element = instruction.called("index") or "0"
+            index = nested_index(f"{{{element}}}", index)
+        elif instruction.opcode == "tuple" and index != WHOLE:
+            first, _, rest = index[1:-1].partition(",")
+            operand, index = instruction.operands[int(first)], f"{{{rest}}}"
+        elif instruction.opcode != "bitcast" or index != WHOLE:
+            break
+        index = nested_index(operand.element, index)
+        instruction = body.instructions[operand.name]
+    return instruction, index

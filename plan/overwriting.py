@@ -1,0 +1,228 @@
+"""Whether an instruction may write an output over an operand that ends there.
+
+XLA's `HloDataflowAnalysis::CanShareOperandBufferWithUser` (xla/hlo/analysis/
+hlo_dataflow_analysis.cc), and for fusions on GPUs the backend's own rule, `GpuAliasInfo`
+(before it `FusionCanShareBufferHint`, xla/service/gpu/buffer_sharing.cc).
+
+- An output in place lies over its operand; a constant is never overwritten.
+- Elsewhere shape and layout must be equal, and each element must be read no later than it is
+  written: elementwise operations; fusions in which every path from the parameter is one;
+  sorts, if nobody else reads the operand; the second operand of a triangular solve.
+- A fusion on a GPU needs only as many elements of the same width; bitcasts on the path are
+  fine, the reduction that it is emitted for ends a path, and the output must be reached.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from xlagraph.plan.hlo import WHOLE, Computation, Instruction, Module
+from xlagraph.plan.in_place import in_place_pairs
+
+__all__ = ["Input", "Output", "may_overwrite"]
+
+_ELEMENTWISE: Final = frozenset((
+    "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan2", "atan", "atanh",
+    "bitcast-convert", "cbrt", "ceil", "clamp", "compare", "complex", "convert", "copy", "cosh",
+    "cosine", "count-leading-zeros", "divide", "erf", "exponential", "exponential-minus-one",
+    "floor", "imag", "is-finite", "log", "log-plus-one", "logistic", "map", "maximum", "minimum",
+    "multiply", "negate", "not", "or", "popcnt", "power", "real", "reduce-precision", "remainder",
+    "rng", "round-nearest-afz", "round-nearest-even", "rsqrt", "select", "shift-left",
+    "shift-right-arithmetic", "shift-right-logical", "sign", "sine", "sinh", "sqrt",
+    "stochastic-convert", "subtract", "tan", "tanh", "xor",
+))  # fmt: skip
+_IN_PLACE: Final = {
+    "dynamic-update-slice": 0,
+    "scatter": 0,
+    "set-dimension-size": 0,
+    "triangular-solve": 1,
+}
+"""Which operand they may write over."""
+_COLLECTIVES: Final = ("all-reduce", "collective-broadcast")
+_ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<=]*)\]")
+_WIDTH: Final = re.compile(r"\D+(\d+)")
+_TARGET: Final = re.compile(r'custom_call_target="([^"]*)"')
+
+
+class Output(NamedTuple):
+    """An array that an instruction writes."""
+
+    instruction: Instruction
+    shape_index: str
+    shape: str
+    """With layout, as printed."""
+
+
+class Input(NamedTuple):
+    """An array operand of that instruction."""
+
+    operand: int
+    shape: str
+    """With layout, as printed where it is read."""
+
+
+def may_overwrite(
+    output: Output, read: Input, computation: Computation, module: Module, *, is_gpu: bool
+) -> bool:
+    """Whether an output may be written over an operand that nothing else needs."""
+    instruction, output_index, output_shape = output
+    operand, operand_shape = read
+    name = instruction.operands[operand].name
+    opcode = instruction.opcode
+    source = computation.instructions.get(name)
+    if source is not None and source.opcode == "constant":
+        return False
+    is_equal = output_shape == operand_shape
+    if is_equal and any(
+        pair.output_index == output_index
+        and pair.operand == operand
+        and pair.operand_index == WHOLE
+        for pair in in_place_pairs(instruction, module)
+    ):
+        return True
+    if is_gpu:
+        if opcode == "fusion":
+            return (is_equal or _same_elements(output_shape, operand_shape)) and _gpu_fusion_may(
+                instruction, output_index, operand, module
+            )
+        if opcode in _COLLECTIVES:
+            return len(instruction.operands) == 1 or output_index == f"{{{operand}}}"
+        if opcode == "custom-call":
+            return _gpu_call_may(instruction, output_index, operand)
+    if not is_equal:
+        return False
+    if opcode == "fusion":
+        return _fusion_may(instruction, operand, module)
+    if opcode in _IN_PLACE:
+        return operand == _IN_PLACE[opcode] and _is_read_once(instruction, name)
+    if opcode == "sort":
+        is_sole_reader = len({user.name for user, _ in computation.users[name]}) == 1
+        index = WHOLE if len(instruction.operands) == 1 else f"{{{operand}}}"
+        return is_sole_reader and index == output_index and _is_read_once(instruction, name)
+    return opcode in _ELEMENTWISE
+
+
+def _is_read_once(instruction: Instruction, name: str) -> bool:
+    return sum(operand.name == name for operand in instruction.operands) == 1
+
+
+def _same_elements(one: str, other: str) -> bool:
+    """Whether two arrays have as many elements of the same width."""
+    found, others = _ARRAY.match(one), _ARRAY.match(other)
+    return (
+        found is not None
+        and others is not None
+        and _count(found[2]) == _count(others[2])
+        and _width(found[1]) == _width(others[1])
+    )
+
+
+def _count(dimensions: str) -> int:
+    count = 1
+    for size in dimensions.replace("<=", "").split(",") if dimensions else ():
+        count *= int(size)
+    return count
+
+
+def _width(dtype: str) -> int:
+    """Bytes of an element."""
+    if dtype == "pred":
+        return 1
+    found = _WIDTH.match(dtype)
+    return (int(found[1]) + 7) // 8 if found else 0
+
+
+def _fusion_may(fusion: Instruction, operand: int, module: Module) -> bool:
+    """`AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
+    body = module.computations.get(fusion.called("calls") or "")
+    name = fusion.operands[operand].name
+    number = next(row for row, item in enumerate(fusion.operands) if item.name == name)
+    if body is None or number not in body.parameters:
+        return False
+    stack = [body.parameters[number].name]
+    seen = set(stack)
+    while stack:
+        for user, position in body.users.get(stack.pop(), ()):
+            if user.opcode != "tuple" and not _is_elementwise(user, position):
+                return False
+            if user.name not in seen:
+                seen.add(user.name)
+                stack.append(user.name)
+    return True
+
+
+def _is_elementwise(instruction: Instruction, operand: int) -> bool:
+    return instruction.opcode in _ELEMENTWISE or (
+        instruction.opcode == "dynamic-update-slice" and operand == 0
+    )
+
+
+def _gpu_fusion_may(fusion: Instruction, output_index: str, operand: int, module: Module) -> bool:
+    body = module.computations.get(fusion.called("calls") or "")
+    name = fusion.operands[operand].name
+    number = next(row for row, item in enumerate(fusion.operands) if item.name == name)
+    if body is None or number not in body.parameters:
+        return False
+    root = body.root
+    is_multiple = root.opcode == "tuple"
+    outputs = [body.instructions[item.name] for item in root.operands] if is_multiple else [root]
+    output = outputs[int(output_index[1:-1].partition(",")[0])] if is_multiple else root
+    written = output
+    if written.opcode == "bitcast":
+        written = body.instructions[written.operands[0].name]
+    reductions = _reductions(outputs, body)
+    parameter = body.parameters[number].name
+    stack = [parameter]
+    seen = {parameter}
+    while stack:
+        name = stack.pop()
+        if name in reductions:
+            continue
+        for user, position in body.users.get(name, ()):
+            if user.name not in seen:
+                seen.add(user.name)
+                stack.append(user.name)
+            if not _may_lie_on_path(user, position, name, written, reductions):
+                return False
+    if is_multiple and written.opcode not in _ELEMENTWISE:
+        others = [item.name for item in outputs if item.name != output.name]
+        if any(other in seen for other in others):
+            return False
+    return output.name in seen
+
+
+def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]:
+    """Reductions that are outputs: they are computed before another output is written."""
+    found = set()
+    for output in outputs:
+        source = output
+        while source.opcode == "bitcast":
+            source = body.instructions[source.operands[0].name]
+        if source.opcode == "reduce":
+            found.add(source.name)
+    return frozenset(found)
+
+
+def _may_lie_on_path(
+    user: Instruction, position: int, name: str, written: Instruction, reductions: frozenset[str]
+) -> bool:
+    if user.name == written.name and user.opcode == "scatter":
+        count = (len(user.operands) - 1) // 2
+        if position < count and _is_read_once(user, name):
+            return True
+    is_update = written.opcode == "dynamic-update-slice"
+    if is_update and user.opcode == "dynamic-slice" and user.operands[0] == written.operands[0]:
+        return user.operands[1:] == written.operands[2:]
+    if user.opcode in ("bitcast", "tuple") or user.name in reductions:
+        return True
+    if user.opcode != "copy" and _is_elementwise(user, position):
+        return True
+    return is_update and user.name == written.name and position == 1
+
+
+def _gpu_call_may(call: Instruction, output_index: str, operand: int) -> bool:
+    found = _TARGET.search(call.attributes)
+    target = found[1] if found else ""
+    if target.startswith("__cublas$lt$matmul") and output_index != "{1}":
+        beta = re.search(r'\\?"beta\\?":(-?[\d.eE+]+)', call.attributes)
+        return operand == 2 and beta is not None and float(beta[1]) != 0
+    return target == "__cusolver$cholesky" and output_index == "{0}"

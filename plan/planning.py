@@ -1,0 +1,140 @@
+"""A plan made wholly anew: blocks chosen, heaps simulated and packed, parts glued.
+
+What is taken from XLA's own plan: which allocations are constants, parameters or thread-local,
+the sizes of values, and, by way of its replay, the alignment, the strategy and the order of
+the glued parts. Memory that XLA assigns before all else (TPU VMEM, colour 1) is taken as
+it is.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from xlagraph.plan.blocks import Block, Blocks, choose_blocks
+from xlagraph.plan.gluing import HEAP, Part, glued_bytes
+from xlagraph.plan.heap import Group, heap_groups, live_bytes
+from xlagraph.plan.packing import STRATEGIES, Packing, pack
+from xlagraph.plan.program import Program, Value
+from xlagraph.plan.replay import Replay
+
+__all__ = ["HeapPlan", "MemoryPlan", "plan_anew"]
+
+_PRESET_COLORS: Final = frozenset((1,))
+
+
+@dataclass(frozen=True, slots=True)
+class HeapPlan:
+    """The temporary block of one colour."""
+
+    color: int
+    size_bytes: int
+    """Tables and heap, glued."""
+    table_bytes: int
+    groups: tuple[Group, ...]
+    packing: Packing
+
+    @property
+    def live_bytes(self) -> list[tuple[int, int]]:
+        """Steps, and how many bytes of heap values are live from there on."""
+        return live_bytes(self.groups)
+
+    @property
+    def lower_bound_bytes(self) -> int:
+        """Least that a block with these values takes, however packed."""
+        live = max((total for _, total in self.live_bytes), default=0)
+        return self.table_bytes + live
+
+    @property
+    def peak_step(self) -> int | None:
+        """First step at which most bytes of the heap are live; None without a heap."""
+        live = self.live_bytes
+        return max(live, key=lambda point: (point[1], -point[0]))[0] if live else None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """What a program reserves."""
+
+    blocks: tuple[Block, ...]
+    """All but the temporary blocks and what has no live range."""
+    heaps: tuple[HeapPlan, ...]
+    given_bytes: dict[int, int]
+    """By colour: allocations that are taken as they are."""
+
+    def temp_bytes(self, color: int = 0) -> int:
+        """Return the bytes of the temporary block of a colour."""
+        return sum(heap.size_bytes for heap in self.heaps if heap.color == color)
+
+    def reserved_bytes(self, color: int = 0) -> int:
+        """Return all bytes of a colour, thread-local ones left out."""
+        blocks = sum(block.size_bytes for block in self.blocks if block.color == color)
+        return blocks + self.temp_bytes(color) + self.given_bytes.get(color, 0)
+
+    def heap(self, color: int = 0) -> HeapPlan | None:
+        """Return the temporary block of a colour, if it has one."""
+        return next((heap for heap in self.heaps if heap.color == color), None)
+
+
+def plan_anew(
+    program: Program, replays: Sequence[Replay], values: Iterable[Value] | None = None
+) -> MemoryPlan:
+    """Plan `values`, the program's own by default; `replays` are those of the program."""
+    own = program.values if values is None else tuple(values)
+    preset = {
+        item.number
+        for item in program.allocations
+        if item.role == "temp" and item.color in _PRESET_COLORS
+    }
+    planned = [value for value in own if value.allocation not in preset]
+    chosen = choose_blocks(program, planned)
+    return MemoryPlan(
+        chosen.blocks,
+        tuple(_heaps(program, replays, planned, chosen)),
+        _given_bytes(program, preset),
+    )
+
+
+def _given_bytes(program: Program, preset: set[int]) -> dict[int, int]:
+    """Add up what is not planned: preset memory, and allocations without live values."""
+    with_values = {value.allocation for value in program.values}
+    given: defaultdict[int, int] = defaultdict(int)
+    for item in program.allocations:
+        is_planned = item.number in with_values and item.number not in preset
+        if item.role != "threadLocal" and not is_planned:
+            given[item.color] += item.size_bytes
+    return dict(given)
+
+
+def _heaps(
+    program: Program, replays: Sequence[Replay], values: Sequence[Value], chosen: Blocks
+) -> Iterable[HeapPlan]:
+    set_sizes: defaultdict[int, int] = defaultdict(int)
+    for value in values:
+        set_sizes[value.buffer_set] += 1
+    overwrites = {
+        value_id: [item.value_id for item in found if item.is_operand]
+        for value_id, found in program.overwrites.items()
+    }
+    by_color: defaultdict[int, list[Value]] = defaultdict(list)
+    for value in chosen.heap_values:
+        by_color[value.color].append(value)
+    tables: defaultdict[int, list[Block]] = defaultdict(list)
+    for block in chosen.tables:
+        tables[block.color].append(block)
+    for color in sorted(by_color.keys() | tables.keys()):
+        known = next((item for item in replays if item.allocation.color == color), None)
+        alignment = known.alignment if known else program.alignments[0]
+        strategy = known.strategy if known else STRATEGIES[0]
+        groups = heap_groups(by_color[color], set_sizes, overwrites)
+        packing = pack(groups, alignment, strategy)
+        parts = [Part(block.values[0].buffer_set, block.size_bytes) for block in tables[color]]
+        if by_color[color]:
+            parts.append(Part(HEAP, packing.size_bytes))
+        yield HeapPlan(
+            color,
+            glued_bytes(parts, known.part_order if known else (), alignment),
+            sum(block.size_bytes for block in tables[color]),
+            tuple(groups),
+            packing,
+        )

@@ -1,0 +1,90 @@
+"""The post-order of instructions: what decides between buffers of one size.
+
+XLA sorts by it in `BufferAssigner::AssignBuffersForComputations` (xla/service/
+buffer_assignment.cc): callers before callees (the call graph's post-order, reversed); inside
+a computation (`HloComputation::MakeInstructionPostOrder`) from each instruction without users,
+operands first, the first operand first, control predecessors before operands. The order of
+the module text is the schedule, which is another.
+"""
+
+from collections.abc import Iterator
+
+from xlagraph.plan.hlo import Computation, Instruction, Module
+
+__all__ = ["called_computations", "post_order", "scheduled_computations"]
+
+
+def scheduled_computations(module: Module) -> list[Computation]:
+    """Return the computations that run on the flat schedule, callers before callees."""
+    finished: dict[str, Computation] = {}
+    stack: list[tuple[Computation, Iterator[str]]] = []
+    entered = {module.entry.name}
+    stack.append((module.entry, _callees(module.entry)))
+    while stack:
+        computation, callees = stack[-1]
+        for name in callees:
+            if name not in entered and name in module.computations:
+                entered.add(name)
+                callee = module.computations[name]
+                stack.append((callee, _callees(callee)))
+                break
+        else:
+            stack.pop()
+            finished[computation.name] = computation
+    return list(reversed(finished.values()))
+
+
+def called_computations(instruction: Instruction) -> tuple[str, ...]:
+    """Return the computations that run as part of the schedule where an instruction stands."""
+    opcode = instruction.opcode
+    if opcode == "while":
+        names = (instruction.called("condition"), instruction.called("body"))
+    elif opcode == "conditional":
+        return instruction.branches
+    elif opcode == "call":
+        names = (instruction.called("to_apply"), None)
+    elif opcode == "async-start":
+        names = (instruction.called("calls"), None)
+    else:
+        return ()
+    return tuple(name for name in names if name is not None)
+
+
+def _callees(computation: Computation) -> Iterator[str]:
+    for instruction in computation.instructions.values():
+        yield from called_computations(instruction)
+
+
+def post_order(computations: list[Computation]) -> dict[str, int]:
+    """Return the place of each instruction; `computations` are callers before callees."""
+    order: dict[str, int] = {}
+    for computation in computations:
+        used = {
+            operand.name
+            for instruction in computation.instructions.values()
+            for operand in instruction.operands
+        }
+        for name in computation.instructions:
+            if name not in used:
+                _visit(name, computation, order)
+    return order
+
+
+def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
+    stack = [name]
+    opened = set()
+    while stack:
+        name = stack[-1]
+        if name in order:
+            stack.pop()
+        elif name in opened:
+            stack.pop()
+            order[name] = len(order)
+        else:
+            opened.add(name)
+            instruction = computation.instructions[name]
+            before = [operand.name for operand in reversed(instruction.operands)]
+            before += instruction.control_predecessors
+            stack += [
+                item for item in before if item not in order and item in computation.instructions
+            ]

@@ -1,0 +1,127 @@
+"""What planning needs to know of a compiled program: plain immutable records.
+
+    Program
+    ├── values        Value         one HLO value: size, live range, what it must share
+    ├── allocations   Allocation    the buffers of the plan that XLA made
+    └── overwrites    Overwrite     which value may take the bytes of which operand
+
+Steps count the schedule, both ends of a live range are inclusive. Nothing here knows where
+the facts come from.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+__all__ = ["Allocation", "Overwrite", "Program", "Role", "Value"]
+
+Role = Literal["parameter", "output", "temp", "constant", "threadLocal", "liveOut"]
+
+
+class Allocation(NamedTuple):
+    """One buffer of the plan that XLA made."""
+
+    number: int
+    size_bytes: int
+    color: int
+    role: Role
+    maybe_live_out: bool = False
+    parameter_number: int | None = None
+    shape_index: str | None = None
+    """Within that parameter."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing may be written over it: constants, and parameters not donated."""
+        return self.role == "constant" or (self.role == "parameter" and not self.maybe_live_out)
+
+
+class Overwrite(NamedTuple):
+    """An operand whose bytes a value may take where the operand ends as the value begins."""
+
+    value_id: int
+    is_operand: bool
+    """The operand is the value's own instruction, not a bitcast or element of it."""
+
+
+class Value(NamedTuple):
+    """One HLO value that has a live range."""
+
+    value_id: int
+    size_bytes: int
+    """Of its buffer set: the largest of the members."""
+    color: int
+    buffer_set: int
+    """Values of one set must share an address; named after its smallest value id."""
+    first: int
+    last: int
+    post_order: int
+    """Of its defining instruction."""
+    allocation: int
+    """Number of the allocation that XLA chose."""
+    offset_bytes: int
+    is_table: bool = False
+    """A tuple's pointer table."""
+    is_copy: bool = False
+    lives_out: bool = False
+    """Appears in the result of the entry computation."""
+    operands: tuple[int, ...] = ()
+    """Values that its instruction reads as arrays, in the order of the operands."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The values of a compiled program, and the plan that XLA made for them."""
+
+    values: tuple[Value, ...]
+    allocations: tuple[Allocation, ...]
+    overwrites: Mapping[int, tuple[Overwrite, ...]]
+    """By id of the value that overwrites: its operands, in their order."""
+    end: int
+    """One past the last step."""
+    alignments: tuple[int, ...]
+    """Those that the platform may have used, most likely first."""
+
+    @cached_property
+    def sets(self) -> dict[int, tuple[Value, ...]]:
+        """Members of each buffer set."""
+        return members_of_sets(self.values)
+
+    @cached_property
+    def allocation_by_number(self) -> dict[int, Allocation]:
+        """The allocations by their number."""
+        return {item.number: item for item in self.allocations}
+
+    def stored_in(self, value: Value) -> Allocation | None:
+        """Return the allocation of a constant or of an entry parameter that a value is.
+
+        Of the values in such an allocation, those are it that begin the program.
+        """
+        allocation = self.allocation_by_number[value.allocation]
+        if (
+            allocation.role not in ("constant", "parameter")
+            or value.value_id != (self._first_value[value.allocation])
+        ):
+            return None
+        return allocation
+
+    @cached_property
+    def _first_value(self) -> dict[int, int]:
+        order = sorted(self.values, key=lambda value: (value.first, value.last, value.value_id))
+        first: dict[int, int] = {}
+        for value in order:
+            first.setdefault(value.allocation, value.value_id)
+        return first
+
+    def replaced(self, changed: Mapping[int, Value]) -> tuple[Value, ...]:
+        """Return the values, some of them replaced by id."""
+        return tuple(changed.get(value.value_id, value) for value in self.values)
+
+
+def members_of_sets(values: Iterable[Value]) -> dict[int, tuple[Value, ...]]:
+    """Return the members of each buffer set, in the order of the values."""
+    members: dict[int, list[Value]] = {}
+    for value in values:
+        members.setdefault(value.buffer_set, []).append(value)
+    return {name: tuple(values) for name, values in members.items()}

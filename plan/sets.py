@@ -1,0 +1,108 @@
+"""Buffer sets: values that must share an address.
+
+XLA's `HloAliasAnalysis` (xla/hlo/analysis/hlo_alias_analysis.cc). For each tuple index the
+values at these positions are joined:
+
+- of a loop: result, operand, root and parameter of the body, parameter of the condition;
+- of a conditional: its result and the root of each branch;
+- of an update in place: the output and the operand that it is written into;
+- of the entry computation: a result and the parameter that it is donated.
+
+Not joined: what may share but need not (sorts, elementwise operations), and the result of an
+asynchronous start with the root of its computation.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from xlagraph.plan.hlo import WHOLE, Computation, Instruction, Module, nested_index
+from xlagraph.plan.in_place import in_place_pairs
+
+__all__ = ["Positions", "buffer_sets", "joined"]
+
+Positions = Mapping[str, Mapping[str, int]]
+"""By instruction and index the id of the value that is visible there."""
+
+
+def buffer_sets(
+    value_ids: Iterable[int],
+    positions: Positions,
+    module: Module,
+    computations: Iterable[Computation],
+) -> dict[int, int]:
+    """Return the set of each value, named after its smallest id.
+
+    `computations` are those that the schedule runs; fused ones are read where they are called.
+    """
+    pairs = (
+        pair
+        for computation in computations
+        for instruction in computation.instructions.values()
+        for pair in _pairs(instruction, positions, module)
+    )
+    return joined(value_ids, (*pairs, *_donated(positions, module)))
+
+
+def joined(value_ids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return for each id the smallest that pairs connect it with."""
+    parent = {value_id: value_id for value_id in value_ids}
+
+    def root(value_id: int) -> int:
+        while parent[value_id] != value_id:
+            parent[value_id] = parent[parent[value_id]]
+            value_id = parent[value_id]
+        return value_id
+
+    for one, other in pairs:
+        low, high = sorted((root(one), root(other)))
+        parent[high] = low
+    return {value_id: root(value_id) for value_id in parent}
+
+
+def _pairs(
+    instruction: Instruction, positions: Positions, module: Module
+) -> Iterator[tuple[int, int]]:
+    own = positions.get(instruction.name, {})
+    if instruction.opcode == "while":
+        operand = instruction.operands[0]
+        yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
+        for name, is_body in (("body", True), ("condition", False)):
+            called = module.computations[instruction.called(name) or ""]
+            for parameter in called.parameters.values():
+                yield from _at_each_index(own, positions.get(parameter.name, {}))
+            if is_body:
+                yield from _at_each_index(own, positions.get(called.root.name, {}))
+    elif instruction.opcode == "conditional":
+        for name in instruction.branches:
+            branch = module.computations[name]
+            yield from _at_each_index(own, positions.get(branch.root.name, {}))
+    else:
+        for pair in in_place_pairs(instruction, module):
+            if pair.operand >= len(instruction.operands):
+                continue
+            operand = instruction.operands[pair.operand]
+            index = nested_index(operand.element, pair.operand_index)
+            written = own.get(pair.output_index)
+            over = positions.get(operand.name, {}).get(index)
+            if written is not None and over is not None:
+                yield written, over
+
+
+def _at_each_index(
+    own: Mapping[str, int], others: Mapping[str, int], prefix: str = WHOLE
+) -> Iterator[tuple[int, int]]:
+    for index, value_id in own.items():
+        other = others.get(nested_index(prefix, index))
+        if other is not None:
+            yield value_id, other
+
+
+def _donated(positions: Positions, module: Module) -> Iterator[tuple[int, int]]:
+    result = positions.get(module.entry.root.name, {})
+    for pair in module.aliasing:
+        parameter = module.entry.parameters.get(pair.operand)
+        if parameter is None:
+            continue
+        given = positions.get(parameter.name, {}).get(pair.operand_index)
+        made = result.get(pair.output_index)
+        if given is not None and made is not None:
+            yield made, given
