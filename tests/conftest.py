@@ -1,10 +1,12 @@
 """What tests of every part share: where sample dumps are, and the graphs of both engines."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
+from corpus.pack import unpack
 
 pytest_plugins = ("browser_fixtures", "graph_fixtures")
 
@@ -22,12 +24,31 @@ def pytest_xdist_auto_num_workers() -> int:
     return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
 
 
-SHARED_DUMPS = Path(__file__).resolve().parents[1] / ".." / "shared" / "dumps"
+TREE = Path(__file__).resolve().parents[1]
+SHARED_DUMPS = TREE / ".." / "shared" / "dumps"
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Real dumps that the repository carries: `versions` and `tpu`, and its examples in `runs`."""
+    folder = tmp_path_factory.mktemp("corpus")
+    unpack(folder)
+    shutil.copytree(TREE / "examples" / "runs", folder / "runs")
+    return folder
 
 
 @pytest.fixture(scope="session")
 def shared_dumps() -> Path:
-    """Real dumps of many producers, which lie beside the repository."""
+    """More real dumps: larger, and beside the repository where somebody put them."""
     if not SHARED_DUMPS.is_dir():
-        pytest.skip("the folder ../shared/dumps with real dumps is not there")
+        pytest.skip("the folder ../shared/dumps with more real dumps is not there")
     return SHARED_DUMPS.resolve()
+
+
+@pytest.fixture(scope="session", params=["carried", "shared"])
+def real_dumps(request: pytest.FixtureRequest) -> list[Path]:
+    """Folders of real dumps: those that the repository carries, then those beside it."""
+    if request.param == "carried":
+        return [request.getfixturevalue("corpus")]
+    shared: Path = request.getfixturevalue("shared_dumps")
+    return [shared / name for name in ("big", "runs", "seeds")]

@@ -328,13 +328,18 @@ def test_names_that_are_no_utf_8_are_spelled_out(given):
     assert keys(find_dumps(given)) == ["given/caf\\xe9"]
 
 
-def test_all_real_dumps_are_found_with_their_module_texts(shared_dumps):
-    found = find_dumps(shared_dumps)
-    named = [*shared_dumps.rglob("*-buffer-assignment.txt"), *shared_dumps.glob("seeds/*.txt")]
-    assert {dump.allocations for dump in found.dumps} == set(named)
-    assert found.problems == ()
-    without = {dump.run for dump in found.dumps if dump.module_text is None}
-    assert without == {"seeds"}
+def test_all_real_dumps_are_found(real_dumps):
+    for folder in real_dumps:
+        found = find_dumps(folder)
+        named = folder.rglob("*.txt" if folder.name == "seeds" else "*-buffer-assignment.txt")
+        assert {dump.allocations for dump in found.dumps} == set(named)
+        assert found.problems == ()
+        without = {dump.run for dump in found.dumps if dump.module_text is None}
+        assert without == ({"seeds"} if folder.name == "seeds" else set())
+
+
+def test_all_files_of_a_dump_are_found(corpus):
+    found = find_dumps(corpus)
     assert all(
         dump.values and dump.live_range
         for dump in found.dumps

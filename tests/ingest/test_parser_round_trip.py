@@ -27,8 +27,13 @@ def test_every_sample_comes_back():
     assert_every_dump_comes_back(SAMPLES, f"*{SUFFIX}")
 
 
-def test_every_real_dump_comes_back(shared_dumps):
-    assert_every_dump_comes_back(shared_dumps, f"*{SUFFIX}")
+def test_every_dump_of_the_corpus_comes_back(corpus):
+    assert_every_dump_comes_back(corpus, f"*{SUFFIX}")
+
+
+def test_every_shared_dump_comes_back(shared_dumps):
+    for name in ("big", "runs"):
+        assert_every_dump_comes_back(shared_dumps / name, f"*{SUFFIX}")
 
 
 def test_every_seed_comes_back(shared_dumps):

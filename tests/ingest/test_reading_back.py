@@ -139,10 +139,10 @@ def said_by_graph(rows: CompilationRows) -> Facts:
 
 
 @pytest.fixture(scope="module")
-def dumps(shared_dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the largest dump below 100 kB of each folder, each of another producer."""
     largest: dict[str, DumpFiles] = {}
-    found = find_dumps(shared_dumps).dumps
+    found = find_dumps(corpus).dumps
     for dump in (dump for dump in found if dump.size_bytes < 100_000):
         if dump.size_bytes > largest.setdefault(dump.run, dump).size_bytes:
             largest[dump.run] = dump

@@ -14,10 +14,10 @@ from xlagraph.ingest.measures.takeovers import takeovers
 
 
 @pytest.fixture(scope="module")
-def dumps(shared_dumps):
+def dumps(real_dumps):
     """Every real dump: where it is, its plan, its live ranges, its module text."""
     found = []
-    for files in find_dumps(shared_dumps).dumps:
+    for files in (files for folder in real_dumps for files in find_dumps(folder).dumps):
         contents = read_dump(files)
         parts, problems = contents.take_parts()
         assert not problems
@@ -89,7 +89,7 @@ def test_the_sum_that_xla_prints_for_its_peak_is_the_logical_one(live_dumps):
             printed = sum(entry.bytes for entry in peak.entries)
             assert peaks(plan, spans).logical_by_step[peak.step] == printed, key
             checked += 1
-    assert checked > 100
+    assert checked > 50
 
 
 def test_an_alias_set_is_the_same_for_all_its_values(live_dumps):

@@ -9,16 +9,18 @@ from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpPart, Plan, find_dumps, parse_plan
 from xlagraph.ingest.preparation import Job, prepare_all
 
-# One dump in so many is enough of the runs, which one producer made.
+# One dump in so many is enough of many runs that one producer made.
 EVERY = 12
+MANY = 400
 
 
 @pytest.fixture(scope="module")
-def compilations(shared_dumps: Path) -> list[tuple[str, Plan, CompilationRows]]:
+def compilations(real_dumps: list[Path]) -> list[tuple[str, Plan, CompilationRows]]:
     """Key, plan and rows of dumps of all producers."""
-    found = find_dumps(shared_dumps).dumps
-    chosen = [dump for dump in found if not dump.run.startswith("runs/")]
-    chosen += [dump for dump in found if dump.run.startswith("runs/")][::EVERY]
+    chosen = []
+    for folder in real_dumps:
+        found = find_dumps(folder).dumps
+        chosen += found[::EVERY] if len(found) > MANY else found
     compilations = []
     for dump in chosen:
         (prepared,) = prepare_all([Job(dump, "2026-11-21T07:00:00+00:00", ())], 1)

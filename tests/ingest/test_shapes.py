@@ -107,8 +107,8 @@ def test_a_tuple_of_a_hundred_thousand_leaves_is_a_tuple():
     assert printed_shape(shape, layout) == text
 
 
-def test_every_shape_of_real_dumps_is_taken_apart_and_put_together(shared_dumps):
-    for path in sorted(shared_dumps.rglob("*.txt")):
+def test_every_shape_of_real_dumps_is_taken_apart_and_put_together(real_dumps):
+    for path in sorted(path for folder in real_dumps for path in folder.rglob("*.txt")):
         for line in set(re.findall(r"(?m)(?:\)|\]): ([a-z(].+)$", path.read_text("utf-8"))):
             if line.startswith(("(", *"abcfopstu")) and "bytes" not in line:
                 facts = shape_facts(line)

@@ -5,18 +5,25 @@ from pathlib import Path
 
 import pytest
 from odd_dumps import write_odd_dumps
-from real_dumps import Real, choose_dumps
+from plain.plan import read_dump
+from real_dumps import Real, link_largest
 
 from xlagraph.graph import open_graph
-from xlagraph.ingest import ingest
+from xlagraph.ingest import find_dumps, ingest
 
 
 @pytest.fixture(scope="session")
-def real(shared_dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
-    """One or two compilations of each producer, with all that is odd about them."""
+def largest_dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of one or two compilations of each producer, with all that is odd about them."""
     root = tmp_path_factory.mktemp("real")
+    link_largest(corpus, root)
     write_odd_dumps(root / "odd")
-    dumps = choose_dumps(shared_dumps, root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def real(largest_dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
+    """The largest dumps in a file, and read plainly."""
     with open_graph(tmp_path_factory.mktemp("graph") / "real.lbug", create=True) as graph:
-        ingest(graph, root, jobs=1)
-        yield Real(graph, dumps)
+        ingest(graph, largest_dumps, jobs=1)
+        yield Real(graph, [read_dump(files) for files in find_dumps(largest_dumps).dumps])

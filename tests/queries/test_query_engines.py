@@ -14,7 +14,6 @@ from xlagraph.queries import Query, load_catalogue
 from xlagraph.queries.missing_facts import missing_facts
 
 CATALOGUE = load_catalogue()
-FOLDERS = ("runs/baseline", "runs/batch2x", "runs/scan", "versions", "tpu")
 
 LARGEST_OF_EACH_RUN = """
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
@@ -39,7 +38,7 @@ class Engines(NamedTuple):
 
 @pytest.fixture(scope="module")
 def engines(
-    neo4j_server: Neo4jServer, shared_dumps: Path, tmp_path_factory: pytest.TempPathFactory
+    neo4j_server: Neo4jServer, largest_dumps: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:
     """The same real dumps on both engines."""
     with pytest.MonkeyPatch.context() as environment:
@@ -49,7 +48,7 @@ def engines(
         file = tmp_path_factory.mktemp("graph") / "real.lbug"
         with open_graph(file, create=True) as embedded, open_graph(neo4j_server.uri) as server:
             for graph in (embedded, server):
-                ingest(graph, [shared_dumps / folder for folder in FOLDERS])
+                ingest(graph, largest_dumps, jobs=1)
             yield Engines(embedded, server, neo4j_server)
         empty(neo4j_server)
 

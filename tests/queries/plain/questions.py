@@ -39,7 +39,7 @@ PAIRS = (
     ("jaxlib-0.6.0", "jaxlib-0.10.2"),  # generations, the newer in three files
     ("tensorflow-1.14.0", "tensorflow-2.9.3"),  # no live ranges before
     ("misc", "kvcache"),  # several memory spaces
-    ("donated", "scan"),
+    ("donated", "remat"),
     ("dtypes", "dtypes"),
 )
 """Runs before and after."""
