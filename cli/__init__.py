@@ -1,21 +1,36 @@
 """The command line: `xlagraph`, a thin layer over ingest, graph and queries."""
 
+import signal
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 from xlagraph.runtime.block_imports import block_imports
 
 __all__ = ["main"]
 
+_INTERRUPTED: Final = 130
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit code; the arguments of the process by default."""
-    if arguments is None:  # a process of our own
+    is_own_process = arguments is None
+    if is_own_process:
         block_imports()
     try:
         from xlagraph.cli.app import main as run
 
-        return run(arguments)
-    except KeyboardInterrupt:  # while the app was still being imported
+        code = run(arguments)
+        if is_own_process:
+            _ignore_interrupts()
+    except KeyboardInterrupt:  # while the app was imported, or its message written
+        if is_own_process:
+            _ignore_interrupts()
         sys.stderr.write("interrupted\n")
-        return 130
+        code = _INTERRUPTED
+    return code
+
+
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C while Python ends: it would print a traceback, and not end with our code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -151,7 +151,10 @@ def _serve() -> None:
                 code = 1
                 try:
                     _become(request)
-                    code = main(request["arguments"])
+                    code = main()
+                except KeyboardInterrupt:  # before it began; Python itself would end like this
+                    sys.stderr.write("interrupted\n")
+                    code = 130
                 finally:
                     sys.stdout.flush()
                     sys.stderr.flush()
@@ -161,6 +164,7 @@ def _serve() -> None:
 
 
 def _become(request: dict) -> None:
+    sys.argv = ["xlagraph", *request["arguments"]]
     os.environ.update(request["environment"])
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -107,6 +107,26 @@ def test_command_that_is_interrupted_while_it_starts_says_no_more(
     assert not (tmp_path / "g.lbug").exists()
 
 
+PRESSED_AT_EXIT = """
+import atexit, signal, sys
+from xlagraph.cli import main
+
+atexit.register(signal.raise_signal, signal.SIGINT)
+sys.argv[0] = "xlagraph"
+code = main()
+signal.raise_signal(signal.SIGINT)
+sys.exit(code)
+"""
+
+
+def test_ctrl_c_after_the_end_of_a_command_changes_nothing():
+    command = [sys.executable, "-c", PRESSED_AT_EXIT, "query"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+    assert "peak/contributors" in ended.stdout
+    assert ended.stderr == ""
+
+
 def press_at_random(commands: Commands, location: object, dumps: ChangingDumps, clean: CleanGraphs):
     chance = random.Random(5)
     started = time.monotonic()
