@@ -87,6 +87,10 @@ class Graph(Protocol):
     def is_new(self) -> bool:
         """Whether it is a file that is yet to be made, so that it holds nothing."""
 
+    @property
+    def browser_page(self) -> str | None:
+        """Address of the page on which people run statements, if the engine has one and tells."""
+
     def query(
         self,
         text: str,

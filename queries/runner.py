@@ -46,7 +46,7 @@ def run(
     """
     query = find_query(query_id, load_catalogue() if catalogue is None else catalogue)
     given = {name: value for name, value in parameters.items() if value is not None}
-    resolved, notes = _resolve(graph, query, given)
+    resolved, notes = resolve_parameters(graph, query, given)
     result = graph.query(query.text, resolved)
     check_tag(graph, result.columns, resolved)
     if not result.rows:
@@ -71,9 +71,10 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
     )
 
 
-def _resolve(
+def resolve_parameters(
     graph: Graph, query: Query, given: Mapping[str, Scalar]
 ) -> tuple[dict[str, Scalar], list[str]]:
+    """Return the values that a query runs with, and notes on what was chosen; see `run`."""
     declared = {parameter.name: parameter for parameter in query.parameters}
     for name in given:
         if name not in declared:

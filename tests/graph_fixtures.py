@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 SERVER = Path(__file__).parent / "neo4j_server"
 LONG_TERM = "5.26.30"
 NEWEST = "2026.08.1"
+BROWSER = "org.neo4j.client:neo4j-browser:5.24.0"
+"""The last Browser that is published as an artifact; servers since then carry a later one."""
 VERSION = os.environ.get("XLAGRAPH_NEO4J_VERSION") or LONG_TERM
 _CONNECTION = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "XLAGRAPH_GRAPH")
 
@@ -57,6 +59,8 @@ class Neo4jServer:
     user: str | None = None
     password: str | None = None
     database: str | None = None
+    browser_url: str | None = None
+    """Where it serves Browser, if it was started with it."""
 
     def environment(self) -> dict[str, str]:
         """Give the variables that name it to xlagraph."""
@@ -99,19 +103,22 @@ def own_server(
     extra: str = "",
     version: str = VERSION,
     is_brief: bool = False,
+    has_browser: bool = False,
 ) -> Iterator[tuple[Neo4jServer, "subprocess.Popen[str]"]]:
     """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph.
 
     One that ``is_brief`` has little to do: it is soon warm, and slower from then on.
     """
-    java, libraries = _java(version), _libraries(version)
+    java, classes = _java(version), [f"{_libraries(version)}/*"]
+    if has_browser:
+        classes.append(f"{_browser_artifact()}/*")
     (home / "conf").mkdir(parents=True, exist_ok=True)
     configuration = CONFIGURATION.format(bolt_port=bolt_port, auth=str(auth).lower())
     (home / "conf" / "neo4j.conf").write_text(configuration + extra)
     options = [*_OPENED, *(_BRIEF if is_brief else ()), "-Xmx1g"]
     with (home / "stderr.txt").open("a") as errors:
         process = subprocess.Popen(
-            [java, *options, "-cp", f"{libraries}/*", SERVER / "Serve.java", home],
+            [java, *options, "-cp", ":".join(classes), SERVER / "Serve.java", home],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -120,8 +127,9 @@ def own_server(
     try:
         assert process.stdout is not None
         for line in process.stdout:
-            if ready := re.match(r"ready bolt=(\d+)", line):
-                yield Neo4jServer(f"bolt://127.0.0.1:{ready[1]}"), process
+            if ready := re.match(r"ready bolt=(\d+) http=(\d+)", line):
+                page = f"http://127.0.0.1:{ready[2]}/browser/" if has_browser else None
+                yield Neo4jServer(f"bolt://127.0.0.1:{ready[1]}", browser_url=page), process
                 break
         else:
             raise NoNeo4j(f"the server did not start: {(home / 'stderr.txt').read_text()[-2000:]}")
@@ -168,31 +176,35 @@ def _java(version: str) -> str:
 
 def _libraries(version: str) -> Path:
     """Fetch what the server needs, once for each version."""
+    pom = ("-f", str(SERVER / "pom.xml"), f"-Dneo4j.version={version}")
+    return _fetched(f"neo4j-{version}", *pom, "dependency:copy-dependencies")
+
+
+def _browser_artifact() -> Path:
+    """Fetch Neo4j Browser, which a server serves if it finds it among its classes."""
+    return _fetched(BROWSER.replace(":", "-"), "dependency:copy", f"-Dartifact={BROWSER}")
+
+
+def _fetched(name: str, *arguments: str) -> Path:
+    """Return a folder of artifacts, which Maven fetches once."""
     if shutil.which("mvn") is None:
         raise NoNeo4j("mvn is missing")
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = caches / "xlagraph-tests" / f"neo4j-{version}"
+    folder = caches / "xlagraph-tests" / name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the tests run in several processes
         if not (folder / "complete").exists():
-            _fetch(version, folder)
+            fetched = subprocess.run(
+                ["mvn", "-q", "-B", *arguments, f"-DoutputDirectory={folder}"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if fetched.returncode:
+                raise NoNeo4j(f"Maven did not fetch {name}: {fetched.stdout[-2000:]}")
             (folder / "complete").touch()
     return folder
-
-
-def _fetch(version: str, folder: Path) -> None:
-    fetched = subprocess.run(
-        [
-            *("mvn", "-q", "-B", "-f", SERVER / "pom.xml", f"-Dneo4j.version={version}"),
-            *("dependency:copy-dependencies", f"-DoutputDirectory={folder}"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if fetched.returncode:
-        raise NoNeo4j(f"Maven did not fetch the server: {fetched.stdout[-2000:]}")
 
 
 @contextmanager

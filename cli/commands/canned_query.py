@@ -8,14 +8,13 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from xlagraph.cli.commands.printed_query import browser_link_of, statement_of
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation, complete_run
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions, RowOptions
+from xlagraph.cli.options.recurring import BrowserUrlOption, RowOptions
 from xlagraph.cli.options.spread import spread_options
-from xlagraph.cli.output.browser import browser_link, browser_text
 from xlagraph.cli.output.destination import open_output, write_answer
-from xlagraph.cli.output.messages import note
 
 if TYPE_CHECKING:
     from xlagraph.queries.catalogue.catalogue import Query
@@ -33,8 +32,6 @@ _COMPLETIONS: Final[Mapping[str, Callable[[typer.Context, str], list[str]]]] = {
     "runA": complete_run,
     "runB": complete_run,
 }
-_CHOSEN: Final = "compilation"
-"""The parameter that may be left out though it has no default."""
 
 
 def canned_command(query: "Query") -> TyperCommand:
@@ -44,13 +41,11 @@ def canned_command(query: "Query") -> TyperCommand:
         options: RowOptions,
         show: Annotated[
             bool,
-            typer.Option(
-                "--show",
-                help="Print :param lines and the file as it is, for Neo4j Browser; do not run it.",
-            ),
+            typer.Option("--show", help="Print one statement, ready to paste, and do not run it."),
         ] = False,
         browser: Annotated[
-            bool, typer.Option("--browser", help="Print a link that opens it in Neo4j Browser.")
+            bool,
+            typer.Option("--browser", help="Print a link that opens it in Neo4j Browser."),
         ] = False,
         plot: Annotated[
             bool | None,
@@ -60,14 +55,15 @@ def canned_command(query: "Query") -> TyperCommand:
                 show_default=False,
             ),
         ] = None,
+        browser_url: BrowserUrlOption = None,
         **parameters: str | float | bool | None,
     ) -> None:
         given = {name: value for name, value in parameters.items() if value is not None}
         if show:
-            _write(browser_text(query, _with_whole_key(given, options)), options)
-        elif browser:
-            link = browser_link(query, _with_whole_key(given, options), options.graph)
-            _write(f"{link}\n", options)
+            _write(statement_of(query, given, options), options)
+        elif browser or browser_url:
+            _check_given(query, given)
+            _write(browser_link_of(query, given, options, browser_url), options)
         else:
             _run(query, given, options, plot)
 
@@ -97,32 +93,10 @@ def _run(
     write_answer(answer, options, is_plotted=plot)
 
 
-def _with_whole_key(
-    given: Mapping[str, "Literal"], options: GraphOptions
-) -> Mapping[str, "Literal"]:
-    """Give the compilation by its key: a Browser knows no parts of one."""
-    if _CHOSEN not in given:
-        return given
-    from xlagraph.graph import GraphError
-    from xlagraph.queries.selection import find_compilation
-
-    name = str(given[_CHOSEN])
-    try:
-        with opened(options) as graph:
-            return {**given, _CHOSEN: find_compilation(graph, name).key}
-    except GraphError as error:
-        note(f"'{name}' stands there as it was typed, Browser needs the whole key: {error}")
-        return given
-
-
 def _check_given(query: "Query", given: Mapping[str, "Literal"]) -> None:
     for parameter in query.parameters:
-        if _must_be_given(parameter) and parameter.name not in given:
+        if parameter.must_be_given and parameter.name not in given:
             raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")
-
-
-def _must_be_given(parameter: "Parameter") -> bool:
-    return parameter.required and parameter.name != _CHOSEN
 
 
 def _option(parameter: "Parameter") -> inspect.Parameter:
@@ -130,7 +104,7 @@ def _option(parameter: "Parameter") -> inspect.Parameter:
     negative = f"/--no-{parameter.option}" if parameter.type == "BOOLEAN" else ""
     option = typer.Option(
         f"--{parameter.option}{negative}",
-        help=parameter.description + (" [required]" if _must_be_given(parameter) else ""),
+        help=parameter.description + (" [required]" if parameter.must_be_given else ""),
         autocompletion=_COMPLETIONS.get(parameter.name),
         # an empty string would be shown as an empty pair of brackets
         show_default=parameter.default not in (None, ""),

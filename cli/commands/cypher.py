@@ -9,8 +9,8 @@ import typer
 
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.param_lines import split_param_lines
 from xlagraph.cli.options.recurring import RowOptions
-from xlagraph.cli.output.browser import parse_browser_text
 from xlagraph.cli.output.destination import write_rows
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def cypher(
     Example: xlagraph cypher 'MATCH (r:Run) RETURN r.name AS run ORDER BY run'
     """
     try:
-        parameters, statement = parse_browser_text(_read_statement() if text == "-" else text)
+        parameters, statement = split_param_lines(_read_statement() if text == "-" else text)
     except ValueError as error:
         raise UsageError(str(error)) from None
     parameters |= _parse_parameters(param or ())

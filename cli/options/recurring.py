@@ -51,6 +51,14 @@ OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
 ]
+BrowserUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--browser-url",
+        metavar="URL",
+        help="Where Neo4j Browser is, if not where the server tells: http://HOST:PORT/browser/.",
+    ),
+]
 RunNameOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Name of the run, if there is only one.", callback=_run_name),

@@ -81,6 +81,10 @@ class Export:
         return {"schema": str(VERSION)}
 
     @property
+    def browser_page(self) -> None:
+        return None
+
+    @property
     def is_new(self) -> bool:
         return False
 

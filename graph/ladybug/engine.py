@@ -64,6 +64,10 @@ class LadybugGraph:
     def is_new(self) -> bool:
         return not self._path.exists()
 
+    @property
+    def browser_page(self) -> None:
+        return None
+
     def query(
         self,
         text: str,

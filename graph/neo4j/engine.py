@@ -35,6 +35,7 @@ from xlagraph.graph.errors import (
     QueryRefused,
     WrongSchema,
 )
+from xlagraph.graph.neo4j.browser_page import SETTINGS_STATEMENT, page_of_settings
 from xlagraph.graph.neo4j.calls import uninterrupted
 from xlagraph.graph.read_only import check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
@@ -167,6 +168,18 @@ class Neo4jGraph:
     @property
     def is_new(self) -> bool:
         return False
+
+    @property
+    def browser_page(self) -> str | None:
+        try:
+            found = self._driver.execute_query(
+                SETTINGS_STATEMENT,
+                routing_=neo4j.RoutingControl.READ,
+                database_=self._database,
+            )
+        except (Neo4jError, DriverError):  # not everybody may see the settings
+            return None
+        return page_of_settings(dict(record.values() for record in found.records), self._uri)
 
     def check_server(self) -> None:
         """Refuse a server that is too old and a graph that another schema wrote."""

@@ -30,6 +30,10 @@ FRAMEWORKS: Final[Mapping[str, str]] = {
 """As a `@remedy` names them, and as people do."""
 
 
+CHOSEN: Final = "compilation"
+"""The parameter that the runner chooses where it is left out."""
+
+
 class LiteralType(StrEnum):
     """Types of parameters and columns."""
 
@@ -65,6 +69,11 @@ class Parameter:
     def required(self) -> bool:
         """It has no default. The runner can still choose a `compilation`."""
         return self.default is None
+
+    @property
+    def must_be_given(self) -> bool:
+        """Neither has it a default nor does the runner choose it."""
+        return self.required and self.name != CHOSEN
 
     def out_of_bounds(self, value: Literal | None) -> str | None:
         """Say which bound a value is beyond, `above 5`; None if it is within."""

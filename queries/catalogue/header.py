@@ -43,7 +43,17 @@ KINDS: Final = ("table", "series")
 
 TAKEN: Final = (
     *("graph", "format", "output", "quiet", "verbose", "help", "version"),
-    *("show", "browser", "queries", "check", "query_id", "catalogue", "options", "parameters"),
+    *(
+        "show",
+        "browser",
+        "browserUrl",
+        "queries",
+        "check",
+        "query_id",
+        "catalogue",
+        "options",
+        "parameters",
+    ),
 )
 """No parameter can be called so: options of the command, and parameters of `run`, are."""
 STATUSES: Final = ("stable", "experimental")

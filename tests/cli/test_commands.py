@@ -161,55 +161,6 @@ def test_camel_case_parameters_are_options_in_kebab_case(run, graph):
     assert growth["jit_f"] == 256
 
 
-def test_show_prints_param_lines_and_the_file_as_it_is(run):
-    from xlagraph.queries import load_catalogue
-
-    ended = run("query", "peak/contributors", "--limit", 5, "--show")
-    assert ended.err == ""
-    assert ended.out == (
-        ":param compilation => 'run/stem';\n:param memorySpace => 0;\n:param limit => 5;\n"
-        + load_catalogue()["peak/contributors"].text
-    )
-    assert run("query", "alias/chain", "--value", "it's", "--show").out.splitlines()[1] == (
-        ":param value => 'it\\'s';"
-    )
-
-
-def test_what_is_shown_may_go_to_a_file(run, graph, tmp_path):
-    shown = run("query", "alias/chain", "--show")
-    ended = run("query", "alias/chain", "--show", "--output", tmp_path / "chain.cypher")
-    assert (ended.code, ended.out) == (0, "")
-    assert (tmp_path / "chain.cypher").read_text() == shown.out
-
-
-@pytest.mark.parametrize("option", ["--show", "--browser"])
-def test_a_part_of_a_key_is_written_whole_for_the_browser(run, graph, option):
-    asked = ("query", "peak/by-op", option, "--compilation")
-    assert run(*asked, "before/module_0001").out == run(*asked, BEFORE_F).out
-    ambiguous = run(*asked, "jit_f")
-    assert (ambiguous.code, ambiguous.out) == (1, "")
-
-
-def test_without_a_graph_a_key_is_shown_as_it_was_typed(run):
-    ended = run("query", "peak/by-op", "--show", "--compilation", "run/f")
-    assert ended.out.startswith(":param compilation => 'run/f';\n")
-    assert ended.err.startswith("'run/f' stands there as it was typed")
-
-
-def test_what_show_prints_runs_as_a_statement_too(run, graph, monkeypatch):
-    import io
-
-    asked = ("query", "peak/by-line", "--compilation", BEFORE_F)
-    monkeypatch.setattr("sys.stdin", io.StringIO(run(*asked, "--show").out))
-    assert run("cypher", "--format", "csv").out == run(*asked, "--format", "csv").out
-
-
-def test_browser_prints_a_link_to_the_server_that_is_named(run):
-    link = run("query", "peak/by-op", "--browser", "--graph", "neo4j://db.example:7687").out
-    assert link.startswith("http://db.example:7474/browser/?cmd=edit&arg=%3Aparam%20compilation")
-    assert len(link.splitlines()) == 1
-
-
 def test_cypher_takes_a_statement_and_parameters_as_json_else_strings(run, graph):
     statement = "RETURN $number + 1 AS sum, $text AS text, size($list) AS length"
     given = ("--param", "number=41", "--param", "text=a b", "--param", "list=[1, 2, 3]")

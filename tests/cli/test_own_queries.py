@@ -54,7 +54,10 @@ def test_its_parameters_are_options_and_a_flag_can_say_no(run, graph):
     listed = run(*asked, "--least-bytes", 64, "--no-donated", "--format", "csv").out
     assert listed == "value,sizeBytes\nt,128\nout,64\n"
     assert "--no-donated" in run(*asked, "--help").out
-    assert run(*asked, "--show").out.endswith(SOUND)
+    assert run(*asked, "--show").out.endswith(
+        "WHERE v.sizeBytes >= 100 AND (true OR a.parameterNumber IS NULL)\n"
+        "RETURN v.label AS value, v.sizeBytes AS sizeBytes\nORDER BY sizeBytes DESC, value\n"
+    )
 
 
 def test_it_is_listed_and_completed_among_the_others(run, monkeypatch):

@@ -1,0 +1,70 @@
+"""A canned query printed instead of run: as one statement, or as a link to Neo4j Browser."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.output.messages import note, problem
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Scalar
+    from xlagraph.queries.catalogue.catalogue import Query
+    from xlagraph.queries.catalogue.declarations import Literal
+
+__all__ = ["browser_link_of", "statement_of"]
+
+
+def statement_of(query: "Query", given: Mapping[str, "Literal"], options: GraphOptions) -> str:
+    """Return one statement; a parameter that must be given and is not stays in it."""
+    from xlagraph.queries.literals import written_out
+
+    known = tuple(item for item in query.parameters if item.name in given or not item.must_be_given)
+    values, _ = _values(replace(query, parameters=known), given, options)
+    for item in query.parameters:
+        if item.name not in values:
+            note(f"${item.name} is left to be set: {item.description}")
+    return f"// {query.id}: {query.title}\n{written_out(query.text, values)}"
+
+
+def browser_link_of(
+    query: "Query", given: Mapping[str, "Literal"], options: GraphOptions, page: str | None
+) -> str:
+    """Return the link that opens a query in Neo4j Browser, all its parameters written into it."""
+    from xlagraph.graph.browser import LinkTooLong, browser_link
+    from xlagraph.queries.literals import without_comments, written_out
+
+    values, found_page = _values(query, given, options)
+    for item in query.parameters:
+        if item.name not in values:
+            raise UsageError(f"{query.id} needs --{item.option} where no graph tells it")
+    statement = without_comments(written_out(query.text, values))
+    try:
+        return browser_link(options.graph, page=page or found_page).to(statement) + "\n"
+    except LinkTooLong as error:
+        problem(f"{error}: print the statement with --show, and paste it")
+        raise typer.Exit(ExitCode.FAILED) from None
+
+
+def _values(
+    query: "Query", given: Mapping[str, "Literal"], options: GraphOptions
+) -> tuple[Mapping[str, "Scalar"], str | None]:
+    """Return the values that a query would run with, and the page of the server's Browser."""
+    from xlagraph.graph import GraphMissing, GraphUnreachable
+    from xlagraph.queries.runner import resolve_parameters
+
+    try:
+        with opened(options) as graph:
+            values, notes = resolve_parameters(graph, query, given)
+            page = graph.browser_page
+    except (GraphMissing, GraphUnreachable) as error:
+        note(f"names stand there as they were typed, and were not looked up: {error}")
+        defaults = {item.name: item.default for item in query.parameters if not item.required}
+        return {**defaults, **given}, None
+    for text in notes:
+        note(text)
+    return values, page

@@ -1,0 +1,83 @@
+"""Neo4j Browser: where it is, and links that open a statement in it."""
+
+import os
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+__all__ = ["BrowserLink", "LinkTooLong", "browser_link"]
+
+MOST_CHARACTERS: Final = 16_000
+"""A server refuses a request of more than 20 480 bytes, headers included."""
+
+_LOCAL_SERVER: Final = "neo4j://localhost:7687"
+_AURA_HOSTS: Final = ".databases.neo4j.io"
+_AURA_PAGE: Final = "https://browser.neo4j.io/"
+# the page looks for the end of its arguments after it has decoded them
+_ENDS_AN_ARGUMENT: Final = str.maketrans({"&": r"\u0026", "#": r"\u0023"})
+
+
+class LinkTooLong(ValueError):
+    """A statement is too long for a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserLink:
+    """The beginning of a link: the page, and the database that it shall connect to."""
+
+    page: str
+    server: str
+    """URI of the server, with the name of the user, as the page takes it."""
+    database: str
+
+    def to(self, statement: str, *, command: str = "edit") -> str:
+        r"""Return the link that puts a statement into the page's editor, without running it.
+
+        The statement may hold `&` and `#` only where Cypher or JSON reads an escape like
+        `\u0026` for them. Raises LinkTooLong.
+        """
+        arguments = {
+            "dbms": self.server,
+            "db": self.database,
+            "cmd": command,
+            "arg": statement.translate(_ENDS_AN_ARGUMENT),
+        }
+        link = f"{self.page}?" + "&".join(
+            f"{name}={quote(value, safe='')}" for name, value in arguments.items()
+        )
+        if len(link) > MOST_CHARACTERS:
+            raise LinkTooLong(
+                f"the link would have {len(link)} characters, and a server takes some"
+                f" {MOST_CHARACTERS}"
+            )
+        return link
+
+
+def browser_link(location: str | None = None, *, page: str | None = None) -> BrowserLink:
+    """Return the links to the server that a location, else the environment names.
+
+    Where that is a file or nothing, it is the server on this machine. ``page`` is the address
+    of Browser; by default it is where a server puts it, or Aura's.
+    """
+    named = location or os.environ.get("XLAGRAPH_GRAPH") or os.environ.get("NEO4J_URI", "")
+    uri = urlsplit(named)
+    if not uri.scheme.startswith(("neo4j", "bolt")) or not uri.hostname:
+        uri = urlsplit(_LOCAL_SERVER)
+    host = uri.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
+    is_encrypted = "+s" in uri.scheme
+    # a page cannot be told to trust a certificate: the user has told the browser, or not
+    scheme = uri.scheme.replace("+ssc", "+s")
+    user = quote(os.environ.get("NEO4J_USERNAME") or "neo4j", safe="")
+    return BrowserLink(
+        page or _default_page(host, is_encrypted=is_encrypted),
+        f"{scheme}://{user}@{host}:{uri.port or 7687}",
+        os.environ.get("NEO4J_DATABASE") or "neo4j",
+    )
+
+
+def _default_page(host: str, *, is_encrypted: bool) -> str:
+    if host.endswith(_AURA_HOSTS):
+        return _AURA_PAGE
+    return f"https://{host}:7473/browser/" if is_encrypted else f"http://{host}:7474/browser/"

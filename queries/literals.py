@@ -1,0 +1,50 @@
+"""A canned query as one statement that needs no parameters: their values stand in it."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from xlagraph.graph.engine import Scalar
+
+__all__ = ["cypher_literal", "without_comments", "written_out"]
+
+_PARTS: Final = re.compile(
+    r"""
+      (?P<comment>   //[^\n]* | /\*.*?\*/ )
+    | (?P<quoted>    '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` )
+    | \$(?P<parameter> [A-Za-z_]\w* )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPES: Final = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
+
+
+def written_out(text: str, values: Mapping[str, Scalar]) -> str:
+    """Return a statement without the comments above it, the values in place of the parameters.
+
+    A parameter without a value stays. Both engines read the literals alike.
+    """
+    lines = text.splitlines(keepends=True)
+    while lines and (lines[0].startswith("//") or lines[0].isspace()):
+        del lines[0]
+
+    def literal(part: re.Match[str]) -> str:
+        name = part["parameter"]
+        return cypher_literal(values[name]) if name in values else part[0]
+
+    return _PARTS.sub(literal, "".join(lines))
+
+
+def without_comments(text: str) -> str:
+    """Return a statement without its comments, and without the lines that they leave empty."""
+    bare = _PARTS.sub(lambda part: " " if part["comment"] else part[0], text)
+    return "\n".join(line.rstrip() for line in bare.splitlines() if line.strip())
+
+
+def cypher_literal(value: Scalar) -> str:
+    """Return a value as a statement names it, on one line."""
+    if isinstance(value, str):
+        return f"'{value.translate(_ESCAPES)}'"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)
