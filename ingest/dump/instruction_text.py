@@ -11,7 +11,14 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = ["InstructionFacts", "filled", "instruction_facts", "opcode_of", "unescaped"]
+__all__ = [
+    "InstructionFacts",
+    "filled",
+    "instruction_facts",
+    "opcode_of",
+    "operand_text",
+    "unescaped",
+]
 
 
 class InstructionFacts(NamedTuple):
@@ -114,6 +121,15 @@ _remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read)
 def opcode_of(text: str) -> str | None:
     """Read only the opcode of the text after ``%name = ``."""
     return _head(text)[1]
+
+
+def operand_text(text: str) -> tuple[str | None, str]:
+    """Return the opcode and what stands in the parentheses after it."""
+    shape, opcode, end = _head(text)
+    if shape is None or opcode is None:
+        return None, ""
+    start = len(shape) + len(opcode) + 2  # the space between them, and the parenthesis
+    return opcode, text[start:end].removesuffix(")")
 
 
 def filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:

@@ -1,4 +1,4 @@
-"""The module text beside a dump: computations, fused roots, call stacks.
+"""The module text beside a dump: computations, call stacks, what its header says.
 
     HloModule jit_f, is_scheduled=true, …
     FileNames                          1 "/src/train.py"
@@ -14,13 +14,14 @@ not fit are passed over.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, opcode_of, unescaped
+from xlagraph.ingest.dump.module_header import ModuleHeader, parse_module_header
 
-__all__ = ["ModuleInstruction", "ModuleText", "StackFrame", "parse_module_text"]
+__all__ = ["ModuleInstruction", "ModuleText", "Root", "StackFrame", "parse_module_text"]
 
 
 class ModuleInstruction(NamedTuple):
@@ -42,14 +43,26 @@ class StackFrame(NamedTuple):
     """Number of the calling frame; None of the outermost."""
 
 
+class Root(NamedTuple):
+    """The instruction whose result a computation returns."""
+
+    name: str
+    text: str
+    """After ``%name = ``."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModuleText:
     """What is kept of a module text."""
 
     name: str | None
+    header: ModuleHeader
     instructions: Mapping[str, ModuleInstruction]
-    roots: Mapping[str, str]
-    """Text of the root of each computation, after ``%name = ``."""
+    """Those asked for."""
+    roots: Mapping[str, Root]
+    """By computation."""
+    lines: Mapping[str, Sequence[str]]
+    """Of each computation, as they stand; `computation` parses those that are needed."""
     frames: Mapping[int, StackFrame]
     """By number; every caller is among them, and none calls itself by way of others."""
 
@@ -58,7 +71,15 @@ class ModuleText:
         if facts.opcode != "fusion" or facts.calls is None:
             return None
         root = self.roots.get(facts.calls)
-        return opcode_of(root) if root is not None else None
+        return opcode_of(root.text) if root is not None else None
+
+    def computation(self, name: str) -> dict[str, str]:
+        """Parse a computation: the text of each instruction by name; none if it is not there."""
+        texts: dict[str, str] = {}
+        for line in self.lines.get(name, ()):
+            instruction, _, text = line[7 if line.startswith("ROOT ", 2) else 2 :].partition(" = ")
+            texts.setdefault(instruction.removeprefix("%"), text.rstrip())
+        return texts
 
     def source_location(self, facts: InstructionFacts) -> tuple[str | None, int | None]:
         """Return source file and line: the instruction's own, else those of its innermost frame."""
@@ -78,34 +99,39 @@ _TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 
 def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
-    """Read the instructions called `names` and the stack frames; linear in the text."""
-    lines = text.removeprefix("\N{BYTE ORDER MARK}").split("\n")
+    """Parse the instructions called `names` and the stack frames; linear in the text."""
     wanted = names if isinstance(names, set | frozenset | dict) else frozenset(names)
     module = None
+    header = ModuleHeader()
     tables: dict[str, dict[int, str]] = {}
     table: dict[int, str] | None = None
     computation = ""
     found: dict[str, ModuleInstruction] = {}
-    roots: dict[str, str] = {}
-    for line in lines:
+    roots: dict[str, Root] = {}
+    lines: dict[str, list[str]] = {}
+    inside: list[str] = []
+    for line in text.removeprefix("\N{BYTE ORDER MARK}").split("\n"):
         if line.startswith("  "):
+            inside.append(line)
             end = line.find(" = ")
             is_root = line.startswith("ROOT ", 2)
             start = 7 if is_root else 2
             name = line[start + line.startswith("%", start) : end]
             if is_root:
-                roots[computation] = line[end + 3 :].rstrip()
+                roots[computation] = Root(name, line[end + 3 :].rstrip())
             if name in wanted and end > 0 and name not in found:
                 found[name] = ModuleInstruction(computation, line[end + 3 :].rstrip())
         elif table is not None and (row := _TABLE_ROW.match(line)):
             table.setdefault(int(row[1]), row[2])
         elif (line := line.rstrip()) in _TABLES:
             table = tables.setdefault(line, {})
-        elif line.endswith("{") and (header := _COMPUTATION.match(line)):
-            computation = header[1]
-        elif module is None and (header := _MODULE.match(line)):
-            module = header[1]
-    return ModuleText(module, found, roots, _frames(tables))
+        elif line.endswith("{") and (opening := _COMPUTATION.match(line)):
+            computation = opening[1]
+            inside = lines.setdefault(computation, [])
+        elif module is None and (opening := _MODULE.match(line)):
+            module = opening[1]
+            header = parse_module_header(line)
+    return ModuleText(module, header, found, roots, lines, _frames(tables))
 
 
 def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:

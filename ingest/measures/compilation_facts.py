@@ -7,10 +7,12 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, filled, instruction_facts
 from xlagraph.ingest.dump.module_text import ModuleText
 from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
+from xlagraph.ingest.measures.program import Program
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
     Succession,
@@ -58,6 +60,10 @@ class CompilationFacts:
     """In the order of `instruction_names`."""
     call_path_of_instructions: tuple[str | None, ...]
     """Key of the call path that led to each instruction."""
+    attributions: tuple[Attribution | None, ...]
+    """Aligned with the values of the plan; so is the next."""
+    call_path_of_values: tuple[str | None, ...]
+    """Key of the call path that led to what each value belongs to."""
     call_paths: tuple[CallPath, ...]
     """Callers before those that they call."""
 
@@ -85,9 +91,13 @@ def join_facts(
     taken = takeovers(plan, spans)
     followers = tuple(succession(plan, spans, taken))
     steps = _steps(plan)
-    frame_ids, instructions = _instructions(plan, module_text, names, steps)
+    facts = _instruction_facts(plan, module_text, names)
+    program = Program(plan.instructions, facts, module_text)
+    belonging = attributions(plan, program, steps, module_text)
+    frame_ids = [each.stack_frame_id for each in facts.values()]
+    value_frame_ids = [each.stack_frame_id if each is not None else None for each in belonging]
     frames = module_text.frames if module_text is not None else {}
-    paths = call_paths(frames, frame_ids)
+    paths = call_paths(frames, [*frame_ids, *value_frame_ids])
     return CompilationFacts(
         plan=plan,
         spans=spans,
@@ -96,8 +106,10 @@ def join_facts(
         peaks=peaks(plan, spans, taken),
         succession=followers,
         printed_shares=printed_shares(plan, spans),
-        instructions=instructions,
+        instructions=_instructions(plan, module_text, facts, steps),
         call_path_of_instructions=tuple(map(paths.key_by_frame.get, frame_ids)),
+        attributions=belonging,
+        call_path_of_values=tuple(map(paths.key_by_frame.get, value_frame_ids)),
         call_paths=paths.paths,
     )
 
@@ -119,28 +131,40 @@ def _last_uses(plan: Plan, steps: Mapping[str, int]) -> tuple[int | None, ...]:
     return tuple([last_uses.get(value.value_id) for value in plan.values])
 
 
-def _instructions(
-    plan: Plan, module_text: ModuleText | None, names: Iterable[str], steps: Mapping[str, int]
-) -> tuple[tuple[int | None, ...], tuple[Instruction, ...]]:
-    """Return the innermost frame of each instruction, and the instructions."""
+def _instruction_facts(
+    plan: Plan, module_text: ModuleText | None, names: Iterable[str]
+) -> dict[str, InstructionFacts]:
+    """Return what dump and module text state of the instructions, the dump first."""
     in_module = module_text.instructions if module_text is not None else {}
-    frame_ids: list[int | None] = []
-    instructions = []
+    joined = {}
     for name in names:
         text = plan.instructions.get(name)
         facts = instruction_facts(text) if text is not None else _NOTHING
+        if (found := in_module.get(name)) is not None:
+            if text is None:
+                facts = instruction_facts(found.text)
+            elif text != found.text:  # alike in every producer but the oldest
+                facts = filled(facts, instruction_facts(found.text))
+        joined[name] = facts
+    return joined
+
+
+def _instructions(
+    plan: Plan,
+    module_text: ModuleText | None,
+    facts_by_name: Mapping[str, InstructionFacts],
+    steps: Mapping[str, int],
+) -> tuple[Instruction, ...]:
+    instructions = []
+    for name, facts in facts_by_name.items():
+        text = plan.instructions.get(name)
         computation = root_opcode = None
         source_file, source_line = facts.source_file, facts.source_line
         if module_text is not None:
-            if (found := in_module.get(name)) is not None:
+            if (found := module_text.instructions.get(name)) is not None:
                 computation = found.computation or None
-                if text is None:
-                    facts = instruction_facts(found.text)
-                elif text != found.text:  # alike in every producer but the oldest
-                    facts = filled(facts, instruction_facts(found.text))
                 root_opcode = module_text.root_opcode(facts)
             source_file, source_line = module_text.source_location(facts)
-        frame_ids.append(facts.stack_frame_id)
         instructions.append(
             Instruction(
                 name,
@@ -156,4 +180,4 @@ def _instructions(
                 None if text is None else f"%{name} = {text}",
             )
         )
-    return tuple(frame_ids), tuple(instructions)
+    return tuple(instructions)

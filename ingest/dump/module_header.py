@@ -1,0 +1,68 @@
+"""What the first line of a module text states of the whole program.
+
+HloModule jit_step, is_scheduled=true,
+input_output_alias={ {0}: (1, {}, may-alias), {1,0}: (2, {3}, must-alias) },
+buffer_donor={ (0, {}), (4, {1}) }, …, num_partitions=8
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+__all__ = ["EntryParameter", "ModuleHeader", "parse_module_header"]
+
+
+class EntryParameter(NamedTuple):
+    """A parameter of the entry computation, or a part of one."""
+
+    number: int
+    shape_index: str
+    """``{}`` of the whole parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleHeader:
+    """Which inputs the caller gives up, and over how many devices the program is split."""
+
+    output_by_donated: Mapping[EntryParameter, str] = field(default_factory=dict)
+    """Shape index of the output that a donated input is paired with (``input_output_alias``)."""
+    unpaired_donors: frozenset[EntryParameter] = frozenset()
+    """Donated inputs without an output of their own (``buffer_donor``)."""
+    partitions: int = 1
+
+
+_INDEX: Final = r"(\{[\d, ]*+\})"
+# {0}: (1, {}, may-alias)   up to 2020 without the kind
+_ALIAS: Final = rf"{_INDEX}: \((\d{{1,18}}), {_INDEX}(?:, (?:may|must)-alias)?\)"
+# (4, {1})
+_DONOR: Final = rf"\((\d{{1,18}}), {_INDEX}\)"
+_ALIASES: Final = re.compile(rf", input_output_alias=\{{ *({_ALIAS},? *)*+\}}")
+_DONORS: Final = re.compile(rf", buffer_donor=\{{ *({_DONOR},? *)*+\}}")
+_PARTITIONS: Final = re.compile(r", num_partitions=(\d{1,9})(?!\d)")
+
+
+def parse_module_header(line: str) -> ModuleHeader:
+    """Parse the line that begins with ``HloModule``; what does not fit is left out."""
+    aliases = _ALIASES.search(line)
+    donors = _DONORS.search(line)
+    partitions = _PARTITIONS.search(line)
+    return ModuleHeader(
+        {
+            _parameter(number, index): _plain(output)
+            for output, number, index in re.findall(_ALIAS, aliases[0] if aliases else "")
+        },
+        frozenset(
+            _parameter(number, index)
+            for number, index in re.findall(_DONOR, donors[0] if donors else "")
+        ),
+        int(partitions[1]) if partitions else 1,
+    )
+
+
+def _parameter(number: str, index: str) -> EntryParameter:
+    return EntryParameter(int(number), _plain(index))
+
+
+def _plain(index: str) -> str:
+    return index.replace(" ", "")
