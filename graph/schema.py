@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Version of the schema, stored in every graph. A graph of a newer one is refused."""
 
 
@@ -110,6 +110,18 @@ _DEFINITION = (
     _string("opName", "op name of the defining instruction, as the framework set it"),
     _string("sourceFile", "source file of the defining instruction, innermost frame"),
     _integer("sourceLine", "line in that file"),
+)
+_ATTRIBUTION = (
+    _string(
+        "attribution",
+        "how the op that it belongs to was found: own, inside, operand or reader; absent if none",
+    ),
+    _string("attributedOpName", "op name of the instruction that it belongs to"),
+    _string("attributedFile", "source file of that instruction, innermost frame"),
+    _integer("attributedLine", "line in that file"),
+    _string("userFile", "file of the innermost frame outside of installed packages"),
+    _integer("userLine", "line in that file"),
+    _string("userFunction", "function there; absent where the dump has no stacks"),
 )
 
 
@@ -233,6 +245,7 @@ SCHEMA: Final = Schema(
                 ),
                 _integer("aliasPosition", "place in that set by (liveFrom, liveUntil, valueId)"),
                 *_DEFINITION,
+                *_ATTRIBUTION,
             ),
         ),
         NodeType(
@@ -293,6 +306,11 @@ SCHEMA: Final = Schema(
                 _string("file", "source file"),
                 _integer("line", "line in that file"),
                 _integer("sourceColumn", "column in that line"),
+                _integer("depth", "callers above it and itself, from 1"),
+                _string(
+                    "treeOrder",
+                    "sorts a tree of calls: callers before what they call, then by line",
+                ),
             ),
             shared=True,
         ),
@@ -397,6 +415,12 @@ SCHEMA: Final = Schema(
         RelationshipType("FROM_OP", "Instruction", "Op", "what the user wrote"),
         RelationshipType("FROM_LINE", "Instruction", "SourceLine", "where the user wrote it"),
         RelationshipType("IN_FRAME", "Instruction", "Frame", "the call path that led there"),
+        RelationshipType(
+            "ATTRIBUTED_TO", "Value", "Op", "the op that it belongs to, by whatever rule"
+        ),
+        RelationshipType(
+            "ATTRIBUTED_FRAME", "Value", "Frame", "the call path that led to what it belongs to"
+        ),
         RelationshipType("WITHIN", "Op", "Scope", "each leading part of the op name"),
         RelationshipType("CALLED_FROM", "Frame", "Frame", "the caller; at most one"),
     ),

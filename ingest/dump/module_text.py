@@ -15,7 +15,7 @@ not fit are passed over.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, opcode_of, unescaped
@@ -61,10 +61,10 @@ class ModuleText:
     """Those asked for."""
     roots: Mapping[str, Root]
     """By computation."""
-    lines: Mapping[str, Sequence[str]]
-    """Of each computation, as they stand; `computation` parses those that are needed."""
     frames: Mapping[int, StackFrame]
     """By number; every caller is among them, and none calls itself by way of others."""
+    lines: Mapping[str, Sequence[str]] = field(repr=False, compare=False)
+    """Of each computation, as they stand; `computation` parses those that are needed."""
 
     def root_opcode(self, facts: InstructionFacts) -> str | None:
         """Return the opcode of the root of the computation that a fusion runs; else None."""
@@ -131,7 +131,7 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
         elif module is None and (opening := _MODULE.match(line)):
             module = opening[1]
             header = parse_module_header(line)
-    return ModuleText(module, header, found, roots, lines, _frames(tables))
+    return ModuleText(module, header, found, roots, _frames(tables), lines)
 
 
 def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:

@@ -10,6 +10,7 @@ from xlagraph.ingest.rows.keys import bounded_key
 __all__ = ["CallPath", "CallPaths", "call_paths"]
 
 _DIGEST_CHARACTERS: Final = 20  # 80 bits: no two callers alike among billions
+_ORDER_CHARACTERS: Final = 6  # tells functions on lines of one number apart
 
 
 class CallPath(NamedTuple):
@@ -19,6 +20,11 @@ class CallPath(NamedTuple):
     """Own source location and a digest of the caller's key: the same in all compilations."""
     frame: StackFrame
     caller: str | None
+    """Key of the calling path."""
+    depth: int
+    """Callers above it and itself."""
+    tree_order: str
+    """Sorts a tree of calls: callers before what they call, those of one caller by line."""
 
 
 class CallPaths(NamedTuple):
@@ -32,26 +38,31 @@ class CallPaths(NamedTuple):
 
 def call_paths(frames: Mapping[int, StackFrame], innermost: Iterable[int | None]) -> CallPaths:
     """Return the call paths that end in the innermost frames; linear in all frames on them."""
-    key_by_frame: dict[int | None, str] = {}
+    path_by_frame: dict[int | None, CallPath] = {}
     paths: dict[str, CallPath] = {}
     for last in dict.fromkeys(innermost):
         stack = []
         number = last
-        while number is not None and number in frames and number not in key_by_frame:
+        while number is not None and number in frames and number not in path_by_frame:
             stack.append(number)
             number = frames[number].caller
-        caller = key_by_frame.get(number)
+        caller = path_by_frame.get(number)
         for number in reversed(stack):
             path = _call_path(frames[number], caller)
-            paths.setdefault(path.key, path)
-            key_by_frame[number] = caller = path.key
+            path_by_frame[number] = caller = paths.setdefault(path.key, path)
+    key_by_frame = {number: path.key for number, path in path_by_frame.items()}
     return CallPaths(tuple(paths.values()), key_by_frame)
 
 
-def _call_path(frame: StackFrame, caller: str | None) -> CallPath:
+def _call_path(frame: StackFrame, caller: CallPath | None) -> CallPath:
     location = f"{frame.file or '?'}:{frame.line or '?'}:{frame.column or '?'}"
     key = bounded_key(f"{location} {frame.function or '?'}")
+    order = f"{frame.line or 0:07}{_digest(key)[:_ORDER_CHARACTERS]}"
     if caller is None:
-        return CallPath(key, frame, None)
-    digest = hashlib.sha256(caller.encode()).hexdigest()[:_DIGEST_CHARACTERS]
-    return CallPath(f"{key} <{digest}>", frame, caller)
+        return CallPath(key, frame, None, 1, order)
+    key = f"{key} <{_digest(caller.key)}>"
+    return CallPath(key, frame, caller.key, caller.depth + 1, f"{caller.tree_order}/{order}")
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:_DIGEST_CHARACTERS]

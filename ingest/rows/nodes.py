@@ -190,7 +190,22 @@ def _values(source: RowSource) -> Columns:
             name: [column[row] for row in source.defining_rows]
             for name, column in definition.items()
         },
+        **_attribution(facts),
     )
+
+
+def _attribution(facts: CompilationFacts) -> Columns:
+    found = facts.attributions
+    lines = [None if each is None else each.user_line for each in found]
+    return {
+        "attribution": [None if each is None else each.rule for each in found],
+        "attributedOpName": [None if each is None else each.op_name for each in found],
+        "attributedFile": [None if each is None else each.source_file for each in found],
+        "attributedLine": [None if each is None else each.source_line for each in found],
+        "userFile": [None if line is None else line.file for line in lines],
+        "userLine": [None if line is None else line.line for line in lines],
+        "userFunction": [None if line is None else line.function for line in lines],
+    }
 
 
 def _instructions(source: RowSource) -> Columns:
@@ -265,6 +280,8 @@ def _frames(source: RowSource) -> Columns:
         "file": [path.frame.file for path in paths],
         "line": [path.frame.line for path in paths],
         "sourceColumn": [path.frame.column for path in paths],
+        "depth": [path.depth for path in paths],
+        "treeOrder": [path.tree_order for path in paths],
     }
 
 

@@ -164,6 +164,15 @@ def _in_frame(source: RowSource) -> Columns:
     return _to_shared(source.facts.call_path_of_instructions, source.frame_rows)
 
 
+def _attributed_to(source: RowSource) -> Columns:
+    found = source.facts.attributions
+    return _to_shared((None if each is None else each.op_name for each in found), source.op_rows)
+
+
+def _attributed_frame(source: RowSource) -> Columns:
+    return _to_shared(source.facts.call_path_of_values, source.frame_rows)
+
+
 def _to_shared(targets: Iterable[_Name | None], rows: Mapping[_Name, int]) -> Columns:
     joined = [(row, rows[target]) for row, target in enumerate(targets) if target is not None]
     return _edges([row for row, _ in joined], [target for _, target in joined])
@@ -211,6 +220,8 @@ RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
     "FROM_OP": _from_op,
     "FROM_LINE": _from_line,
     "IN_FRAME": _in_frame,
+    "ATTRIBUTED_TO": _attributed_to,
+    "ATTRIBUTED_FRAME": _attributed_frame,
     "WITHIN": _within,
     "CALLED_FROM": _called_from,
 }

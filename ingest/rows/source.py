@@ -8,6 +8,7 @@ is a row number, and relationships are made without looking keys up.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Final, TypeVar
 
 from xlagraph.ingest.dump.op_names import scopes
@@ -67,8 +68,9 @@ class RowSource:
 
     @cached_property
     def op_rows(self) -> dict[str, int]:
-        """By op name."""
-        return _numbered(item.op_name for item in self.facts.instructions)
+        """By op name: those of instructions, then those that only values belong to."""
+        attributed = (None if each is None else each.op_name for each in self.facts.attributions)
+        return _numbered(chain((item.op_name for item in self.facts.instructions), attributed))
 
     @cached_property
     def scopes(self) -> list[tuple[int, int, str]]:

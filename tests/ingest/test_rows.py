@@ -509,3 +509,24 @@ def test_a_list_of_the_peak_without_indexes_names_live_elements_in_order():
         ("a", key, 4, 1, False),
         ("w{2}", key, 12, 2, True),
     ]
+
+
+def test_values_belong_to_ops_also_of_other_instructions():
+    rows = rows_of(DUMP, MODULE_TEXT)
+    columns = "label attribution attributedOpName attributedLine userFile userLine userFunction"
+    assert nodes(rows, "Value", *columns.split()) == [
+        ("p", "own", "params['w']", None, None, None, None),
+        ("add", "own", "jit(f)/a[b/c]/add", 7, "f.py", 7, None),
+        ("out{}", "operand", "jit(f)/a[b/c]/add", 7, "f.py", 7, None),
+        ("x", None, None, None, None, None, None),
+        ("neg", "own", "jit(f)/neg", 20, "train.py", 20, "step"),
+        ("mul", "own", "jit(f)/mul", 50, "train.py", 50, "main"),
+    ]
+
+
+def test_a_frame_sorts_after_its_caller_and_by_line():
+    rows = rows_of(DUMP, MODULE_TEXT)
+    frames = nodes(rows, "Frame", "function", "depth", "treeOrder")
+    (main, main_depth, main_order), (step, step_depth, step_order) = frames
+    assert (main, main_depth, step, step_depth) == ("main", 1, "step", 2)
+    assert step_order.startswith(main_order + "/0000020")
