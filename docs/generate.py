@@ -19,8 +19,8 @@ from xlagraph.cli.app import build_app
 from xlagraph.cli.commands.canned_query import canned_command
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.graph.schema import SCHEMA, VERSION, Property
-from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES
+from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 
 DOCS: Final = Path(__file__).resolve().parent
 QUERIES: Final = DOCS.parent / "queries"

@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import NameTaken, NameUnknown
+from xlagraph.graph.statement_files import load_statement
+
+_COMPILATIONS_OF_RUN: Final = load_statement(__file__, "compilations-of-run")
+_COMPILATION: Final = load_statement(__file__, "compilation")
+_TAGS_OF_RUN: Final = load_statement(__file__, "tags-of-run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
 def tag_run(graph: Graph, run: str, tags: Mapping[str, str | None]) -> None:
     """Set tags of a run, the others stay; None takes one away. NameUnknown without the run."""
     with graph.load() as load:
-        found = graph.query("MATCH (r:Run {key: $run}) RETURN r.tags AS tags", {"run": run})
+        found = graph.query(_TAGS_OF_RUN, {"run": run})
         if not found.rows:
             raise NameUnknown(f"no run is called {run}")
         stored = found.rows[0][0]
@@ -74,18 +80,10 @@ def tag_run(graph: Graph, run: str, tags: Mapping[str, str | None]) -> None:
 
 
 def _compilations(graph: Graph, run: str) -> list[tuple[str, str]]:
-    result = graph.query(
-        "MATCH (r:Run {key: $run})-[:COMPILED]->(c:Compilation) WHERE c.state = 'complete' "
-        "RETURN r.key AS run, c.key AS compilation ORDER BY compilation",
-        {"run": run},
-    )
+    result = graph.query(_COMPILATIONS_OF_RUN, {"run": run})
     return [(str(run), str(compilation)) for run, compilation in result.rows]
 
 
 def _compilation(graph: Graph, key: str) -> list[tuple[str, str]]:
-    result = graph.query(
-        "MATCH (r:Run)-[:COMPILED]->(c:Compilation {key: $key}) WHERE c.state = 'complete' "
-        "RETURN r.key AS run, c.key AS compilation",
-        {"key": key},
-    )
+    result = graph.query(_COMPILATION, {"compilation": key})
     return [(str(run), str(compilation)) for run, compilation in result.rows]

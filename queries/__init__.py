@@ -11,11 +11,11 @@ from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.queries.advice.advise import Diagnosed, Diagnosis, Finding, advise
-    from xlagraph.queries.capacity import SpaceFit, first_changes, fit
-    from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
-    from xlagraph.queries.checks import Check, CheckedCompilation, check
-    from xlagraph.queries.comparison.comparison import Comparison, compare
+    from xlagraph.queries.catalogue.query_files import Query, load_catalogue
+    from xlagraph.queries.checks.capacity import SpaceFit, first_changes, fit
+    from xlagraph.queries.checks.totals import Check, CheckedCompilation, check
+    from xlagraph.queries.comparison.compare import Comparison, compare
     from xlagraph.queries.comparison.groups import By, GroupGrowth
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
@@ -29,12 +29,17 @@ if TYPE_CHECKING:
         QueryError,
         UnknownQuery,
     )
-    from xlagraph.queries.lint.lint import check_queries
-    from xlagraph.queries.run_selection import Selection, list_runs, select
-    from xlagraph.queries.runner import Answer, find_query, run
-    from xlagraph.queries.selection import FoundCompilation, find_compilation, find_run
+    from xlagraph.queries.lint.query_check import check_queries
+    from xlagraph.queries.runner.run import Answer, find_query, run
+    from xlagraph.queries.selection.compilations import (
+        FoundCompilation,
+        Selection,
+        find_compilation,
+        select,
+    )
+    from xlagraph.queries.selection.runs import find_run, list_runs
     from xlagraph.queries.story.ending import Ending, Life
-    from xlagraph.queries.story.story import ValueStory, value
+    from xlagraph.queries.story.value_story import ValueStory, value
 
 __all__ = [
     "Advice",
@@ -88,11 +93,11 @@ __getattr__ = lazy_names(
     __name__,
     {
         "advice.advise": ["Diagnosed", "Diagnosis", "Finding", "advise"],
-        "capacity": ["SpaceFit", "first_changes", "fit"],
-        "catalogue.catalogue": ["Query", "load_catalogue"],
+        "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
-        "checks": ["Check", "CheckedCompilation", "check"],
-        "comparison.comparison": ["Comparison", "compare"],
+        "checks.capacity": ["SpaceFit", "first_changes", "fit"],
+        "checks.totals": ["Check", "CheckedCompilation", "check"],
+        "comparison.compare": ["Comparison", "compare"],
         "comparison.groups": ["By", "GroupGrowth"],
         "errors": [
             "AmbiguousCompilation",
@@ -106,11 +111,16 @@ __getattr__ = lazy_names(
             "QueryError",
             "UnknownQuery",
         ],
-        "lint.lint": ["check_queries"],
-        "run_selection": ["Selection", "list_runs", "select"],
-        "runner": ["Answer", "find_query", "run"],
-        "selection": ["FoundCompilation", "find_compilation", "find_run"],
+        "lint.query_check": ["check_queries"],
+        "runner.run": ["Answer", "find_query", "run"],
+        "selection.compilations": [
+            "FoundCompilation",
+            "Selection",
+            "find_compilation",
+            "select",
+        ],
+        "selection.runs": ["find_run", "list_runs"],
         "story.ending": ["Ending", "Life"],
-        "story.story": ["ValueStory", "value"],
+        "story.value_story": ["ValueStory", "value"],
     },
 )

@@ -6,6 +6,7 @@ QueryError
 ├── BadParameter            a parameter is missing, unknown or of another type
 ├── NoSuchCompilation       no compilation has that key, or a part of it
 ├── AmbiguousCompilation    several compilations have that part in their key
+├── InexactName             a part of a name, where only a whole one will do
 ├── NoSuchRun               no run has that name
 ├── NoSuchName              no value, instruction, allocation, module, op or tag has that name
 ├── AmbiguousValue          several values go by that name
@@ -67,10 +68,20 @@ class AmbiguousCompilation(QueryError):
     """Several compilations have that part in their key."""
 
     def __init__(self, part: str, matches: Sequence[str]) -> None:
-        shown = "".join(f"\n  {key}" for key in matches[:_SHOWN])
-        more = f"\n  … and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
         super().__init__(
-            f"'{part}' is a part of {len(matches)} compilations, name more of the key:{shown}{more}"
+            f"'{part}' is a part of {len(matches)} compilations, name more of the key:"
+            f"{_listed(matches)}"
+        )
+        self.matches = tuple(matches)
+
+
+class InexactName(QueryError):
+    """Only a whole name will do, and it is a part of others."""
+
+    def __init__(self, part: str, matches: Sequence[str]) -> None:
+        super().__init__(
+            f"no run and no compilation is called exactly '{part}'; name one of those that have"
+            f" it in their name:{_listed(matches)}"
         )
         self.matches = tuple(matches)
 
@@ -86,6 +97,11 @@ class AmbiguousValue(QueryError):
 
 
 _SHOWN = 20
+
+
+def _listed(matches: Sequence[str]) -> str:
+    shown = "".join(f"\n  {key}" for key in matches[:_SHOWN])
+    return shown + (f"\n  … and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else "")
 
 
 def _either(candidates: Sequence[str]) -> str:

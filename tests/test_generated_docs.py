@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.queries.catalogue.catalogue import load_catalogue
+from xlagraph.queries.catalogue.query_files import load_catalogue
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 GENERATED = ("queries.md", "schema.md", "cli.md", "schema.svg")

@@ -31,20 +31,24 @@ MAY_IMPORT = {
     "ingest/measures": "runtime plan ingest/dump ingest/rows",
     "ingest/rows": "graph/rows ingest/files ingest/dump ingest/measures",
     # canned queries, and what is built on them
-    "queries": "runtime graph queries/catalogue queries/lint queries/comparison queries/advice "
-    "queries/story",
+    "queries": "runtime graph queries/catalogue queries/lint queries/selection queries/runner "
+    "queries/checks queries/comparison queries/advice queries/story",
     "queries/catalogue": "queries",
     "queries/lint": "graph queries queries/catalogue",
-    "queries/comparison": "graph queries",
-    "queries/advice": "graph queries queries/catalogue",
-    "queries/story": "graph queries",
+    "queries/selection": "graph queries",
+    "queries/runner": "graph queries queries/catalogue queries/lint queries/selection",
+    "queries/checks": "graph queries/advice queries/catalogue queries/selection",
+    "queries/comparison": "graph queries/selection",
+    "queries/advice": "graph queries/catalogue queries/runner queries/selection",
+    "queries/story": "graph queries/selection",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/options cli/output",
-    "cli/commands": "graph ingest queries queries/catalogue queries/lint queries/comparison "
-    "queries/advice queries/story cli cli/options cli/output cli/pages",
-    "cli/pages": "graph ingest ingest/dump queries queries/catalogue queries/comparison "
-    "queries/advice cli cli/options cli/output",
-    "cli/options": "graph queries queries/comparison cli cli/output",
+    "cli/commands": "graph ingest queries queries/advice queries/catalogue queries/checks "
+    "queries/comparison queries/lint queries/runner queries/selection queries/story "
+    "cli cli/options cli/output cli/pages",
+    "cli/pages": "graph ingest ingest/dump queries queries/advice queries/catalogue queries/checks "
+    "queries/comparison queries/story cli cli/options cli/output",
+    "cli/options": "graph queries queries/comparison queries/selection cli cli/output",
     "cli/output": "graph ingest queries queries/catalogue cli",
 }
 MODULES = [

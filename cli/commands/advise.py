@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
@@ -22,7 +22,7 @@ def advise(
         typer.Argument(
             metavar="COMPILATION|RUN",
             help="The compilation that reserves most by default.",
-            autocompletion=complete_either,
+            autocompletion=complete_compilation,
         ),
     ] = None,
     memory_space: Annotated[int, typer.Option(min=0, help="Number of the memory space.")] = 0,

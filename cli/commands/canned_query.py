@@ -17,8 +17,8 @@ from xlagraph.cli.options.spread import spread_options
 from xlagraph.cli.output.destination import open_output, write_answer
 
 if TYPE_CHECKING:
-    from xlagraph.queries.catalogue.catalogue import Query
     from xlagraph.queries.catalogue.declarations import Literal, Parameter
+    from xlagraph.queries.catalogue.query_files import Query
 
 TYPES: Final[Mapping[str, type]] = {
     "STRING": str,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.limits import Capacity, bytes_limit
 from xlagraph.cli.options.limits import capacity as parse_capacity
@@ -17,7 +17,7 @@ from xlagraph.queries.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
-    from xlagraph.queries.checks import Check
+    from xlagraph.queries.checks.totals import Check
 
 COLUMNS: Final = (
     "run", "compilation", "totalBytes", "allocationBytes", "agrees",
@@ -30,7 +30,7 @@ def check(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RUN|COMPILATION", help="All by default.", autocompletion=complete_either
+            metavar="RUN|COMPILATION", help="All by default.", autocompletion=complete_compilation
         ),
     ] = None,
     max_reserved: Annotated[
@@ -60,7 +60,7 @@ def check(
 
     Example: xlagraph check baseline --capacity 16GiB
     """
-    from xlagraph.queries.checks import check as check_graph
+    from xlagraph.queries.checks.totals import check as check_graph
 
     with opened(options) as graph:
         checked = check_graph(graph, names or ())
@@ -78,7 +78,7 @@ def _check_capacity(
 ) -> ExitCode:
     from xlagraph.cli.commands.query import catalogue
     from xlagraph.cli.pages.capacity import first_changes_of, report_lacking, write_fit
-    from xlagraph.queries.capacity import fit
+    from xlagraph.queries.checks.capacity import fit
 
     size_by_space = {item.memory_space: item.size_bytes for item in capacities}
     if len(size_by_space) < len(capacities):

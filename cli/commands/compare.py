@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.limits import GrowthLimit, growth_limit
 from xlagraph.cli.options.recurring import RowOptions
@@ -15,20 +15,22 @@ from xlagraph.queries.byte_sizes import human_bytes
 from xlagraph.queries.comparison.groups import By
 
 if TYPE_CHECKING:
-    from xlagraph.queries.comparison.comparison import Comparison
+    from xlagraph.queries.comparison.compare import Comparison
 
 _UNPAIRED_SHOWN: Final = 5
 
 
 def compare(
     options: RowOptions,
-    a: Annotated[str, typer.Argument(metavar="A", help="Before.", autocompletion=complete_either)],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="Before.", autocompletion=complete_compilation)
+    ],
     b: Annotated[
         list[str],
         typer.Argument(
             metavar="B",
             help="After. Of several, each is compared with A, and gets one row.",
-            autocompletion=complete_either,
+            autocompletion=complete_compilation,
         ),
     ],
     by: Annotated[By | None, typer.Option(help="Show only this grouping.")] = None,
@@ -59,8 +61,8 @@ def compare(
     """
     from xlagraph.cli.pages.comparison import write_comparisons
     from xlagraph.cli.pages.comparison_sections import headline
-    from xlagraph.queries.comparison.comparison import DEFAULT_GROUPS
-    from xlagraph.queries.comparison.comparison import compare as compare_sides
+    from xlagraph.queries.comparison.compare import DEFAULT_GROUPS
+    from xlagraph.queries.comparison.compare import compare as compare_sides
 
     with opened(options) as graph:
         comparisons = [

@@ -21,7 +21,7 @@ def compilations(
     Example: xlagraph compilations baseline --format csv
     """
     from xlagraph.queries import run as run_query
-    from xlagraph.queries.selection import find_run
+    from xlagraph.queries.selection.runs import find_run
 
     with opened(options) as graph:
         if run:

@@ -13,8 +13,8 @@ from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
     from xlagraph.graph import Scalar
-    from xlagraph.queries.catalogue.catalogue import Query
     from xlagraph.queries.catalogue.declarations import Literal
+    from xlagraph.queries.catalogue.query_files import Query
 
 __all__ = ["browser_link_of", "statement_of"]
 
@@ -55,7 +55,7 @@ def _values(
 ) -> tuple[Mapping[str, "Scalar"], str | None]:
     """Return the values that a query would run with, and the page of the server's Browser."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
-    from xlagraph.queries.runner import resolve_parameters
+    from xlagraph.queries.runner.run import resolve_parameters
 
     try:
         with opened(options) as graph:

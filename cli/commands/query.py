@@ -17,7 +17,7 @@ from xlagraph.cli.output.messages import note, problem
 from xlagraph.queries.errors import CatalogueError, QueryError
 
 if TYPE_CHECKING:
-    from xlagraph.queries.catalogue.catalogue import Query
+    from xlagraph.queries.catalogue.query_files import Query
 
 COLUMNS: Final = ("id", "question")
 _QUERIES: Final = "--queries"
@@ -30,7 +30,7 @@ def catalogue(
 
     A file that is not as it should be is left out and named; ``on_problem`` names it otherwise.
     """
-    from xlagraph.queries.catalogue.catalogue import load_catalogue
+    from xlagraph.queries.catalogue.query_files import load_catalogue
 
     return load_catalogue(
         _folders(directories), on_problem=on_problem or (lambda text: problem(f"left out: {text}"))
@@ -78,7 +78,7 @@ class Catalogue(TyperGroup):
         """Return the command of one query; raises UnknownQuery with what is near."""
         if ctx.resilient_parsing and cmd_name not in self.list_commands(ctx):
             return None
-        from xlagraph.queries.runner import find_query
+        from xlagraph.queries.runner.run import find_query
 
         found = _catalogue_of(ctx)
         for folder in _folders(ctx.params.get("queries") or ()):
@@ -120,7 +120,7 @@ def query(
 
 
 def _check(directory: Path) -> None:
-    from xlagraph.queries.lint.lint import check_queries
+    from xlagraph.queries.lint.query_check import check_queries
 
     problems = check_queries(directory)
     for text in problems:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.completion import complete_either
+from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.cells import escape_control_characters
@@ -19,7 +19,7 @@ def remove(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN|COMPILATION", help="What goes.", autocompletion=complete_either
+            metavar="RUN|COMPILATION", help="What goes.", autocompletion=complete_compilation
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -29,7 +29,7 @@ def remove(
     Example: xlagraph remove baseline --yes
     """
     from xlagraph.graph import remove as remove_from
-    from xlagraph.queries.run_selection import select
+    from xlagraph.queries.selection.runs import select
 
     with opened(options) as graph:
         selection = select(graph, name)

@@ -28,7 +28,7 @@ def runs(context: typer.Context, options: RowOptions) -> None:
     pass_on_options(context)
     if context.invoked_subcommand is not None:
         return
-    from xlagraph.queries.run_selection import list_runs
+    from xlagraph.queries.selection.runs import list_runs
 
     with opened(options) as graph:
         result = list_runs(graph)
@@ -45,7 +45,7 @@ def rename(
     Example: xlagraph runs rename run-17 baseline
     """
     from xlagraph.graph import rename_run
-    from xlagraph.queries.selection import find_run
+    from xlagraph.queries.selection.runs import find_run
 
     with opened(options) as graph:
         rename_run(graph, find_run(graph, old), new)
@@ -64,7 +64,7 @@ def tag(
     Example: xlagraph runs tag baseline commit=3f2a1c device=v5e
     """
     from xlagraph.graph import tag_run
-    from xlagraph.queries.selection import find_run
+    from xlagraph.queries.selection.runs import find_run
 
     values = parse_tags(tags)
     with opened(options) as graph:

@@ -8,7 +8,7 @@ import typer
 from xlagraph.queries.byte_sizes import parse_bytes, parse_share
 
 if TYPE_CHECKING:
-    from xlagraph.queries.comparison.comparison import Growth
+    from xlagraph.queries.comparison.compare import Growth
 
 
 @dataclass(frozen=True, slots=True)

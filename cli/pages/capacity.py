@@ -16,8 +16,8 @@ from xlagraph.queries.byte_sizes import human_bytes, share_text
 if TYPE_CHECKING:
     from xlagraph.graph import Cell, Graph
     from xlagraph.queries.advice.advise import Finding
-    from xlagraph.queries.capacity import SpaceFit
-    from xlagraph.queries.catalogue.catalogue import Query
+    from xlagraph.queries.catalogue.query_files import Query
+    from xlagraph.queries.checks.capacity import SpaceFit
 
     Changes = Mapping[SpaceFit, Sequence[Finding]]
 
@@ -32,7 +32,7 @@ def first_changes_of(
     graph: "Graph", lacking: Sequence["SpaceFit"], catalogue: Mapping[str, "Query"]
 ) -> "Changes":
     """Diagnose what does not fit."""
-    from xlagraph.queries.capacity import first_changes
+    from xlagraph.queries.checks.capacity import first_changes
 
     return {space: first_changes(graph, space, catalogue=catalogue) for space in lacking[:_ADVISED]}
 

@@ -22,7 +22,7 @@ from xlagraph.queries.comparison.groups import By
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.comparison.comparison import Comparison
+    from xlagraph.queries.comparison.compare import Comparison
 
     Comparisons = Sequence[Comparison]
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.queries.comparison.comparison import MEASURES
+from xlagraph.queries.comparison.compare import MEASURES
 from xlagraph.queries.comparison.groups import By, largest_groups
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.comparison.comparison import ComparedPair, Comparison
+    from xlagraph.queries.comparison.compare import ComparedPair, Comparison
 
     Rows = list[tuple[Cell, ...]]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.potential_savings import rows_at_stake
-from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
 from xlagraph.queries.catalogue.declarations import Advice
-from xlagraph.queries.run_selection import Selection, select
-from xlagraph.queries.runner import run
-from xlagraph.queries.selection import find_compilation
+from xlagraph.queries.catalogue.query_files import Query, load_catalogue
+from xlagraph.queries.runner.run import run
+from xlagraph.queries.selection.compilations import Selection, find_compilation, select
 
 LEAST_SHARE: Final = 0.05
 """Part of what is reserved, or of the peak, below which nothing is worth a change."""
@@ -23,12 +23,7 @@ LEAST_BYTES: Final = 1024
 LEAST_OF_RUN: Final = 0.2
 """Part of what the largest compilation of a run reserves, below which one is not looked at."""
 
-_TOTALS: Final = """
-UNWIND $compilations AS k
-MATCH (c:Compilation {key: k})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-RETURN k AS compilation, s.reservedBytes AS reservedBytes, s.physicalPeakBytes AS peakBytes
-ORDER BY reservedBytes DESC, compilation
-"""
+_TOTALS: Final = load_statement(__file__, "totals")
 # no compilation has that many values: a finding adds up all rows
 _ALL_ROWS: Final = 2**31 - 1
 
@@ -122,9 +117,9 @@ def advise(
 def _selected(graph: Graph, name: str | None) -> tuple[Selection, list[str]]:
     if name:
         return select(graph, name), []
-    key = find_compilation(graph, None).key
-    note = f"no compilation was named; this is {key}, which reserves most"
-    return Selection(key, is_run=False, compilations=(key,)), [note]
+    found = find_compilation(graph, None)
+    selection = Selection(found.key, is_run=False, compilations=(found.key,))
+    return selection, [found.note] if found.note else []
 
 
 def _largest(graph: Graph, selection: Selection, memory_space: int) -> list[Diagnosed]:

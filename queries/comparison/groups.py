@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.comparison.value_changes import (
     RESHAPED,
     SAME,
@@ -67,42 +68,10 @@ class GroupGrowth(NamedTuple):
         return self.bytes_b - self.bytes_a
 
 
-# OPTIONAL MATCH keeps the embedded engine to the compilations given: for a MATCH after UNWIND it
-# reads whole tables.
-_PEAK: Final = """
-UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})
-OPTIONAL MATCH (c)-[:USES_SPACE]->(m:MemorySpace)<-[l:LIVE_AT_PEAK]-(v:Value)
-WITH m, l, v WHERE m.color = 0 AND l.physicalBytes > 0
-RETURN v.opName AS opName, v.opcode AS opcode, v.sourceFile AS sourceFile,
-       v.sourceLine AS sourceLine, v.shape AS shape, sum(l.physicalBytes) AS peakBytes
-"""
-
-_ROLES: Final = """
-UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})
-OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
-WITH a WHERE a.sizeBytes IS NOT NULL
-RETURN a.role AS role, sum(a.sizeBytes) AS allocationBytes
-"""
-
-_SCOPES: Final = """
-UNWIND $opNames AS opKey
-MATCH (o:Op {key: opKey})-[:WITHIN]->(s:Scope)
-WHERE s.depth <= $depth
-RETURN o.name AS opName, s.name AS scope, s.depth AS depth
-ORDER BY opName, depth
-"""
-
-_VALUES: Final = """
-UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})
-OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-WITH a, v
-WHERE a.memorySpace = 0 AND coalesce(a.role, '') <> 'threadLocal' AND v.sizeBytes > 0
-RETURN v.opName AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
-       v.shape AS shape, v.dtype AS dtype, v.sizeBytes AS sizeBytes, count(v) AS values
-"""
+_PEAK: Final = load_statement(__file__, "peak-values")
+_ROLES: Final = load_statement(__file__, "roles")
+_SCOPES: Final = load_statement(__file__, "scopes")
+_VALUES: Final = load_statement(__file__, "values")
 
 
 def group_growths(
@@ -177,7 +146,7 @@ class _Side:
             return {}
         parameters: dict[str, Cell] = {"opNames": keys, "depth": depth}
         # in order of depth: the deepest one stays
-        return {str(op): str(scope) for op, scope, _ in self._graph.query(_SCOPES, parameters).rows}
+        return {str(op): str(scope) for op, _, scope in self._graph.query(_SCOPES, parameters).rows}
 
 
 def _growths(by: By, a: _Side, b: _Side, depth: int) -> tuple[GroupGrowth, ...]:

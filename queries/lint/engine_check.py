@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from xlagraph.graph import GraphError, open_graph
-from xlagraph.queries.catalogue.catalogue import Query
 from xlagraph.queries.catalogue.declarations import Literal, LiteralType
+from xlagraph.queries.catalogue.query_files import Query
 
 _LINE: Final = re.compile(r" *\(line: (\d+), offset: \d+\)")
 _VALUES: Final[dict[LiteralType, Literal]] = {

@@ -11,7 +11,7 @@ from graph_fixtures import Neo4jServer, empty
 from xlagraph.graph import Cell, Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import Query, load_catalogue
-from xlagraph.queries.missing_facts import missing_facts
+from xlagraph.queries.runner.missing_facts import missing_facts
 
 CATALOGUE = load_catalogue()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from xlagraph.queries import CatalogueError, LiteralType, check_queries, load_catalogue
-from xlagraph.queries.catalogue.catalogue import OWN_DIRECTORY
-from xlagraph.queries.lint.lint import statement_faults
+from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY
+from xlagraph.queries.lint.query_check import query_faults
 
 GOOD = """\
 // Values of one compilation
@@ -126,7 +126,7 @@ def test_half_written_statement_has_faults_with_their_lines(tmp_path: Path):
     query = load_catalogue([tmp_path])["mine/values"]
     start = query.text.index("\nMATCH") + 1
     for end in range(start, len(query.text) - len("LIMIT $limit\n")):
-        faults = statement_faults(replace(query, text=query.text[:end]))
+        faults = query_faults(replace(query, text=query.text[:end]))
         assert faults
         assert all(fault.line <= query.text.count("\n") for fault in faults)
 

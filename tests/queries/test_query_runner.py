@@ -54,7 +54,15 @@ def empty_graph(tmp_path: Path) -> Iterator[Graph]:
 def test_compilation_left_out_is_the_one_that_reserves_most(graph: Graph):
     answer = run(graph, "overview/roles")
     assert answer.compilation == "tiny/step"
-    assert answer.notes == ("no compilation was named; this is tiny/step, which reserves most",)
+    (note,) = answer.notes
+    assert note == "no compilation was named; this is tiny/step, which reserves most of 7"
+
+
+def test_name_of_a_run_stands_for_its_compilation_that_reserves_most(graph: Graph):
+    answer = run(graph, "overview/roles", compilation="before")
+    assert answer.compilation == "before/module_0001.jit_f.cpu_after_optimizations"
+    assert answer.notes[0].startswith("'before' is a run; this is before/module_0001.jit_f.")
+    assert answer.notes[0].endswith(", which reserves most of 2")
 
 
 def test_unique_part_of_a_key_names_a_compilation(graph: Graph):

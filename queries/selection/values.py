@@ -4,31 +4,21 @@ import re
 from typing import Final
 
 from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import AmbiguousValue, NoSuchName
-from xlagraph.queries.missing_facts import check_names
+from xlagraph.queries.selection.parameters import check_names
 
-_BY_LABEL: Final = """
-MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-WITH v WHERE v.label = $name
-RETURN v.key AS value
-"""
-_BY_NAME: Final = """
-MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-WITH v WHERE v.name = $name
-RETURN v.key AS value, v.label AS label
-ORDER BY label
-"""
-_BY_POSITION: Final = """
-MATCH (i:Instruction {key: $place})<-[p:APPEARS_AT]-(v:Value)
-RETURN v.key AS value, p.shapeIndex AS shapeIndex, v.label AS label
-ORDER BY shapeIndex, label
-"""
+__all__ = ["find_value"]
+
+_BY_LABEL: Final = load_statement(__file__, "values-by-label")
+_BY_INSTRUCTION: Final = load_statement(__file__, "values-by-instruction")
+_BY_POSITION: Final = load_statement(__file__, "values-by-position")
 # while.1{1}
 _NAME: Final = re.compile(r"%?(?P<instruction>[^{}]+?)(?P<index>\{[\d, ]*\})?")
 
 
 def find_value(graph: Graph, compilation: str, name: str) -> str:
-    """Give the key of the value that has the name in a compilation; a label wins.
+    """Return the key of the value that has the name in a compilation; a label wins.
 
     Raises NoSuchName with what is near, AmbiguousValue with the elements where a tuple is
     named.
@@ -39,29 +29,29 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
         return str(exact[0][0])
     match = _NAME.fullmatch(name)
     if match is None:
-        raise _nothing(graph, compilation, name)
+        raise _unknown(graph, compilation, name)
     instruction, index = match["instruction"], match["index"]
-    place = f"{compilation}#i/{instruction}"
+    positions = graph.query(_BY_POSITION, {"instruction": f"{compilation}#i/{instruction}"}).rows
     found = {
         f"{instruction}{shape_index or ''}": str(key)
-        for key, shape_index, _ in graph.query(_BY_POSITION, {"place": place}).rows
+        for key, shape_index, _ in positions
         if index is None or shape_index == index
     }
     if not found and index is None:  # a generation that does not print positions
-        elements = graph.query(_BY_NAME, parameters | {"name": instruction}).rows
+        elements = graph.query(_BY_INSTRUCTION, parameters | {"instruction": instruction}).rows
         found = {str(label): str(key) for key, label in elements}
     if len(set(found.values())) == 1:
         return next(iter(found.values()))
     if not found:
-        raise _nothing(graph, compilation, name)
-    raise AmbiguousValue(name, sorted(found, key=_place))
+        raise _unknown(graph, compilation, name)
+    raise AmbiguousValue(name, sorted(found, key=_tuple_index))
 
 
-def _place(element: str) -> list[int]:
+def _tuple_index(element: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", element.partition("{")[2])]
 
 
-def _nothing(graph: Graph, compilation: str, name: str) -> NoSuchName:
+def _unknown(graph: Graph, compilation: str, name: str) -> NoSuchName:
     try:
         check_names(graph, {"compilation": compilation, "value": name})
     except NoSuchName as error:

@@ -5,20 +5,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph
-from xlagraph.queries.errors import EmptyGraph
-from xlagraph.queries.run_selection import compilations_of, list_runs, select
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.selection.compilations import select_all
 
-_TOTALS: Final = """
-UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})
-MATCH (r:Run)-[:COMPILED]->(c)
-OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
-WITH r, c, coalesce(sum(a.sizeBytes), 0) AS summedBytes
-RETURN r.name AS run, c.key AS compilation, c.totalBytes AS totalBytes,
-       summedBytes AS allocationBytes, c.reservedBytes AS reservedBytes,
-       c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes
-ORDER BY run, compilation
-"""
+_TOTALS: Final = load_statement(__file__, "totals")
 
 
 class CheckedCompilation(NamedTuple):
@@ -73,17 +63,5 @@ def check(graph: Graph, names: Sequence[str] = ()) -> Check:
 
     Raises EmptyGraph if there is nothing to check.
     """
-    keys = checked_keys(graph, names)
-    if not keys:
-        raise EmptyGraph
-    rows = graph.query(_TOTALS, {"compilations": keys}).rows
+    rows = graph.query(_TOTALS, {"compilations": list(select_all(graph, names))}).rows
     return Check(tuple(CheckedCompilation(*cast("CheckedCompilation", row)) for row in rows))
-
-
-def checked_keys(graph: Graph, names: Sequence[str]) -> list[str]:
-    """Give the keys of the compilations that names stand for, sorted; of all without names."""
-    if names:
-        named = (select(graph, name).compilations for name in names)
-    else:
-        named = (compilations_of(graph, str(row[0])) for row in list_runs(graph).rows)
-    return sorted({key for keys in named for key in keys})

@@ -69,8 +69,14 @@ def _new_query(path: Path, directory: Path, catalogue: Mapping[str, Query]) -> Q
 
 
 def query_files(directory: Path) -> Iterator[Path]:
-    """Give the query files below a directory, sorted."""
-    yield from sorted(directory.rglob("*.cypher"))
+    """Yield the query files below a directory, sorted.
+
+    A package is not a theme: its statements are a part of its modules.
+    """
+    for path in sorted(directory.rglob("*.cypher")):
+        folders = path.relative_to(directory).parents
+        if not any((directory / folder / "__init__.py").exists() for folder in folders[:-1]):
+            yield path
 
 
 def read_query(path: Path, directory: Path) -> Query:

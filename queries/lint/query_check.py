@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.queries.catalogue.catalogue import OWN_DIRECTORY, Query, query_files, read_query
+from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, query_files, read_query
 from xlagraph.queries.errors import CatalogueError
 from xlagraph.queries.lint.dialect import Fault, dialect_faults
 from xlagraph.queries.lint.engine_check import refusals
@@ -41,21 +41,28 @@ def check_queries(directory: Path) -> list[str]:
         own = OWN_DIRECTORY / f"{query.id}.cypher"
         if own.exists() and own.resolve() != path.resolve():
             problems.append(f"{path}:1: {query.id} comes with xlagraph already; rename this file")
-        faults = statement_faults(query)
+        faults = query_faults(query)
         problems += [f"{path}:{fault.line}: {fault.message}" for fault in faults]
         if not faults:
             sound.append(query)
     return [*problems, *refusals(sound)]
 
 
-def statement_faults(query: Query) -> list[Fault]:
-    """Give what is wrong with the statement of a query, by line."""
+def query_faults(query: Query) -> list[Fault]:
+    """Return what is wrong with the statement of a query, by line."""
+    faults = statement_faults(query.text)
     statement = tokens(query.text)
-    if not statement:
-        return [Fault(len(query.text.splitlines()), "no statement stands below the header")]
-    faults = [*dialect_faults(statement)]
-    for agreement in (_parameters_agree, _columns_agree):
+    for agreement in (_parameters_agree, _columns_agree) if statement else ():
         faults += agreement(query, statement)
+    return sorted(set(faults))
+
+
+def statement_faults(text: str) -> list[Fault]:
+    """Return what is wrong with a statement, whatever its header declares, by line."""
+    statement = tokens(text)
+    if not statement:
+        return [Fault(len(text.splitlines()), "no statement stands below the header")]
+    faults = [*dialect_faults(statement)]
     for rule in (_is_ordered, _sees_complete_only, _is_known):
         faults += rule(statement)
     return sorted(set(faults))
@@ -106,7 +113,8 @@ _UNIQUE: Final = ("key", "label", "name", "valueId", "number", "step", "color")
 def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
     found = clauses(statement)
     words = [clause.word for clause in found]
-    if words[-1:] != ["LIMIT"] and "ORDER BY" not in words:
+    is_one_row = all(_aggregates(item) for item in projections(found[-1])) if found else False
+    if words[-1:] != ["LIMIT"] and "ORDER BY" not in words and not is_one_row:
         yield Fault(statement[-1].line, "rows come in any order; end with ORDER BY")
     for place, clause in enumerate(found):
         if clause.word != "LIMIT":
@@ -162,6 +170,8 @@ def _aggregates(item: Projection) -> bool:
 
 
 def _sees_complete_only(statement: Sequence[Token]) -> Iterator[Fault]:
+    if _starts_at_part(statement) or _reads_shared_nodes(statement):
+        return
     text = " ".join(token.text for token in statement).replace(" . ", ".").replace('"', "'")
     if ".state = 'complete'" not in text and "state : 'complete'" not in text:
         yield Fault(
@@ -171,6 +181,30 @@ def _sees_complete_only(statement: Sequence[Token]) -> Iterator[Fault]:
         )
 
 
+def _starts_at_part(statement: Sequence[Token]) -> bool:
+    """Whether it starts at the key of a part, which is known from a complete compilation."""
+    first = next((item for item in patterns(statement) if item.is_node), None)
+    return (
+        first is not None
+        and _PARTS.issuperset(first.names)
+        and [token.text for token in first.properties] == ["key"]
+    )
+
+
+def _reads_shared_nodes(statement: Sequence[Token]) -> bool:
+    """Whether it reads only nodes that are there whatever is being loaded."""
+    named = {name for item in patterns(statement) for name in item.names}
+    ends = {
+        end
+        for item in SCHEMA.relationships
+        if item.name in named
+        for end in (item.source, item.target)
+    }
+    return bool(named) and _SHARED.issuperset((named & _LABELS) | ends)
+
+
+_PARTS: Final = frozenset(node.label for node in SCHEMA.nodes if node.is_part)
+_SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
 _PROPERTIES: Final[Mapping[str, frozenset[str]]] = {
     **{node.label: frozenset(item.name for item in node.properties) for node in SCHEMA.nodes},
     **{

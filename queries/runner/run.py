@@ -6,11 +6,13 @@ from difflib import get_close_matches
 from typing import Final
 
 from xlagraph.graph.engine import Graph, Result, Scalar
-from xlagraph.queries.catalogue.catalogue import Query, load_catalogue
 from xlagraph.queries.catalogue.declarations import EXAMPLES, LiteralType, Parameter
+from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.errors import BadParameter, UnknownQuery
-from xlagraph.queries.missing_facts import check_names, check_tag, missing_facts
-from xlagraph.queries.selection import find_compilation, find_run
+from xlagraph.queries.runner.missing_facts import missing_facts
+from xlagraph.queries.selection.compilations import find_compilation
+from xlagraph.queries.selection.parameters import check_names, check_tag
+from xlagraph.queries.selection.runs import find_run
 
 _RUN_PARAMETERS: Final = ("run", "runA", "runB")
 
@@ -37,8 +39,9 @@ def run(
 ) -> Answer:
     """Run a canned query by its id.
 
-    ``compilation`` may be any unique part of a key; left out, it is the compilation with
-    the most reserved bytes, and a note says so. A parameter that is None is left out.
+    ``compilation`` may be any unique part of a key. Left out, or the name of a run, it is the
+    compilation with the most reserved bytes of all, or of that run, and a note
+    says which. A parameter that is None is left out.
 
     Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
     NoSuchName for a value, instruction, allocation, module or op that is not there,
@@ -95,8 +98,8 @@ def resolve_parameters(
         named = resolved.get("compilation")
         found = find_compilation(graph, None if named is None else str(named))
         resolved["compilation"] = found.key
-        if found.chosen:
-            notes.append(f"no compilation was named; this is {found.key}, which reserves most")
+        if found.note:
+            notes.append(found.note)
     for name in _RUN_PARAMETERS:
         if resolved.get(name):
             find_run(graph, str(resolved[name]))

@@ -5,20 +5,12 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.advise import Finding, advise
-from xlagraph.queries.catalogue.catalogue import Query
-from xlagraph.queries.checks import checked_keys
-from xlagraph.queries.errors import EmptyGraph
+from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.selection.compilations import select_all
 
-_SPACES: Final = """
-UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})
-MATCH (r:Run)-[:COMPILED]->(c)
-MATCH (c)-[:USES_SPACE]->(m:MemorySpace)
-RETURN r.name AS run, c.key AS compilation, m.color AS memorySpace,
-       m.reservedBytes AS reservedBytes
-ORDER BY compilation, memorySpace
-"""
+_RESERVED: Final = load_statement(__file__, "reserved-by-space")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +45,7 @@ def fit(
     All that the graph holds if none is named. What lacks most comes first, then what
     reserves most. Raises EmptyGraph if there is nothing to check.
     """
-    keys = checked_keys(graph, names)
-    if not keys:
-        raise EmptyGraph
-    rows = graph.query(_SPACES, {"compilations": keys}).rows
+    rows = graph.query(_RESERVED, {"compilations": list(select_all(graph, names))}).rows
     fits = [
         SpaceFit(str(run), str(key), color, reserved, capacities.get(color))
         for run, key, color, reserved in cast("Sequence[tuple[str, str, int, int]]", rows)

@@ -6,30 +6,13 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 from xlagraph.graph.engine import Graph
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.comparison.groups import By, GroupGrowth, group_growths
 from xlagraph.queries.comparison.pairing import Candidate, Pairing, Signature, pair_compilations
-from xlagraph.queries.run_selection import Selection, select
+from xlagraph.queries.selection.compilations import Selection, select
 
-_COMPILATIONS: Final = """
-UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})
-OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
-RETURN c.key AS compilation, m.name AS module, c.moduleId AS moduleNumber,
-       c.reservedBytes AS reservedBytes, c.logicalPeakBytes AS logicalPeakBytes,
-       c.physicalPeakBytes AS physicalPeakBytes, c.allocationBytes AS allocationBytes
-ORDER BY compilation
-"""
-
-# OPTIONAL MATCH keeps the embedded engine to the compilations given
-_SHAPES: Final = """
-UNWIND $compilations AS compilationKey
-MATCH (c:Compilation {key: compilationKey})
-OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
-WITH c, a WHERE a.parameterNumber IS NOT NULL OR a.isOutput
-RETURN c.key AS compilation, a.parameterNumber AS parameterNumber,
-       a.shapeIndex AS shapeIndex, a.shape AS shape, a.isOutput AS isOutput
-ORDER BY compilation, parameterNumber, shapeIndex, shape
-"""
+_COMPILATIONS: Final = load_statement(__file__, "compilations")
+_SIGNATURES: Final = load_statement(__file__, "signatures")
 
 DEFAULT_GROUPS: Final = (By.ROLE, By.OP, By.LINE)
 """The parts that a comparison shows unless another is asked for."""
@@ -218,7 +201,8 @@ def _pair(
 
 def _signatures(graph: Graph, keys: Sequence[str]) -> dict[str, Signature]:
     shapes: defaultdict[str, list[tuple[int | str, ...]]] = defaultdict(list)
-    rows = graph.query(_SHAPES, {"compilations": list(dict.fromkeys(keys))}).rows if keys else ()
+    parameters = {"compilations": list(dict.fromkeys(keys))}
+    rows = graph.query(_SIGNATURES, parameters).rows if keys else ()
     for key, number, shape_index, shape, is_output in rows:
         if number is not None:
             shapes[str(key)].append((cast("int", number), str(shape_index or ""), str(shape or "")))

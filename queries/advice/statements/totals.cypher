@@ -1,0 +1,6 @@
+// What compilations reserve and hold at most in a memory space, most reserved first
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+WHERE c.state = 'complete'
+RETURN c.key AS compilation, s.reservedBytes AS reservedBytes, s.physicalPeakBytes AS peakBytes
+ORDER BY reservedBytes DESC, compilation

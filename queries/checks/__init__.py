@@ -1,0 +1,1 @@
+"""Compare totals and capacities with what the graph holds."""

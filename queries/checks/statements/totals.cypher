@@ -1,0 +1,10 @@
+// Totals of compilations; XLA's own beside the sum of the allocations in the graph
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey})
+MATCH (r:Run)-[:COMPILED]->(c) WHERE c.state = 'complete'
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
+WITH r, c, sum(a.sizeBytes) AS summedBytes
+RETURN r.name AS run, c.key AS compilation, c.totalBytes AS totalBytes,
+       coalesce(summedBytes, 0) AS allocationBytes, c.reservedBytes AS reservedBytes,
+       c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes
+ORDER BY run, compilation

@@ -1,0 +1,1 @@
+"""Run a canned query, and explain an empty answer."""

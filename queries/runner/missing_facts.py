@@ -1,0 +1,158 @@
+"""Why a query gave nothing: the facts that the dump lacks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, cast
+
+from xlagraph.graph.engine import Graph, Result, Scalar
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.lint.statement import Clause, Token, clauses, tokens
+
+
+class _Fact(NamedTuple):
+    words: frozenset[str]
+    """A statement that holds one of these needs the fact."""
+    columns: frozenset[str]
+    """Columns that are null throughout without the fact."""
+    absence: str
+
+
+_LIVE_RANGES: Final = _Fact(
+    frozenset(
+        (
+            "LIVE_AT_PEAK",
+            "SCHEDULES",
+            "LIVE_UNTIL",
+            "UPDATES_IN_PLACE",
+            "REUSES",
+            "IN_PRINTED_PEAK",
+            "liveFrom",
+            "liveUntil",
+        )
+    ),
+    frozenset(
+        (
+            "physicalPeakBytes",
+            "physicalPeakBytesA",
+            "physicalPeakBytesB",
+            "logicalPeakBytes",
+            "liveFrom",
+            "liveUntil",
+            "idleBytes",
+            "lastUse",
+            "liveAtPeak",
+            "inPlace",
+        )
+    ),
+    "the dump has no live ranges (TensorFlow before 2.6, or its -live-range.txt is missing)",
+)
+_USES: Final = _Fact(
+    frozenset(("USED_BY", "APPEARS_AT", "lastUse")),
+    frozenset(("lastUse",)),
+    "the dump does not say who uses a value"
+    " (TensorFlow before 2.1, or its -buffer-assignment-values.txt is missing)",
+)
+_INSTRUCTIONS: Final = _Fact(
+    frozenset(("opcode", "rootOpcode")),
+    frozenset(("opcode",)),
+    "the dump has no text of instructions (TensorFlow before 2.7) and no module text beside it",
+)
+_OP_NAMES: Final = _Fact(
+    frozenset(("opName", "FROM_OP")),
+    frozenset(("opName",)),
+    "the dump has no op names; the module text, NAME.txt beside the dump, may have them",
+)
+_SOURCE_LINES: Final = _Fact(
+    frozenset(("sourceFile",)),
+    frozenset(("sourceFile",)),
+    "the dump has no source lines; the module text, NAME.txt beside the dump, may have them",
+)
+_FUSION_ROOTS: Final = _Fact(
+    frozenset(("rootOpcode",)),
+    frozenset(("rootOpcode",)),
+    "the dump does not say what its fusions are rooted in; the module text, NAME.txt beside the"
+    " dump, does",
+)
+_FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS)
+"""In the order of the first columns of `_PRESENT`."""
+
+_PRESENT: Final = load_statement(__file__, "facts-present")
+_SPACES: Final = load_statement(__file__, "memory-spaces")
+_WITH_RANGES: Final = load_statement(__file__, "compilations-with-ranges")
+
+
+def missing_facts(
+    graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
+) -> list[str]:
+    """Return sentences about the facts that the rows would need and the dump does not tell."""
+    words = _needed_words(query.text)
+    if "compilation" not in parameters:
+        return _missing_facts_of_runs(graph, words, parameters, result)
+    compilation = {"compilation": parameters["compilation"]}
+    empty = _empty_columns(result)
+    suspects = [
+        fact for fact in _FACTS if (fact.columns & empty if result.rows else fact.words & words)
+    ]
+    notes: list[str] = []
+    if suspects:
+        ((*counts, fusions),) = graph.query(_PRESENT, compilation).rows
+        present = dict(zip(_FACTS, counts, strict=True))
+        notes = [
+            fact.absence
+            for fact in suspects
+            if not present[fact] and (fact is not _FUSION_ROOTS or fusions)
+        ]
+    if not result.rows and "memorySpace" in parameters and not notes:
+        spaces = [row[0] for row in graph.query(_SPACES, compilation).rows]
+        if parameters["memorySpace"] not in spaces:
+            shown = ", ".join(str(space) for space in spaces) or "none"
+            notes.append(f"memory spaces of this compilation: {shown}")
+    return notes
+
+
+def _needed_words(text: str) -> frozenset[str]:
+    """Return the words of a statement without which it finds no rows.
+
+    What is only returned may be null, and so may an option, unless the WITH right after it
+    asks for what IS NOT NULL.
+    """
+    needed: list[Token] = []
+    found = clauses(tokens(text))
+    while found:
+        clause, *found = found
+        if clause.word.endswith("MATCH"):
+            own = [clause, *found[: found[0].word == "WHERE"]]
+            found = found[len(own) - 1 :]
+            if clause.word == "MATCH" or _asks_for_more_than_null(found[:2]):
+                needed += [token for part in own for token in part.tokens]
+        elif clause.word == "WHERE":
+            needed += clause.tokens
+    return frozenset(token.text for token in needed)
+
+
+def _asks_for_more_than_null(following: Sequence[Clause]) -> bool:
+    words = [clause.word for clause in following]
+    tested = " ".join(token.text for token in following[-1].tokens)
+    return words == ["WITH", "WHERE"] and "IS NOT NULL" in tested
+
+
+def _missing_facts_of_runs(
+    graph: Graph, words: frozenset[str], parameters: Mapping[str, Scalar], result: Result
+) -> list[str]:
+    if not words & _LIVE_RANGES.words and not _LIVE_RANGES.columns & set(result.columns):
+        return []
+    runs = [str(parameters[name]) for name in ("run", "runA", "runB") if parameters.get(name)]
+    return [
+        f"{cast('int', count) - cast('int', known)} of {count} compilations of run {run}"
+        " have no live ranges, so nothing is known of their peaks"
+        for run, count, known in graph.query(_WITH_RANGES, {"runs": runs}).rows
+        if known != count
+    ]
+
+
+def _empty_columns(result: Result) -> frozenset[str]:
+    return frozenset(
+        column
+        for index, column in enumerate(result.columns)
+        if all(row[index] is None for row in result.rows)
+    )

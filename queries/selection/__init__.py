@@ -1,0 +1,1 @@
+"""Which runs, compilations and values the names mean that a user gives."""

@@ -1,0 +1,144 @@
+"""Which compilations a user means by a name: a key, a unique part of one, or a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.errors import (
+    AmbiguousCompilation,
+    EmptyGraph,
+    InexactName,
+    NoSuchCompilation,
+)
+from xlagraph.queries.selection.near import near
+from xlagraph.queries.selection.runs import compilations_of_run, run_names
+
+__all__ = [
+    "FoundCompilation",
+    "Selection",
+    "compilation_keys",
+    "find_compilation",
+    "select",
+    "select_all",
+    "select_exact",
+]
+
+_BY_KEY: Final = load_statement(__file__, "compilation-by-key")
+_BY_PART: Final = load_statement(__file__, "compilations-by-part")
+_BY_SIZE: Final = load_statement(__file__, "compilations-by-size")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCompilation:
+    """The compilation that a name stands for."""
+
+    key: str
+    note: str | None
+    """Which one it is of how many, where a run was named, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a name stands for: a run with its compilations, or one compilation."""
+
+    name: str
+    """Name of the run, or the whole key of the compilation."""
+    is_run: bool
+    compilations: tuple[str, ...]
+    """Keys, sorted."""
+
+
+def find_compilation(graph: Graph, name: str | None) -> FoundCompilation:
+    """Return the one compilation that a name stands for, case as written.
+
+    A name is, the first that holds: a whole key, the whole name of a run, a unique part of a
+    key. Of a run, and of all where none is named, it is the compilation with the most
+    reserved bytes, then the smallest key. Raises NoSuchCompilation or AmbiguousCompilation
+    with what else there is, and EmptyGraph.
+    """
+    if not name:
+        keys = compilation_keys(graph)
+        return FoundCompilation(keys[0], f"no compilation was named; {_largest(keys)}")
+    if _keys(graph, _BY_KEY, compilation=name):
+        return FoundCompilation(name, None)
+    if keys := compilations_of_run(graph, name):
+        return FoundCompilation(keys[0], f"'{name}' is a run; {_largest(keys)}")
+    return FoundCompilation(_only_match(graph, name), None)
+
+
+def select(graph: Graph, name: str) -> Selection:
+    """Return what a name stands for: a run by its name, else a compilation as usual.
+
+    Raises NoSuchCompilation or AmbiguousCompilation with the candidates, and EmptyGraph.
+    """
+    runs = run_names(graph)
+    if name in runs:
+        return Selection(name, is_run=True, compilations=_sorted(compilations_of_run(graph, name)))
+    try:
+        key = find_compilation(graph, name).key
+    except NoSuchCompilation as error:
+        raise NoSuchCompilation(
+            f"no run is called '{name}', and no compilation has it in its key",
+            list(dict.fromkeys((*near(name, runs), *error.candidates))),
+        ) from None
+    return Selection(key, is_run=False, compilations=(key,))
+
+
+def select_exact(graph: Graph, name: str) -> Selection:
+    """Return the run or the compilation of exactly that name.
+
+    Raises InexactName, with what it is a part of, or what `select` raises.
+    """
+    runs = run_names(graph)
+    if name not in runs and not _keys(graph, _BY_KEY, compilation=name):
+        matches = [run for run in runs if name in run]
+        matches += _keys(graph, _BY_PART, part=name)
+        if matches:
+            raise InexactName(name, matches)
+    return select(graph, name)
+
+
+def select_all(graph: Graph, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the keys of the compilations that names stand for, sorted; of all without names.
+
+    Raises EmptyGraph if there is none, and what `select` raises.
+    """
+    if not names:
+        return _sorted(compilation_keys(graph))
+    found = _sorted({key for name in names for key in select(graph, name).compilations})
+    if not found:
+        raise EmptyGraph
+    return found
+
+
+def compilation_keys(graph: Graph) -> tuple[str, ...]:
+    """Return the keys of all compilations, the one that reserves most first; or EmptyGraph."""
+    keys = _keys(graph, _BY_SIZE)
+    if not keys:
+        raise EmptyGraph
+    return keys
+
+
+def _only_match(graph: Graph, part: str) -> str:
+    matches = _keys(graph, _BY_PART, part=part)
+    if len(matches) > 1:
+        raise AmbiguousCompilation(part, matches)
+    if not matches:
+        keys = _sorted(compilation_keys(graph))
+        raise NoSuchCompilation(f"no compilation has '{part}' in its key", near(part, keys))
+    return matches[0]
+
+
+def _largest(keys: Sequence[str]) -> str:
+    of_how_many = f"which reserves most of {len(keys)}" if len(keys) > 1 else "the only one"
+    return f"this is {keys[0]}, {of_how_many}"
+
+
+def _sorted(keys: "set[str] | tuple[str, ...]") -> tuple[str, ...]:
+    return tuple(sorted(keys))
+
+
+def _keys(graph: Graph, statement: str, **parameters: Cell) -> tuple[str, ...]:
+    return tuple(str(row[0]) for row in graph.query(statement, parameters).rows)

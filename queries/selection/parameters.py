@@ -1,0 +1,71 @@
+"""Whether the names and numbers are there that a user gives as parameters of a query."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, cast
+
+from xlagraph.graph.engine import Graph, Scalar
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.errors import NoSuchName
+from xlagraph.queries.selection.near import near
+
+__all__ = ["check_names", "check_tag"]
+
+
+class _Named(NamedTuple):
+    noun: str
+    names: str
+    """Statement whose rows are the names that hold $part, the name itself first."""
+
+
+_NAMED: Final[Mapping[str, _Named]] = {
+    "value": _Named("value", load_statement(__file__, "value-labels")),
+    "instruction": _Named("instruction", load_statement(__file__, "instruction-names")),
+    "module": _Named("module", load_statement(__file__, "module-names")),
+    "opName": _Named("op", load_statement(__file__, "op-names")),
+}
+_ALLOCATIONS: Final = load_statement(__file__, "allocation-numbers")
+_SCHEDULE: Final = load_statement(__file__, "schedule-length")
+_TAGS: Final = load_statement(__file__, "tags")
+
+
+def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
+    """Raise NoSuchName, with what is near, if a parameter names what is not there."""
+    compilation = {
+        name: value for name, value in parameters.items() if name == "compilation" and value
+    }
+    for parameter, named in _NAMED.items():
+        if name := str(parameters.get(parameter) or ""):
+            _check_name(graph, named, compilation, name)
+    if "allocation" in parameters:
+        number = cast("int", parameters["allocation"])
+        ((count, largest),) = graph.query(_ALLOCATIONS, compilation).rows
+        if largest is None or not 0 <= number <= cast("int", largest):
+            raise NoSuchName(f"no allocation has the number {number}; there are {count}, from 0")
+    if "step" in parameters:
+        step = cast("int", parameters["step"])
+        ((steps,),) = graph.query(_SCHEDULE, compilation).rows
+        if steps is not None and step > cast("int", steps):
+            raise NoSuchName(f"no step has the number {step}; the schedule ends at {steps}")
+
+
+def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Scalar]) -> None:
+    """Raise NoSuchName, with what is near, if rows shall be sorted by a tag that no run has."""
+    name = str(parameters.get("sortBy", "time"))
+    if "tag" not in columns or name in ("run", "time"):
+        return
+    tags = sorted({str(row[0]).partition("=")[0] for row in graph.query(_TAGS).rows})
+    if name not in tags:
+        raise NoSuchName(f"no run has a tag called '{name}'", near(name, tags))
+
+
+def _check_name(graph: Graph, named: _Named, where: Mapping[str, Scalar], name: str) -> None:
+    def names(part: str) -> list[str]:
+        return [str(row[0]) for row in graph.query(named.names, {**where, "part": part}).rows]
+
+    found = names(name)
+    if name not in found:
+        # A wrong index or counter is the usual slip: look for what has the stem.
+        stem = re.split(r"[.{\[(]", name)[0]
+        found = found or names(stem) or names("")
+        raise NoSuchName(f"no {named.noun} is called '{name}'", near(name, found))

@@ -1,0 +1,6 @@
+// Names of modules that have $part in them, the one that is $part first
+MATCH (m:Module)
+WHERE $part = '' OR m.name CONTAINS $part
+RETURN m.name AS name, m.name = $part AS isWhole
+ORDER BY isWhole DESC, name
+LIMIT 1000

@@ -1,0 +1,5 @@
+// Tags of all runs, each name=value
+MATCH (r:Run)
+UNWIND r.tags AS tag
+RETURN DISTINCT tag
+ORDER BY tag

@@ -1,0 +1,6 @@
+// Labels of values that have $part in them, the one that is $part first
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+WHERE $part = '' OR v.label CONTAINS $part
+RETURN v.label AS name, v.label = $part AS isWhole
+ORDER BY isWhole DESC, name
+LIMIT 1000
