@@ -102,8 +102,10 @@ def _check_given(query: "Query", given: Mapping[str, "Literal"]) -> None:
 def _option(parameter: "Parameter") -> inspect.Parameter:
     # a flag that is true by default must be able to say no
     negative = f"/--no-{parameter.option}" if parameter.type == "BOOLEAN" else ""
+    short = ["-c"] if parameter.name == "compilation" else []
     option = typer.Option(
         f"--{parameter.option}{negative}",
+        *short,
         help=parameter.description + (" [required]" if parameter.must_be_given else ""),
         autocompletion=_COMPLETIONS.get(parameter.name),
         # an empty string would be shown as an empty pair of brackets

@@ -19,7 +19,9 @@ def remove(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN|COMPILATION", help="What goes.", autocompletion=complete_compilation
+            metavar="RUN|COMPILATION",
+            help="What goes, by its whole name.",
+            autocompletion=complete_compilation,
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -29,10 +31,10 @@ def remove(
     Example: xlagraph remove baseline --yes
     """
     from xlagraph.graph import remove as remove_from
-    from xlagraph.queries.selection.runs import select
+    from xlagraph.queries.selection.compilations import select_exact
 
     with opened(options) as graph:
-        selection = select(graph, name)
+        selection = select_exact(graph, name)
         what = selection.name
         if selection.is_run:
             what = f"run {what} ({counted(len(selection.compilations), 'compilation')})"

@@ -9,6 +9,7 @@ from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import WRITERS, Format
+from xlagraph.cli.output.messages import note
 
 
 def value(
@@ -20,7 +21,9 @@ def value(
     compilation: Annotated[
         str | None,
         typer.Option(
-            help="Key of a compilation, or a unique part; by default the one that reserves most.",
+            "--compilation",
+            "-c",
+            help="A key, a unique part of one, or a run; by default the one that reserves most.",
             autocompletion=complete_compilation,
         ),
     ] = None,
@@ -34,6 +37,8 @@ def value(
 
     with opened(options) as graph:
         story = value_story(graph, name, compilation)
+    if story.note:
+        note(story.note)
     if options.format is Format.TABLE:
         with open_output(options) as stream:
             write_page(story_lines(story), stream)

@@ -264,12 +264,29 @@ def test_a_peak_that_nobody_knows_does_not_pass_a_limit(run, tmp_path):
 
 
 def test_remove_takes_a_run_or_a_compilation_out(run, own_graph):
-    assert run("remove", "jit_g", "--yes").code == 0
+    assert run("remove", BEFORE_G, "--yes").err.splitlines()[-1] == f"removed {BEFORE_G}"
     assert run("remove", "after", "--yes").err.splitlines()[-1] == (
         "removed run after (2 compilations)"
     )
     listed = rows(run("compilations", "--format", "json"))
     assert [row[1] for row in listed] == [BEFORE_F]
+
+
+def test_remove_takes_nothing_out_by_a_part_of_a_name(run, own_graph):
+    ended = run("remove", "0001.jit_f", "--yes")
+    assert ended.code == 1
+    assert "no run and no compilation is called exactly '0001.jit_f'" in ended.err
+    assert BEFORE_F in ended.err
+    assert len(rows(run("runs", "--format", "json"))) == 2
+    listed = run("remove", "efore", "--yes").err.splitlines()[-3:]
+    assert [line.strip() for line in listed] == ["before", BEFORE_F, BEFORE_G]
+
+
+def test_name_of_a_run_is_enough_for_its_largest_compilation(run, graph):
+    for command in (["query", "overview/roles", "-c", "before"], ["value", "p", "-c", "before"]):
+        ended = run(*command)
+        assert ended.code == 0
+        assert f"'before' is a run; this is {BEFORE_F}, which reserves most of 2" in ended.err
 
 
 def test_quiet_says_nothing_and_verbose_says_the_versions(run, graph):
