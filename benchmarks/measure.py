@@ -57,7 +57,7 @@ def peak_bytes_in_child(task: str, *arguments: object) -> int:
     def watch(child: "subprocess.Popen[str]") -> None:
         nonlocal peak
         while child.poll() is None:
-            peak = max(peak, sum(map(_resident_bytes, _family(child.pid))))
+            peak = max(peak, sum(map(resident_bytes, family(child.pid))))
             time.sleep(SAMPLE_SECONDS)
 
     measured = _run(task, arguments, watch)
@@ -139,16 +139,17 @@ def _processor() -> str:
     return platform.processor()
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
     """List a process and all below it, as far as they still live."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):  # of each thread
         with suppress(OSError):
             for child in children.read_text().split():
-                yield from _family(int(child))
+                yield from family(int(child))
 
 
-def _resident_bytes(pid: int) -> int:
+def resident_bytes(pid: int) -> int:
+    """Return the memory of a process, its part of what it shares; 0 once it has ended."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

@@ -14,7 +14,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import rows_cli
@@ -27,7 +27,8 @@ from measure import machine
 from settings import Settings
 from table import HEADER, Row, Verdict, broken_row, failed, spell_row, write_json
 
-SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {
+Sections = Mapping[str, Callable[[Settings], Iterator[Row]]]
+SECTIONS: Sections = {
     "cli": rows_cli.rows,
     "parse": rows_parse.rows,
     "embedded": rows_embedded.rows,
@@ -37,26 +38,26 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {
 }
 
 
-def measured(settings: Settings, sections: list[str]) -> Iterator[Row]:
-    """Give the rows of some sections as they are measured; one that breaks costs no other."""
-    for section in sections:
+def measured(settings: Settings, sections: Sections) -> Iterator[Row]:
+    """Yield the rows of sections as they are measured; one that breaks costs no other."""
+    for section, rows in sections.items():
         try:
-            yield from SECTIONS[section](settings)
+            yield from rows(settings)
         except Exception as error:  # noqa: BLE001  the table says what, stderr says where
             traceback.print_exc()
             reason = f"{type(error).__name__}: {error}".partition("\n")[0]
             yield broken_row(f"section {section}", reason)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None, sections: Sections = SECTIONS) -> int:
     """Read the command line, measure, print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--full", action="store_true", help="the sizes of the stated goals")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the table")
-    parser.add_argument("--only", action="append", choices=list(SECTIONS), metavar="SECTION")
+    parser.add_argument("--only", action="append", choices=list(sections), metavar="SECTION")
     parser.add_argument("--repeats", type=int, default=3, help="runs of which the median counts")
     parser.add_argument("--work", type=Path, help="where inputs are written and kept")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
 
     shared = Path(__file__).resolve().parents[2] / "shared" / "dumps"
     work = options.work or Path(tempfile.mkdtemp(prefix="xlagraph-bench-"))
@@ -69,7 +70,7 @@ def main() -> int:
     print(f"\n{HEADER}", flush=True)
     rows = []
     try:
-        for row in measured(settings, options.only or list(SECTIONS)):
+        for row in measured(settings, {name: sections[name] for name in options.only or sections}):
             rows.append(row)
             print(spell_row(row), flush=True)
     finally:

@@ -234,22 +234,27 @@ def test_a_child_that_fails_tells_its_exit_code_and_its_last_line():
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc")
 def test_memory_of_a_process_that_a_thread_started_counts_too():
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; print('has started', flush=True); sys.stdin.read()",
+    ]
+    pipe = subprocess.PIPE
     with (
         ThreadPoolExecutor(1) as threads,
-        threads.submit(subprocess.Popen, [sys.executable, "-c", "input()"], stdin=-1).result() as p,
+        threads.submit(subprocess.Popen, command, stdin=pipe, stdout=pipe).result() as p,
     ):
-        assert p.pid in measure._family(os.getpid())
-        assert measure._resident_bytes(p.pid) > 1e6
+        assert p.stdout.readline() == b"has started\n"
+        assert p.pid in measure.family(os.getpid())
+        assert measure.resident_bytes(p.pid) > 1e6
 
 
 @pytest.fixture
-def benchmark(monkeypatch, tmp_path):
+def benchmark(tmp_path):
     """Give the exit code of a run of made-up sections."""
 
     def exit_code(**sections):
-        monkeypatch.setattr(run, "SECTIONS", sections)
-        monkeypatch.setattr(sys, "argv", ["run.py", "--work", str(tmp_path)])
-        return run.main()
+        return run.main(["--work", str(tmp_path)], sections)
 
     return exit_code
 

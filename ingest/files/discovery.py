@@ -26,11 +26,19 @@ from typing import BinaryIO, Final, NamedTuple
 
 from xlagraph.ingest.summary import Problem, readable
 
-__all__ = ["DumpFiles", "DumpName", "FoundDumps", "dump_name", "find_dumps", "read_bytes"]
+__all__ = [
+    "MOST_UNPACKED_BYTES",
+    "DumpFiles",
+    "DumpName",
+    "FoundDumps",
+    "dump_name",
+    "find_dumps",
+    "read_bytes",
+]
 
 _HEADER: Final = b"BufferAssignment:"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-_MOST_UNPACKED_BYTES: Final = 2**30  # what is small when packed may fill the memory
+MOST_UNPACKED_BYTES: Final = 2**30  # what is small when packed may fill the memory
 _SNIFFED_BYTES: Final = 512  # the header, and whatever a packer writes before it
 _UNREADABLE: Final = (OSError, EOFError, zlib.error)
 _FAR_FUTURE: Final = 10**30
@@ -276,19 +284,20 @@ def _have_same_content(first: Path, second: Path) -> bool:
         return False
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, most_bytes: int = MOST_UNPACKED_BYTES) -> bytes:
     """Read a whole file, unpacked if it is packed; OSError, EOFError or zlib.error if not.
 
-    OSError too if it is no file any more, or unpacks to more than a gigabyte.
+    OSError too if it is no file any more, or unpacks to more than the most bytes.
     """
     with _open(path) as file:
         content = file.read()
     if not content.startswith(_GZIP_MAGIC):
         return content
     with gzip.GzipFile(fileobj=BytesIO(content)) as packed:
-        unpacked = packed.read(_MOST_UNPACKED_BYTES + 1)
-    if len(unpacked) > _MOST_UNPACKED_BYTES:
-        raise OSError(errno.EFBIG, "it unpacks to more than 1 GiB; unpack it first")
+        unpacked = packed.read(most_bytes + 1)
+    if len(unpacked) > most_bytes:
+        limit = f"{most_bytes / 2**30:g} GiB"
+        raise OSError(errno.EFBIG, f"it unpacks to more than {limit}; unpack it first")
     return unpacked
 
 

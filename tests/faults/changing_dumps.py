@@ -71,12 +71,18 @@ def wide_dump(count: int) -> str:
 
 
 class ChangingDumps:
-    """A folder of dumps, and what is in it by key."""
+    """A folder of dumps, and what is in it by key.
 
-    def __init__(self, folder: Path, chance: random.Random, *, wide: int) -> None:
+    The wide one has about so many values; each file ends in so many blank lines.
+    """
+
+    def __init__(
+        self, folder: Path, chance: random.Random, *, wide: int, blank_lines: int = 0
+    ) -> None:
         self.folder = folder
         self.chance = chance
         self._wide = wide
+        self._blank_lines = blank_lines
         self.texts: dict[str, str] = {}
         for key in KEYS:
             self._put(key)
@@ -105,6 +111,7 @@ class ChangingDumps:
             text = wide_dump(self._wide + self.chance.randint(0, 3))
         else:
             text = dump(self.chance.choice((64, 128, 256, 512)))
+        text += "\n" * self._blank_lines
         put_dump(self.folder, key, text)
         self.texts[key] = text
 

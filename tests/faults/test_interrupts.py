@@ -26,8 +26,9 @@ def dumps(tmp_path: Path) -> ChangingDumps:
 
 
 @pytest.fixture
-def batches_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlagraph.ingest.preparation._BATCH_DUMPS", 1)
+def large_dumps(tmp_path: Path) -> ChangingDumps:
+    """Files of a megabyte, each of which is prepared and loaded alone."""
+    return ChangingDumps(tmp_path / "runs", random.Random(3), wide=300, blank_lines=2**20)
 
 
 def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], None]:
@@ -41,10 +42,10 @@ def interrupt_after(compilations: int, times: int = 1) -> Callable[[Progress], N
 
 
 def test_finished_compilations_are_complete_when_ctrl_c_comes(
-    graph: Graph, dumps: ChangingDumps, batches_of_one: None
+    graph: Graph, large_dumps: ChangingDumps
 ):
     with pytest.raises(KeyboardInterrupt):
-        ingest(graph, dumps.folder, jobs=1, progress=interrupt_after(2))
+        ingest(graph, large_dumps.folder, jobs=1, progress=interrupt_after(2))
     assert len(complete(graph)) == 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -57,13 +58,11 @@ def test_ctrl_c_with_the_last_compilation_still_ends_as_interrupted(
     assert complete(graph).keys() == set(KEYS)
 
 
-def test_the_next_ingest_brings_the_rest(
-    graph: Graph, dumps: ChangingDumps, tmp_path: Path, batches_of_one: None
-):
+def test_the_next_ingest_brings_the_rest(graph: Graph, large_dumps: ChangingDumps, tmp_path: Path):
     with pytest.raises(KeyboardInterrupt):
-        ingest(graph, dumps.folder, jobs=1, progress=interrupt_after(1))
-    assert ingest(graph, dumps.folder, jobs=1).ok
-    with CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean:
+        ingest(graph, large_dumps.folder, jobs=1, progress=interrupt_after(1))
+    assert ingest(graph, large_dumps.folder, jobs=1).ok
+    with CleanGraphs(tmp_path / "clean").of(large_dumps.texts) as clean:
         assert everything(graph) == everything(clean)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlagraph.ingest import FoundDumps, find_dumps
-from xlagraph.ingest.files.discovery import dump_name
+from xlagraph.ingest.files.discovery import MOST_UNPACKED_BYTES, dump_name, read_bytes
 
 DUMP = "BufferAssignment:\nallocation 0: size 4, constant:\n"
 STEM = "module_0001.jit_f.cpu_after_optimizations"
@@ -326,6 +326,14 @@ def test_a_folder_that_may_not_be_read_is_named_and_leaves_its_run_unsearched(gi
 def test_names_that_are_no_utf_8_are_spelled_out(given):
     Path(os.fsdecode(os.fsencode(given) + b"/caf\xe9.txt")).write_text(DUMP)
     assert keys(find_dumps(given)) == ["given/caf\\xe9"]
+
+
+def test_a_packed_file_is_read_up_to_a_gigabyte(write):
+    path = write("a.txt.gz", gzip.compress(DUMP.encode() + b"\n" * 2**20))
+    assert len(read_bytes(path)) == len(DUMP) + 2**20
+    with pytest.raises(OSError, match=r"it unpacks to more than 0.00097\d* GiB; unpack it first"):
+        read_bytes(path, most_bytes=2**20)
+    assert MOST_UNPACKED_BYTES == 2**30
 
 
 def test_all_real_dumps_are_found(real_dumps):

@@ -428,14 +428,6 @@ def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(graph, runs, 
     assert messages(ingest(graph, runs)) == [f"{second}: it is no file"]
 
 
-def test_what_unpacks_to_more_than_a_limit_is_named(graph, runs, write, monkeypatch):
-    monkeypatch.setattr("xlagraph.ingest.files.discovery._MOST_UNPACKED_BYTES", 1000)
-    path = write("baseline")
-    path.write_bytes(gzip.compress(dump_text().encode() + b"\n" * 1000))
-    (message,) = messages(ingest(graph, runs, jobs=1))
-    assert message == f"{path}: cannot be read: it unpacks to more than 1 GiB; unpack it first"
-
-
 def test_progress_is_told_in_bytes(graph, runs, write):
     sizes = [write("baseline", number).stat().st_size for number in (1, 2, 3)]
     told: list[Progress] = []
