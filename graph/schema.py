@@ -178,6 +178,7 @@ SCHEMA: Final = Schema(
                 _integer("scheduleLength", "instructions in the schedule"),
                 _integer("printedPeakStep", "step of the peak that XLA prints"),
                 _integer("printedPeakBytes", "sum of the list that XLA prints there"),
+                _string("result", "instruction whose value the entry computation returns"),
                 *_peaks(" of memory space 0"),
                 _string("sha256", "digest of the contents of its files"),
                 _string("ingestedAt", "ISO 8601, UTC"),
@@ -244,6 +245,15 @@ SCHEMA: Final = Schema(
                     "aliasSet", "smallest valueId among the values joined by in-place updates"
                 ),
                 _integer("aliasPosition", "place in that set by (liveFrom, liveUntil, valueId)"),
+                _integer(
+                    "bufferSet",
+                    "smallest valueId among the values that must share an address, by the rules"
+                    " of XLA; absent without module text",
+                ),
+                _integer(
+                    "neededUntil",
+                    "of an entry parameter: last step in which it is needed, donated or not",
+                ),
                 *_DEFINITION,
                 *_ATTRIBUTION,
             ),
@@ -264,6 +274,10 @@ SCHEMA: Final = Schema(
                 _string("target", "target of a custom call"),
                 _string("rootOpcode", "opcode of the root of a fusion"),
                 _integer("step", "place in the schedule"),
+                _integer(
+                    "postOrder",
+                    "place in XLA's post-order, which decides between buffers of one size",
+                ),
                 _integer(
                     "logicalBytes", "live in memory space 0 while it runs, in-place pairs twice"
                 ),
@@ -410,6 +424,16 @@ SCHEMA: Final = Schema(
                 _integer(
                     "gapSteps", "from the end of the earlier one to the start of the later one"
                 ),
+            ),
+        ),
+        RelationshipType(
+            "MAY_OVERWRITE",
+            "Value",
+            "Value",
+            "XLA may give the one the bytes of the other, which it reads and which ends there",
+            (
+                _integer("operand", "operand number of the other one"),
+                _boolean("isOperand", "its own instruction is the operand, no bitcast of it"),
             ),
         ),
         RelationshipType("FROM_OP", "Instruction", "Op", "what the user wrote"),

@@ -5,7 +5,7 @@ A tuple index is written as XLA prints it, ``{1,0}``; ``{}`` is the whole.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -33,12 +33,12 @@ class Aliasing(NamedTuple):
 
 
 _NAMES: Final = re.compile(r"%?([^\s,{}]+)")
+_LISTED: Final = r"=\{([^}]*)\}"
 # {0}: (1, {}), {1}: (2, {0})   or   {0}: (0, {}, may-alias)
 _ALIASING: Final = re.compile(r",? *\{([\d, ]*)\}: \((\d+), \{([\d, ]*)\}[^)]*\)")
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One instruction of a computation."""
 
     name: str
@@ -56,28 +56,33 @@ class Instruction:
         found = re.search(rf"\b{attribute}=%?([^\s,{{}}]+)", self.attributes)
         return found[1] if found else None
 
-    @cached_property
+    @property
     def branches(self) -> tuple[str, ...]:
         """Computations of a conditional, in the order of its operands."""
-        if found := re.search(r"branch_computations=\{([^}]*)\}", self.attributes):
-            return tuple(_NAMES.findall(found[1]))
+        if listed := self._listed("branch_computations"):
+            return listed
         named = (self.called("true_computation"), self.called("false_computation"))
         return tuple(name for name in named if name is not None)
 
-    @cached_property
+    @property
     def control_predecessors(self) -> tuple[str, ...]:
         """Instructions that must run before, in the order of the text."""
-        found = re.search(r"control-predecessors=\{([^}]*)\}", self.attributes)
+        return self._listed("control-predecessors")
+
+    def _listed(self, attribute: str) -> tuple[str, ...]:
+        if attribute not in self.attributes:
+            return ()
+        found = re.search(attribute + _LISTED, self.attributes)
         return tuple(_NAMES.findall(found[1])) if found else ()
 
-    @cached_property
+    @property
     def aliasing(self) -> tuple[Aliasing, ...]:
         """Outputs that it declares to write over operands."""
         _, _, declared = self.attributes.partition("output_to_operand_aliasing={")
-        return declared_aliasing(declared) if declared else ()
+        return _declared_aliasing(declared) if declared else ()
 
 
-def declared_aliasing(text: str) -> tuple[Aliasing, ...]:
+def _declared_aliasing(text: str) -> tuple[Aliasing, ...]:
     """Read the entries ``{0}: (1, {}), …`` that a text begins with."""
     found = []
     at = 0
@@ -111,12 +116,14 @@ class Computation:
         return {item.number: item for item in self.instructions.values() if item.number is not None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Module:
     """A program."""
 
     computations: Mapping[str, Computation]
     entry: Computation
+    updating: Collection[str]
+    """Names of those that may update an operand in place: to look into others is of no use."""
     aliasing: tuple[Aliasing, ...] = ()
     """Results of the entry computation that are written over its parameters."""
 

@@ -49,8 +49,9 @@ def _each_output(instruction: Instruction, count: int) -> Iterator[Aliasing]:
 
 def _of_fusion(fusion: Instruction, module: Module) -> Iterator[Aliasing]:
     name = fusion.called("calls")
-    if name is None or (body := module.computations.get(name)) is None:
+    if name is None or name not in module.updating:
         return
+    body = module.computations[name]
     root = body.root
     if root.opcode == "tuple":
         outputs = [

@@ -43,7 +43,7 @@ def called_computations(instruction: Instruction) -> tuple[str, ...]:
         return instruction.branches
     elif opcode == "call":
         names = (instruction.called("to_apply"), None)
-    elif opcode == "async-start":
+    elif opcode.endswith("-start"):  # slice-start stands for an async-start that slices
         names = (instruction.called("calls"), None)
     else:
         return ()

@@ -65,6 +65,10 @@ class ModuleText:
     """By number; every caller is among them, and none calls itself by way of others."""
     lines: Mapping[str, Sequence[str]] = field(repr=False, compare=False)
     """Of each computation, as they stand; `computation` parses those that are needed."""
+    entry: str | None = None
+    """Computation that the program begins with."""
+    is_gpu: bool = False
+    """Whether the text shows that it was compiled for a GPU."""
 
     def root_opcode(self, facts: InstructionFacts) -> str | None:
         """Return the opcode of the root of the computation that a fusion runs; else None."""
@@ -92,6 +96,8 @@ class ModuleText:
 _MODULE: Final = re.compile(r"HloModule ([^\s,]+)")
 # %region_0.4 (a: f32[]) -> f32[] {   region_1.4 {   ENTRY %main.5 (…) -> … {
 _COMPUTATION: Final = re.compile(r"(?:ENTRY )?%?([^\s(]+) (?:.*)\{$")
+# The GPU compiler keeps a fingerprint in the header (since 2023); libraries have targets.
+_OF_GPU: Final = ("fingerprint_before_lhs=", 'custom_call_target="__cu')
 # 1 "train_step"   1 {file_location_id=1 parent_frame_id=1}
 _TABLE_ROW: Final = re.compile(r"(\d{1,18}) (.+)")
 _FIELD: Final = re.compile(r"(\w+)=(\d{1,18})(?!\d)")
@@ -106,6 +112,7 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
     tables: dict[str, dict[int, str]] = {}
     table: dict[int, str] | None = None
     computation = ""
+    entry = None
     found: dict[str, ModuleInstruction] = {}
     roots: dict[str, Root] = {}
     lines: dict[str, list[str]] = {}
@@ -127,11 +134,14 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
             table = tables.setdefault(line, {})
         elif line.endswith("{") and (opening := _COMPUTATION.match(line)):
             computation = opening[1]
+            if line.startswith("ENTRY "):
+                entry = computation
             inside = lines.setdefault(computation, [])
         elif module is None and (opening := _MODULE.match(line)):
             module = opening[1]
             header = parse_module_header(line)
-    return ModuleText(module, header, found, roots, _frames(tables), lines)
+    is_gpu = any(mark in text for mark in _OF_GPU)
+    return ModuleText(module, header, found, roots, _frames(tables), lines, entry, is_gpu)
 
 
 def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:

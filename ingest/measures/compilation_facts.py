@@ -11,6 +11,7 @@ from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peaks, peaks
+from xlagraph.ingest.measures.planning import PlanningFacts, planning_facts
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
 from xlagraph.ingest.measures.program import Program
 from xlagraph.ingest.measures.succession import (
@@ -66,6 +67,8 @@ class CompilationFacts:
     """Key of the call path that led to what each value belongs to."""
     call_paths: tuple[CallPath, ...]
     """Callers before those that they call."""
+    planning: PlanningFacts | None
+    """What planning anew needs; None without module text, uses or live ranges."""
 
 
 def instruction_names(plan: Plan) -> dict[str, int]:
@@ -111,6 +114,7 @@ def join_facts(
         attributions=belonging,
         call_path_of_values=tuple(map(paths.key_by_frame.get, value_frame_ids)),
         call_paths=paths.paths,
+        planning=planning_facts(plan, spans, module_text) if module_text is not None else None,
     )
 
 

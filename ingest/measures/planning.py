@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from xlagraph.ingest.dump.hlo_text import hlo_module
+from xlagraph.ingest.dump.module_text import ModuleText
 from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.plan.hlo import WHOLE, Module
@@ -47,12 +49,24 @@ class PlanningFacts:
 
 
 def planning_facts(
-    plan: Plan, spans: Sequence[Span | None], module: Module, *, is_gpu: bool
+    plan: Plan, spans: Sequence[Span | None], text: ModuleText
 ) -> PlanningFacts | None:
-    """Derive the facts; None without uses or a schedule."""
+    """Derive the facts; None without uses, a schedule or a whole module text."""
     if plan.used_values is None or plan.live_ranges is None:
         return None
-    facts = _Facts(plan, spans, module, is_gpu=is_gpu)
+    try:
+        return _planning_facts(plan, spans, text)
+    except (LookupError, ValueError):  # the text names what it does not hold, or is cut
+        return None
+
+
+def _planning_facts(
+    plan: Plan, spans: Sequence[Span | None], text: ModuleText
+) -> PlanningFacts | None:
+    module = hlo_module(text)
+    if module is None:
+        return None
+    facts = _Facts(plan, spans, module, is_gpu=text.is_gpu)
     ids = [value.value_id for value in plan.values]
     sets = buffer_sets(ids, facts.positions, module, facts.computations)
     return PlanningFacts(

@@ -54,6 +54,7 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
         printedPeakBytes=(
             sum(entry.bytes for entry in printed.entries) if printed is not None else None
         ),
+        result=facts.planning.result if facts.planning is not None else None,
         **(_peaks(spaces[0]) if spaces else _no_peaks(has_ranges=ranges is not None)),
         sha256=identity.sha256,
         ingestedAt=identity.ingested_at,
@@ -186,12 +187,25 @@ def _values(source: RowSource) -> Columns:
         lastUse=facts.last_uses,
         aliasSet=alias_sets,
         aliasPosition=alias_positions,
+        **_planning(facts),
         **{
             name: [column[row] for row in source.defining_rows]
             for name, column in definition.items()
         },
         **_attribution(facts),
     )
+
+
+def _planning(facts: CompilationFacts) -> Columns:
+    planning = facts.planning
+    if planning is None:
+        absent = (None,) * len(facts.plan.values)
+        return {"bufferSet": absent, "neededUntil": absent}
+    rows = range(len(facts.plan.values))
+    return {
+        "bufferSet": planning.buffer_sets,
+        "neededUntil": [planning.needed_until.get(row) for row in rows],
+    }
 
 
 def _attribution(facts: CompilationFacts) -> Columns:
@@ -213,6 +227,8 @@ def _instructions(source: RowSource) -> Columns:
     if not instructions:
         return NO_ROWS
     peaks = source.facts.peaks
+    planning = source.facts.planning
+    post_orders = planning.post_orders if planning is not None else {}
     (
         names,
         opcodes,
@@ -238,6 +254,7 @@ def _instructions(source: RowSource) -> Columns:
         "target": targets,
         "rootOpcode": root_opcodes,
         "step": steps,
+        "postOrder": [post_orders.get(name) for name in names],
         "logicalBytes": _at_steps(peaks.logical_by_step, steps),
         "physicalBytes": _at_steps(peaks.physical_by_step, steps),
         "text": texts,

@@ -152,6 +152,17 @@ def _reuses(source: RowSource) -> Columns:
     )
 
 
+def _may_overwrite(source: RowSource) -> Columns:
+    planning = source.facts.planning
+    found = planning.overwrites if planning is not None else ()
+    return _edges(
+        [item.value for item in found],
+        [item.operand_value for item in found],
+        operand=[item.operand for item in found],
+        isOperand=[item.is_operand for item in found],
+    )
+
+
 def _from_op(source: RowSource) -> Columns:
     return _to_shared((item.op_name for item in source.facts.instructions), source.op_rows)
 
@@ -217,6 +228,7 @@ RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
     "IN_PRINTED_PEAK": _in_printed_peak,
     "UPDATES_IN_PLACE": _updates_in_place,
     "REUSES": _reuses,
+    "MAY_OVERWRITE": _may_overwrite,
     "FROM_OP": _from_op,
     "FROM_LINE": _from_line,
     "IN_FRAME": _in_frame,

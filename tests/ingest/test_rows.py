@@ -206,6 +206,7 @@ def test_the_compilation_has_its_sums_and_the_peaks_of_memory_space_0(rows):
         "totalBytes": 92,
         "allocationBytes": 92,
         "scheduleLength": 5,
+        "result": "out",
         "printedPeakStep": 3,
         "printedPeakBytes": 47,
         "reservedBytes": 24,
@@ -364,6 +365,40 @@ def test_every_instruction_that_the_dump_names_is_a_node_the_schedule_first(rows
         "(f32[4]{0})",
         "%out = (f32[4]{0}) tuple(%add)",
     )
+
+
+def test_what_planning_anew_needs_of_the_module_text_is_kept(rows):
+    assert nodes(rows, "Value", "label", "bufferSet", "neededUntil") == [
+        ("p", 0, 3),
+        ("add", 1, None),
+        ("out{}", 2, None),
+        ("x", 3, None),
+        ("neg", 4, None),
+        ("mul", 5, None),
+    ]
+    assert edges(rows, "MAY_OVERWRITE", "operand", "isOperand") == [("add", "p", 0, True)]
+    assert nodes(rows, "Instruction", "name", "postOrder")[:5] == [
+        ("p", 0),
+        ("neg", 1),
+        ("mul", 2),
+        ("add", 3),
+        ("out", 4),
+    ]
+
+
+def test_without_a_module_text_nothing_is_known_for_planning_anew():
+    rows = rows_of(DUMP)
+    assert set(nodes(rows, "Value", "bufferSet", "neededUntil")) == {(None, None)}
+    assert edges(rows, "MAY_OVERWRITE", "operand", "isOperand") == []
+
+
+@pytest.mark.parametrize(
+    "cut",
+    ["ENTRY %main", "  ROOT %out", "%fused (a", "calls=%fused"],
+)
+def test_a_module_text_that_is_cut_spoils_nothing_else(cut):
+    rows = rows_of(DUMP, MODULE_TEXT[: MODULE_TEXT.index(cut)])
+    assert len(nodes(rows, "Value", "label")) == 6
 
 
 def test_uses_and_positions_are_relationships(rows):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from xlagraph.ingest.dump.hlo_text import parse_hlo
+from xlagraph.ingest.dump.hlo_text import hlo_module
+from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.plan.hlo import WHOLE, Aliasing
 from xlagraph.plan.in_place import in_place_pairs
 from xlagraph.plan.overwriting import Input, Output, may_overwrite
@@ -10,6 +11,10 @@ from xlagraph.plan.post_order import post_order, scheduled_computations
 from xlagraph.plan.sets import buffer_sets
 
 HEADER = "HloModule jit_f, is_scheduled=true"
+
+
+def parse_hlo(text):
+    return hlo_module(parse_module_text(text, ()))
 
 
 def module(entry, *others, header=HEADER):
