@@ -97,11 +97,13 @@ class Graph(Protocol):
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
+        most_rows: int | None = None,
     ) -> Result:
         """Run one reading statement; parameters that it does not name are left out.
 
         Raises `QueryRefused` if it would write or reach beyond the graph, `QueryFailed`
-        if the engine refuses it, `GraphUnreachable` if the engine is gone.
+        if the engine refuses it or it has more rows or takes longer than allowed,
+        `GraphUnreachable` if the engine is gone.
         """
 
     def load(self) -> AbstractContextManager[Load]:

@@ -6,11 +6,13 @@ begins with a reading word, and loads or calls nothing from outside.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryFailed, QueryRefused
+
+Row = TypeVar("Row")
 
 _READING_WORDS: Final = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN"})
 _PREFIX_WORDS: Final = frozenset({"EXPLAIN", "PROFILE"})
@@ -131,6 +133,14 @@ def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> di
             if isinstance(part, str) and _SURROGATE.search(part):
                 raise QueryFailed(f"${name} holds text that is not UTF-8")
     return given
+
+
+def bounded_rows(rows: Iterable[Row], most_rows: int | None) -> Iterator[Row]:
+    """Yield the rows of a statement; QueryFailed where there are more than allowed."""
+    for number, row in enumerate(rows, 1):
+        if most_rows is not None and number > most_rows:
+            raise QueryFailed(f"the statement has more than {most_rows:,} rows; end it with LIMIT")
+        yield row
 
 
 def _parts(value: Cell) -> Iterator[Cell]:

@@ -99,8 +99,9 @@ class Export:
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
+        most_rows: int | None = None,
     ) -> Result:
-        del text, parameters, timeout_seconds
+        del text, parameters, timeout_seconds, most_rows
         return Result((), ())
 
     def load(self) -> AbstractContextManager["ExportLoad"]:

@@ -27,7 +27,7 @@ from xlagraph.graph.errors import (
 )
 from xlagraph.graph.ladybug import load as ladybug_load
 from xlagraph.graph.ladybug.lock import writing
-from xlagraph.graph.read_only import check_statement, given_parameters
+from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
@@ -74,6 +74,7 @@ class LadybugGraph:
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
+        most_rows: int | None = None,
     ) -> Result:
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
@@ -86,7 +87,8 @@ class LadybugGraph:
             raise query_error(error, timeout_seconds) from error
         with found:
             columns = tuple(found.get_column_names())
-            return Result(columns, tuple(tuple(map(_cell, row)) for row in found))
+            rows = tuple(tuple(map(_cell, row)) for row in bounded_rows(found, most_rows))
+            return Result(columns, rows)
 
     @contextmanager
     def load(self) -> Iterator[Load]:

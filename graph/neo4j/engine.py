@@ -37,7 +37,7 @@ from xlagraph.graph.errors import (
 )
 from xlagraph.graph.neo4j.browser_page import SETTINGS_STATEMENT, page_of_settings
 from xlagraph.graph.neo4j.calls import uninterrupted
-from xlagraph.graph.read_only import check_statement, given_parameters
+from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
@@ -214,23 +214,25 @@ class Neo4jGraph:
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
+        most_rows: int | None = None,
     ) -> Result:
         statement = check_statement(text, procedures=PROCEDURES)
         given = given_parameters(statement, parameters or {})
         with self._our_errors(timeout_seconds):
-            found = uninterrupted(
+            columns, records = uninterrupted(
                 lambda: self._driver.execute_query(
                     # the driver wants literal text; this text has passed the guard
                     neo4j.Query(text, timeout=timeout_seconds),
                     given,
                     routing_=neo4j.RoutingControl.READ,
                     database_=self._database,
+                    result_transformer_=lambda found: (
+                        tuple(found.keys()),
+                        list(bounded_rows(found, most_rows)),
+                    ),
                 )
             )
-        return Result(
-            tuple(found.keys),
-            tuple(tuple(map(_cell, record.values())) for record in found.records),
-        )
+        return Result(columns, tuple(tuple(map(_cell, record.values())) for record in records))
 
     @contextmanager
     def load(self) -> Iterator[Load]:
