@@ -11,12 +11,14 @@ from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.queries.advice.advise import Diagnosed, Diagnosis, Finding, advise
+    from xlagraph.queries.advice.rows import diagnosis_result
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
     from xlagraph.queries.checks.capacity import SpaceFit, first_changes, fit
     from xlagraph.queries.checks.totals import Check, CheckedCompilation, check
     from xlagraph.queries.comparison.compare import Comparison, compare
     from xlagraph.queries.comparison.groups import By, GroupGrowth
+    from xlagraph.queries.comparison.rows import comparison_result
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
         AmbiguousValue,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     )
     from xlagraph.queries.selection.runs import find_run, list_runs
     from xlagraph.queries.story.ending import Ending, Life
+    from xlagraph.queries.story.rows import story_cells
     from xlagraph.queries.story.value_story import ValueStory, value
 
 __all__ = [
@@ -76,6 +79,8 @@ __all__ = [
     "check",
     "check_queries",
     "compare",
+    "comparison_result",
+    "diagnosis_result",
     "find_compilation",
     "find_query",
     "find_run",
@@ -85,6 +90,7 @@ __all__ = [
     "load_catalogue",
     "run",
     "select",
+    "story_cells",
     "value",
 ]
 
@@ -93,12 +99,14 @@ __getattr__ = lazy_names(
     __name__,
     {
         "advice.advise": ["Diagnosed", "Diagnosis", "Finding", "advise"],
+        "advice.rows": ["diagnosis_result"],
         "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
         "checks.capacity": ["SpaceFit", "first_changes", "fit"],
         "checks.totals": ["Check", "CheckedCompilation", "check"],
         "comparison.compare": ["Comparison", "compare"],
         "comparison.groups": ["By", "GroupGrowth"],
+        "comparison.rows": ["comparison_result"],
         "errors": [
             "AmbiguousCompilation",
             "AmbiguousValue",
@@ -121,6 +129,7 @@ __getattr__ = lazy_names(
         ],
         "selection.runs": ["find_run", "list_runs"],
         "story.ending": ["Ending", "Life"],
+        "story.rows": ["story_cells"],
         "story.value_story": ["ValueStory", "value"],
     },
 )

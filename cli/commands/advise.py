@@ -40,7 +40,8 @@ def advise(
 
 
 def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
-    from xlagraph.cli.pages.advice import COLUMNS, finding_rows, write_diagnosis
+    from xlagraph.cli.pages.advice import write_diagnosis
+    from xlagraph.queries.advice.rows import diagnosis_result
 
     for text in diagnosis.notes:
         note(text)
@@ -48,4 +49,5 @@ def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
         with open_output(options) as stream:
             write_diagnosis(diagnosis, options.format, stream)
     else:
-        write_rows(COLUMNS, finding_rows(diagnosis), options)
+        result = diagnosis_result(diagnosis)
+        write_rows(result.columns, result.rows, options)

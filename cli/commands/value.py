@@ -32,7 +32,8 @@ def value(
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
-    from xlagraph.cli.pages.value import story_cells, story_lines, write_page
+    from xlagraph.cli.pages.value import story_lines, write_page
+    from xlagraph.queries.story.rows import story_cells
     from xlagraph.queries.story.value_story import value as value_story
 
     with opened(options) as graph:

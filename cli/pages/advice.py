@@ -9,34 +9,12 @@ from xlagraph.queries.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
-    from xlagraph.graph import Cell
     from xlagraph.queries.advice.advise import Diagnosis, Finding
 
-COLUMNS: Final = (
-    "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
-)  # fmt: skip
 SHOWN: Final = 5
 """Rows of evidence that a page shows of each finding."""
 WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"}
 """What the bytes of a finding are a share of, by the measure of its advice."""
-
-
-def finding_rows(diagnosis: "Diagnosis") -> list[tuple["Cell", ...]]:
-    """Return a row for each finding; its evidence is a list of objects, most bytes first."""
-    return [
-        (
-            finding.compilation,
-            finding.advice.title,
-            finding.query.id,
-            finding.advice.measure,
-            finding.bytes,
-            finding.share,
-            len(finding.rows),
-            [{name: row[name] for name in finding.evidence_columns} for row in finding.rows],
-            *(finding.advice.remedies[framework] for framework in FRAMEWORKS),
-        )
-        for finding in diagnosis.findings
-    ]
 
 
 def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> None:

@@ -7,7 +7,11 @@ from xlagraph.cli.options.limits import GrowthLimit
 from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
-from xlagraph.cli.pages.comparison_rows import (
+from xlagraph.cli.pages.comparison_sections import all_sections, group_section, headline
+from xlagraph.cli.pages.sections import Section, write_lines, write_sections
+from xlagraph.queries.byte_sizes import human_bytes
+from xlagraph.queries.comparison.groups import By
+from xlagraph.queries.comparison.rows import (
     GROWTH_COLUMNS,
     ONE_ROW_COLUMNS,
     PART_COLUMNS,
@@ -15,10 +19,6 @@ from xlagraph.cli.pages.comparison_rows import (
     one_row,
     part_rows,
 )
-from xlagraph.cli.pages.comparison_sections import all_sections, group_section, headline
-from xlagraph.cli.pages.sections import Section, write_lines, write_sections
-from xlagraph.queries.byte_sizes import human_bytes
-from xlagraph.queries.comparison.groups import By
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

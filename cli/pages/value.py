@@ -1,7 +1,6 @@
 """The story of a value as a page for people, and as one object for machines."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from xlagraph.cli.output.cells import escape_control_characters
@@ -14,35 +13,6 @@ if TYPE_CHECKING:
 SHOWN: Final = 10
 """Names, neighbours and readers that a page shows; machines get all."""
 _LABEL_WIDTH: Final = 9
-
-
-def story_cells(story: "ValueStory") -> "dict[str, Cell]":
-    """Return the parts of a story by name."""
-    life = asdict(story.life)
-    return {
-        "compilation": story.compilation,
-        "value": story.value,
-        "asked": story.asked,
-        "what": story.what,
-        "storage": story.storage,
-        "maker": story.maker,
-        "stack": story.stack,
-        "names": story.names,
-        "before": story.before,
-        "after": story.after,
-        "aliases": story.aliases,
-        "readers": story.readers,
-        "life": {
-            "liveFrom": life["live_from"],
-            "liveUntil": life["live_until"],
-            "lastUse": life["last_use"],
-            "scheduleLength": life["schedule_length"],
-            "endsAt": life["ends_at"],
-            "ending": str(life["ending"]),
-            "why": life["why"],
-        },
-        "peak": story.peak,
-    }
 
 
 def story_lines(story: "ValueStory") -> list[tuple[str, str]]:

@@ -1,15 +1,12 @@
 """A comparison as rows: one table of all its parts, one grouping, or one row of all."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from xlagraph.queries.comparison.compare import MEASURES
+from xlagraph.graph.engine import Cell, Result
+from xlagraph.queries.comparison.compare import MEASURES, ComparedPair, Comparison
 from xlagraph.queries.comparison.groups import By, largest_groups
 
-if TYPE_CHECKING:
-    from xlagraph.graph import Cell
-    from xlagraph.queries.comparison.compare import ComparedPair, Comparison
-
-    Rows = list[tuple[Cell, ...]]
+Rows = list[tuple[Cell, ...]]
 
 GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
 PART_COLUMNS: Final = ("part", "name", "compilationA", "compilationB", *GROWTH_COLUMNS)
@@ -20,7 +17,12 @@ ONE_ROW_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def part_rows(comparison: "Comparison", limit: int | None) -> "Rows":
+def comparison_result(comparison: Comparison, limit: int | None = None) -> Result:
+    """Return all parts of a comparison as one table; of each grouping the largest `limit`."""
+    return Result(PART_COLUMNS, tuple(part_rows(comparison, limit)))
+
+
+def part_rows(comparison: Comparison, limit: int | None) -> Rows:
     """Return the totals, then each compilation's reserved bytes, then each grouping."""
     compilations = [
         (part, *row)
@@ -36,7 +38,7 @@ def part_rows(comparison: "Comparison", limit: int | None) -> "Rows":
     return [*totals, *compilations, *groups]
 
 
-def total_rows(comparison: "Comparison") -> "Rows":
+def total_rows(comparison: Comparison) -> Rows:
     """Return each measure, summed over all compilations of a side; null where it is unknown."""
     growths = [comparison.growth_of(measure) for measure in MEASURES]
     return [
@@ -45,7 +47,7 @@ def total_rows(comparison: "Comparison") -> "Rows":
     ]
 
 
-def pair_rows(pairs: "tuple[ComparedPair, ...]") -> "Rows":
+def pair_rows(pairs: tuple[ComparedPair, ...]) -> Rows:
     """Return the reserved bytes of paired compilations, and of those without a partner."""
     return [
         (
@@ -60,14 +62,14 @@ def pair_rows(pairs: "tuple[ComparedPair, ...]") -> "Rows":
     ]
 
 
-def group_rows(comparison: "Comparison", by: By, limit: int | None) -> "Rows":
+def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
     """Return the largest groups, and all others as one: together they are the whole."""
     growths = comparison.groups[by]
     shown = largest_groups(growths, len(growths) if limit is None else limit)
     return [(*item.group, item.bytes_a, item.bytes_b, item.growth_bytes) for item in shown]
 
 
-def one_row(comparison: "Comparison") -> "tuple[Cell, ...]":
+def one_row(comparison: Comparison) -> tuple[Cell, ...]:
     """Return a comparison as one row of `ONE_ROW_COLUMNS`."""
     reserved, peak = comparison.reserved, comparison.growth_of("physicalPeak")
     unpaired_a = sum(1 for pair in comparison.unpaired if pair.a)
@@ -88,13 +90,13 @@ def one_row(comparison: "Comparison") -> "tuple[Cell, ...]":
     )
 
 
-def _most_grown(comparison: "Comparison", by: By) -> "tuple[Cell, Cell]":
+def _most_grown(comparison: Comparison, by: By) -> tuple[Cell, Cell]:
     # the largest change comes first, and that may be one that shrank
     grown = (item for item in comparison.groups[by] if item.growth_bytes > 0 and item.group[0])
     first = next(grown, None)
     return (None, None) if first is None else (_group_name(first.group), first.growth_bytes)
 
 
-def _group_name(cells: "tuple[Cell, ...]") -> "Cell":
+def _group_name(cells: tuple[Cell, ...]) -> Cell:
     known = [str(cell) for cell in cells if cell is not None]
     return ":".join(known) if known else None
