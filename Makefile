@@ -9,7 +9,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
-SUBPACKAGES := cli graph ingest plan queries runtime
+# the folders that pyproject.toml installs as xlagraph.NAME
+SUBPACKAGES := $(shell sed -nE 's/^"xlagraph\.[a-z]+" = "([a-z]+)"$$/\1/p' pyproject.toml)
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help

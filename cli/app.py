@@ -17,10 +17,12 @@ from xlagraph.cli.commands.compilations import compilations
 from xlagraph.cli.commands.cypher import cypher
 from xlagraph.cli.commands.export import export
 from xlagraph.cli.commands.ingest import ingest
+from xlagraph.cli.commands.mcp import mcp
 from xlagraph.cli.commands.query import query_app
 from xlagraph.cli.commands.remove import remove
 from xlagraph.cli.commands.runs import runs_app
 from xlagraph.cli.commands.schema import schema
+from xlagraph.cli.commands.serve import serve
 from xlagraph.cli.commands.value import value
 from xlagraph.cli.errors import report, report_usage
 from xlagraph.cli.exit_codes import ExitCode
@@ -45,6 +47,8 @@ COMMANDS: Final = (
     check,
     remove,
     export,
+    serve,
+    mcp,
 )
 """In the order of help; those that have commands of their own are apps."""
 

@@ -5,12 +5,15 @@ itself, without its sub-folders.
 """
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
 
 TREE = Path(__file__).resolve().parents[1]
-PARTS = ("runtime", "graph", "plan", "ingest", "queries", "cli")
+PARTS = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
+    "package-dir"
+].values()
 DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
 
 MAY_IMPORT = {
@@ -41,9 +44,11 @@ MAY_IMPORT = {
     "queries/comparison": "graph queries/selection",
     "queries/advice": "graph queries/catalogue queries/runner queries/selection",
     "queries/story": "graph queries/selection",
+    # the same over HTTP and for assistants
+    "serve": "runtime graph queries",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/options cli/output",
-    "cli/commands": "graph ingest queries queries/advice queries/catalogue queries/checks "
+    "cli/commands": "graph ingest serve queries queries/advice queries/catalogue queries/checks "
     "queries/comparison queries/lint queries/runner queries/selection queries/story "
     "cli cli/options cli/output cli/pages",
     "cli/pages": "graph ingest ingest/dump queries queries/advice queries/catalogue queries/checks "

@@ -20,14 +20,15 @@ def opened(options: GraphOptions, *, create: bool = False, wait: bool = True) ->
     from xlagraph.graph import open_graph
 
     with open_graph(
-        options.graph, create=create, wait=wait, ask_password=_ask_password, notify=note
+        options.graph, create=create, wait=wait, ask_password=ask_password, notify=note
     ) as graph:
         note(f"graph: {graph.location}")
         detail(", ".join(f"{name} {version}" for name, version in graph.versions.items()))
         yield graph
 
 
-def _ask_password(user: str) -> str | None:
+def ask_password(user: str) -> str | None:
+    """Ask for the password of a user; None where nobody can be asked."""
     if not can_ask():
         return None
     return getpass.getpass(f"password of {user}: ", stream=sys.stderr)

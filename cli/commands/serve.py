@@ -1,0 +1,84 @@
+"""`xlagraph serve`: the pages and the API over a graph."""
+
+import os
+import socket
+import sys
+import webbrowser
+from typing import Annotated, Final
+
+import typer
+
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.graph import ask_password
+from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.output.messages import note, problem
+
+TOKEN: Final = "XLAGRAPH_TOKEN"  # noqa: S105 - its name
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(
+    options: GraphOptions,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS", help=f"Where to listen; beyond this machine {TOKEN} must be set."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Serve the graph to a browser: runs, compilations, comparisons, queries; and a JSON API.
+
+    The first line on stdout is its address. It only reads, and an ingest goes on beside it.
+
+    Example: xlagraph serve --open
+    """
+    try:
+        import uvicorn
+
+        from xlagraph.serve import Access, create_app
+    except ModuleNotFoundError as error:
+        raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
+    from xlagraph.cli.commands.query import catalogue
+
+    token = os.environ.get(TOKEN)
+    if host not in _LOOPBACK and not token:
+        raise UsageError(f"--host {host} can be reached from elsewhere: set {TOKEN}, or leave it")
+    hosts = frozenset({host, *(_LOOPBACK if host in _LOOPBACK else ())})
+    app = create_app(
+        options.graph,
+        access=Access(hosts, token),
+        catalogue=catalogue(),
+        ask_password=ask_password,
+    )
+    listener = _listen(host, port)
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listener.getsockname()[1]}/"
+    sys.stdout.write(f"{address}\n")
+    sys.stdout.flush()
+    note("Ctrl-C ends it")
+    if open_:
+        webbrowser.open(address)
+    settings = uvicorn.Config(
+        app,
+        log_level="critical",  # what is cut off at the end is no error
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=0,
+    )
+    try:
+        uvicorn.Server(settings).run([listener])
+    except KeyboardInterrupt:
+        # Python would wait for the threads of statements that still run
+        problem("interrupted")
+        sys.stderr.flush()
+        os._exit(ExitCode.INTERRUPTED)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error

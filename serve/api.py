@@ -1,0 +1,213 @@
+"""The JSON API: what the commands print with `--format json`, for a browser and for scripts."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, cast
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from xlagraph.graph import Cell, Graph, GraphError, QueryFailed, QueryRefused, Result
+from xlagraph.queries import (
+    BadParameter,
+    Query,
+    QueryError,
+    UnknownQuery,
+    advise,
+    compare,
+    comparison_result,
+    diagnosis_result,
+    find_query,
+    list_runs,
+    run,
+    story_cells,
+    value,
+)
+from xlagraph.serve.guard import MOST_BODY_BYTES
+from xlagraph.serve.json_cells import described, finite, rows_of
+from xlagraph.serve.openapi import describe_api
+from xlagraph.serve.pool import GraphPool
+
+__all__ = ["routes"]
+
+MOST_SECONDS: Final = 30.0
+MOST_ROWS: Final = 100_000
+"""Of a statement; a canned query has a limit of its own."""
+
+_NOTES: Final = "X-Xlagraph-Notes"
+"""Header with what helps to read the rows, as JSON in ASCII."""
+
+_Answer = Callable[[Request], Awaitable[Response]]
+
+
+class BadRequest(ValueError):
+    """A request that means nothing; the message says what to send."""
+
+
+class _Rows(Response):
+    """Rows as one array of objects, a note for those who read them in a header."""
+
+    media_type = "application/json"
+
+    def __init__(self, result: Result, notes: Sequence[str] = ()) -> None:
+        headers = {_NOTES: json.dumps(list(notes))} if notes else None
+        super().__init__(json.dumps(rows_of(result), ensure_ascii=False), headers=headers)
+
+
+def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
+    """Return the routes of the API over a graph and a catalogue."""
+
+    def reading(answer: Callable[[Graph, Request], Response]) -> _Answer:
+        async def respond(request: Request) -> Response:
+            def read() -> Response:
+                with pool.borrow() as graph:
+                    return answer(graph, request)
+
+            return await _answered(read)
+
+        return respond
+
+    async def cypher(request: Request) -> Response:
+        try:
+            text, parameters = _statement(await _body(request), request)
+        except BadRequest as error:
+            return _error(400, error)
+
+        def read() -> Response:
+            with pool.borrow() as graph:
+                return _Rows(
+                    graph.query(text, parameters, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS)
+                )
+
+        return await _answered(read)
+
+    async def queries(request: Request) -> Response:
+        del request
+        return JSONResponse([described(query) for query in catalogue.values()])
+
+    async def api(request: Request) -> Response:
+        del request
+        return JSONResponse(describe_api(catalogue))
+
+    async def health(request: Request) -> Response:
+        del request
+        return JSONResponse({"status": "ok"})
+
+    def canned(graph: Graph, request: Request) -> Response:
+        query = find_query(request.path_params["id"], catalogue)
+        given = {name: _typed(query, name, text) for name, text in request.query_params.items()}
+        answer = run(graph, query.id, catalogue=catalogue, **given)
+        return _Rows(answer.result, answer.notes)
+
+    def runs(graph: Graph, request: Request) -> Response:
+        del request
+        return _Rows(list_runs(graph))
+
+    def compilations(graph: Graph, request: Request) -> Response:
+        name = request.query_params.get("run", "")
+        answer = run(graph, "overview/compilations", catalogue=catalogue, run=name)
+        return _Rows(answer.result, answer.notes)
+
+    def compared(graph: Graph, request: Request) -> Response:
+        comparison = compare(graph, _needed(request, "a"), _needed(request, "b"))
+        return _Rows(comparison_result(comparison))
+
+    def advised(graph: Graph, request: Request) -> Response:
+        diagnosis = advise(graph, request.path_params["key"], catalogue=catalogue)
+        return _Rows(diagnosis_result(diagnosis), diagnosis.notes)
+
+    def story(graph: Graph, request: Request) -> Response:
+        found = value(graph, _needed(request, "value"), request.path_params["key"])
+        return JSONResponse(finite(story_cells(found)))
+
+    return [
+        Route("/healthz", health),
+        Route("/api", api),
+        Route("/api/queries", queries),
+        Route("/api/query/{id:path}", reading(canned)),
+        Route("/api/cypher", cypher, methods=["POST"]),
+        Route("/api/runs", reading(runs)),
+        Route("/api/compilations", reading(compilations)),
+        Route("/api/compare", reading(compared)),
+        Route("/api/advise/{key:path}", reading(advised)),
+        Route("/api/value/{key:path}", reading(story)),
+    ]
+
+
+async def _answered(read: Callable[[], Response]) -> Response:
+    try:
+        return await run_in_threadpool(read)
+    except UnknownQuery as error:
+        return _error(404, error)
+    except (BadRequest, BadParameter, QueryRefused, QueryFailed) as error:
+        return _error(400, error)
+    except QueryError as error:  # no run, compilation or value of that name, or several
+        return _error(404, error)
+    except GraphError as error:
+        return _error(503, error)
+
+
+def _error(code: int, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, code)
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BODY_BYTES:
+            raise BadRequest(f"a request has at most {MOST_BODY_BYTES:,} bytes")
+    return bytes(body)
+
+
+def _statement(body: bytes, request: Request) -> tuple[str, dict[str, Cell]]:
+    # no form of a foreign page can send this type
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise BadRequest("expected Content-Type: application/json")
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadRequest("expected JSON in UTF-8") from None
+    if not isinstance(given, dict) or not isinstance(given.get("statement"), str):
+        raise BadRequest('expected {"statement": "MATCH …", "parameters": {…}}')
+    if unknown := sorted(given.keys() - {"statement", "parameters"}):
+        raise BadRequest(f"expected statement and parameters, found {unknown[0][:80]}")
+    parameters = given.get("parameters") or {}
+    if not isinstance(parameters, dict):
+        raise BadRequest("expected an object of parameters by name")
+    return given["statement"], cast("dict[str, Cell]", parameters)
+
+
+def _needed(request: Request, name: str) -> str:
+    found = request.query_params.get(name, "")
+    if not found:
+        raise BadRequest(f"expected ?{name}=…")
+    return found
+
+
+def _typed(query: Query, name: str, text: str) -> "str | int | float | bool":
+    """Return a parameter of a request as the type that its query declares."""
+    parameter = next((item for item in query.parameters if item.name == name), None)
+    if parameter is None:
+        known = ", ".join(item.name for item in query.parameters)
+        raise BadRequest(f"{query.id} has no parameter {name[:80]}; it has {known}")
+    try:
+        return _READ[parameter.type](text)
+    except ValueError:
+        raise BadRequest(f"{name} is {parameter.type}, found {text[:80]!r}") from None
+
+
+def _boolean(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"
+
+
+_READ: Final[Mapping[str, Callable[[str], str | int | float | bool]]] = {
+    "STRING": str,
+    "INTEGER": int,
+    "FLOAT": float,
+    "BOOLEAN": _boolean,
+}

@@ -1,0 +1,41 @@
+"""The ASGI application: pages and the API over one graph, behind the guard."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from xlagraph.queries import Query, load_catalogue
+from xlagraph.serve import api
+from xlagraph.serve.guard import Access, Guard
+from xlagraph.serve.pool import GraphPool
+
+__all__ = ["create_app"]
+
+
+def create_app(
+    location: str | Path | None = None,
+    *,
+    access: Access | None = None,
+    catalogue: Mapping[str, Query] | None = None,
+    ask_password: Callable[[str], str | None] | None = None,
+) -> Starlette:
+    """Return the application over the graph that `open_graph` finds, which raises without one.
+
+    The catalogue is by default that of the canned queries alone.
+    """
+    pool = GraphPool(location, ask_password)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        yield
+        pool.close()
+
+    return Starlette(
+        routes=api.routes(pool, load_catalogue() if catalogue is None else catalogue),
+        middleware=[Middleware(Guard, access=access or Access())],
+        lifespan=lifespan,
+    )

@@ -1,0 +1,119 @@
+"""Who may ask, and what a browser may do with an answer.
+
+Any page that a browser shows can send requests to a service on the same machine. Three
+checks keep such pages out: the Host header must name this service (a foreign name may lead
+here by DNS), a request that says where it comes from must come from here, and on other
+addresses than loopback a token is asked for.
+"""
+
+import hmac
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Access", "Guard"]
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+MOST_BODY_BYTES: Final = 1 << 20
+MOST_AT_ONCE: Final = 32
+"""Requests under way; one more is told to come back."""
+
+_HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
+        " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+        " require-trusted-types-for 'script'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may ask."""
+
+    hosts: frozenset[str] = LOOPBACK
+    """Names by which the service may be called, without port."""
+    token: str | None = None
+    """What a caller must know, as bearer token or as password; None asks for nothing."""
+
+
+class Guard:
+    """ASGI middleware that refuses what `Access` does not allow, and sets the headers."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+        self._under_way = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(Headers(scope=scope), str(scope["method"]))
+        if refusal is None and self._under_way >= MOST_AT_ONCE:
+            refusal = _refused(503, "too many requests at once", {"Retry-After": "1"})
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        self._under_way += 1
+        try:
+            await (refusal or self._app)(scope, receive, send_guarded)
+        finally:
+            self._under_way -= 1
+
+    def _refusal(self, headers: Headers, method: str) -> Response | None:
+        host = headers.get("host", "")
+        if _name_of(host) not in self._access.hosts:
+            return _refused(421, "this service has another name")
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            return _refused(403, "another page may not ask this service")
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return _refused(403, "another page may not ask this service")
+        if self._access.token is not None and not _knows(headers, self._access.token):
+            return _refused(
+                401, "a token is needed", {"WWW-Authenticate": 'Basic realm="xlagraph"'}
+            )
+        if method not in ("GET", "HEAD", "POST"):
+            return _refused(405, f"{method[:20]} is not answered", {"Allow": "GET, HEAD, POST"})
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
+            return _refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")
+        return None
+
+
+def _name_of(host: str) -> str:
+    if host.startswith("["):  # [::1]:8000
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()
+
+
+def _knows(headers: Headers, token: str) -> bool:
+    kind, _, given = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "basic":
+        try:
+            given = b64decode(given, validate=True).decode().partition(":")[2]
+        except (NotBase64, UnicodeDecodeError):
+            return False
+    elif kind.lower() != "bearer":
+        return False
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+def _refused(code: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error": message}, code, headers)

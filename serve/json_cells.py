@@ -1,0 +1,51 @@
+"""Rows and queries as JSON can write them."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from xlagraph.graph import Cell, Result
+from xlagraph.queries import Query
+
+__all__ = ["described", "finite", "rows_of"]
+
+
+def rows_of(result: Result) -> list[Cell]:
+    """Return a mapping from column to cell for each row."""
+    return [finite(row) for row in result.mappings()]
+
+
+def finite(cell: Cell) -> Cell:
+    """Return a cell without NaN and infinity, for which JSON has no word."""
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    if isinstance(cell, Mapping):
+        return {name: finite(item) for name, item in cell.items()}
+    if isinstance(cell, Sequence) and not isinstance(cell, str):
+        return [finite(item) for item in cell]
+    return cell
+
+
+def described(query: Query) -> dict[str, Cell]:
+    """Return what a caller must know of a canned query."""
+    return {
+        "id": query.id,
+        "kind": query.kind,
+        "title": query.title,
+        "question": query.answers,
+        "measure": query.measure,
+        "parameters": [
+            {
+                "name": item.name,
+                "type": item.type,
+                "required": item.required,
+                "default": item.default,
+                "description": item.description,
+            }
+            for item in query.parameters
+        ],
+        "columns": [
+            {"name": item.name, "type": item.type, "description": item.description}
+            for item in query.columns
+        ],
+        "text": query.text,
+    }

@@ -1,0 +1,89 @@
+"""Requests that an attacker would send, through a browser on the same machine or from afar."""
+
+import base64
+
+import pytest
+from starlette.testclient import TestClient
+
+from xlagraph.serve import Access, create_app
+
+ADDRESS = "http://127.0.0.1:8000"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", ""]
+)
+def test_a_foreign_name_that_leads_here_is_refused(client, host):
+    assert client.get("/api/runs", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:8000", "127.0.0.1:1", "[::1]:8000"])
+def test_this_machine_has_several_names(client, host):
+    assert client.get("/healthz", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_another_page_may_not_ask(client, headers):
+    assert client.get("/api/runs", headers=headers).status_code == 403
+
+
+def test_its_own_page_may_ask(client):
+    own = {"origin": ADDRESS, "sec-fetch-site": "same-origin"}
+    assert client.get("/api/runs", headers=own).status_code == 200
+
+
+def test_every_answer_forbids_scripts_from_data_and_frames(client):
+    for path in ("/healthz", "/api/runs", "/nothing"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe-inline" not in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_only_reading_methods_are_answered(client):
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert client.request(method, "/api/runs").status_code == 405
+
+
+def test_a_large_request_is_refused_before_it_is_read(client):
+    headers = {"content-type": "application/json"}
+    body = b" " * (2 << 20)
+    assert client.post("/api/cypher", content=body, headers=headers).status_code == 413
+
+    def pieces():
+        for _ in range(32):
+            yield b" " * (1 << 16)
+
+    assert client.post("/api/cypher", content=pieces(), headers=headers).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["/../etc/passwd", "/page/../../pyproject.toml", "/page/%2e%2e/app.py", "/.git/config"]
+)
+def test_no_path_leads_to_a_file_that_is_not_served(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_a_token_is_asked_for_where_it_is_set(served_graph):
+    access = Access(frozenset({"gpu-box"}), "open sesame")
+    with TestClient(create_app(served_graph, access=access), base_url="http://gpu-box") as client:
+        refused = client.get("/api/runs")
+        assert refused.status_code == 401
+        assert refused.headers["www-authenticate"].startswith("Basic")
+        for wrong in ("Bearer open", "Basic !", "Digest open sesame", "Bearer "):
+            assert client.get("/api/runs", headers={"authorization": wrong}).status_code == 401
+        bearer = {"authorization": "Bearer open sesame"}
+        assert client.get("/api/runs", headers=bearer).status_code == 200
+        password = base64.b64encode(b"me:open sesame").decode()
+        basic = {"authorization": f"Basic {password}"}
+        assert client.get("/api/runs", headers=basic).status_code == 200

@@ -1,0 +1,79 @@
+"""`xlagraph serve`: its first line is its address, and Ctrl-C ends it at once."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+COMMAND = (sys.executable, "-c", "from xlagraph.cli import main; raise SystemExit(main())")
+
+
+@pytest.fixture
+def start():
+    started = []
+
+    def start_command(*arguments, **environment):
+        process = subprocess.Popen(
+            [*COMMAND, "serve", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        started.append(process)
+        return process
+
+    yield start_command
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_the_first_line_is_the_address_of_a_free_port_on_this_machine(start, served_graph):
+    process = start("--graph", str(served_graph))
+    address = process.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(f"{address}api/runs") as answer:
+        assert [row["run"] for row in json.load(answer)] == ["after", "before"]
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+def test_ctrl_c_does_not_wait_for_a_statement(start, served_graph):
+    process = start("--graph", str(served_graph))
+    address = process.stdout.readline().strip()
+    statement = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000000) AS b RETURN sum(a * b) AS sum"
+    body = json.dumps({"statement": statement})
+    port = int(address.rstrip("/").rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as asking:
+        request = (
+            f"POST /api/cypher HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+        )
+        asking.sendall(request.encode())
+        with urllib.request.urlopen(f"{address}healthz"):  # answered while the other runs
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 130
+
+
+def test_beyond_this_machine_a_token_is_needed(start, served_graph):
+    process = start("--graph", str(served_graph), "--host", "0.0.0.0")
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "set XLAGRAPH_TOKEN" in errors
+
+
+def test_without_a_graph_nothing_listens(start, tmp_path):
+    process = start("--graph", str(tmp_path / "missing.lbug"))
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, out) == (3, "")
+    assert "no graph at" in errors
