@@ -12,8 +12,9 @@ from zipfile import ZipFile
 import pytest
 
 TREE = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-SUBPACKAGES = ("cli", "graph", "ingest", "plan", "queries", "runtime")
+CONFIGURATION = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = CONFIGURATION["project"]
+SUBPACKAGES = tuple(CONFIGURATION["tool"]["setuptools"]["package-dir"].values())
 
 
 @pytest.fixture(scope="module")
