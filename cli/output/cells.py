@@ -33,7 +33,7 @@ def cell_text(column: str, cell: "Cell") -> str:
             return human_bytes(cell)
         case int():
             return str(cell)
-        case float() if column.endswith("Share"):
+        case float() if column.lower().endswith("share"):
             return share_text(cell, signed=column == "growthShare")
         case float():
             return f"{cell:.6g}"

@@ -16,6 +16,10 @@
 // @column   opName      STRING          op name of that instruction, as the framework set it
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
+// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile    STRING          file of the innermost line outside of installed packages
+// @column   userLine    INTEGER         that line
 // @measure  assigned
 // @note     The value itself is one of them; where nothing aliases it, it stands alone.
 // @status   stable
@@ -28,6 +32,7 @@ WHERE w.aliasSet = v.aliasSet
 RETURN w.aliasPosition AS position, w.label AS value, w.sizeBytes AS sizeBytes,
        w.liveFrom AS liveFrom, w.liveUntil AS liveUntil, w.name AS instruction,
        w.shape AS shape, w.opcode AS opcode, w.opName AS opName,
-       w.sourceFile AS sourceFile, w.sourceLine AS sourceLine
+       w.sourceFile AS sourceFile, w.sourceLine AS sourceLine,
+       w.attributedOpName AS attributedOpName, w.userFile AS userFile, w.userLine AS userLine
 ORDER BY position, value
 LIMIT $limit

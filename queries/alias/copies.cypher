@@ -23,6 +23,10 @@
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @column   memorySpace   INTEGER       number of the memory space of the copy
 // @column   peakCopyBytes INTEGER       its share of the peak where the original holds room of
 //           the same memory space then too, or is loop state that is overwritten; null elsewhere
@@ -65,7 +69,9 @@ RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS p
        usedBy, neededBy, users, originalLive, ofLoop,
        b.parameterNumber IS NOT NULL AND o.opcode = 'parameter' AS ofParameter,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine, v.memorySpace AS memorySpace,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
+       v.memorySpace AS memorySpace,
        CASE WHEN o.memorySpace = v.memorySpace AND heldToo AND (originalLive OR ofLoop)
             THEN p.physicalBytes ELSE null END AS peakCopyBytes
 ORDER BY sizeBytes DESC, value, copied

@@ -15,6 +15,11 @@
 // @column   opName          STRING          op name of that instruction, as the framework set it
 // @column   sourceFile      STRING          source file of that instruction
 // @column   sourceLine      INTEGER         line in that file
+// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile        STRING          file of the innermost line outside of installed
+//           packages
+// @column   userLine        INTEGER         that line
 // @column   outputOpcode    STRING          opcode of the output
 // @column   outputOpName    STRING          its op name
 // @measure  assigned
@@ -35,6 +40,7 @@ RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label
        v.shape AS shape, v.sizeBytes AS sizeBytes, w.label AS output,
        w.aliasSet = v.aliasSet AS inPlace, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        w.opcode AS outputOpcode, w.opName AS outputOpName
 ORDER BY sizeBytes DESC, parameterNumber, shapeIndex, output
 LIMIT $limit

@@ -14,6 +14,10 @@
 // @column   opName      STRING        its op name, as the framework set it
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile    STRING        file of the innermost line outside of installed packages
+// @column   userLine    INTEGER       that line
 // @measure  shared
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
@@ -24,6 +28,7 @@ WITH a, v, u, e WHERE e.label IS NOT NULL
 RETURN e.label AS earlier, v.label AS later, a.number AS allocation,
        u.sharedBytes AS sharedBytes, u.step AS step, v.name AS instruction,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sharedBytes DESC, step, later, earlier
 LIMIT $limit

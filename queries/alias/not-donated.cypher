@@ -17,6 +17,11 @@
 // @column   opName           STRING          op name of that instruction, as the framework set it
 // @column   sourceFile       STRING          source file of that instruction
 // @column   sourceLine       INTEGER         line in that file
+// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile         STRING          file of the innermost line outside of installed
+//           packages
+// @column   userLine         INTEGER         that line
 // @column   memorySpace      INTEGER         number of the memory space of the input
 // @column   freeInSpace      INTEGER         of the free outputs, how many lie in that space
 // @column   savedBytes       INTEGER         reserved bytes that donation saves: its size, less
@@ -70,6 +75,7 @@ RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label
        candidateOutputs, freeOutputs,
        v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        a.memorySpace AS memorySpace, freeInSpace,
        CASE WHEN freeInSpace = 0 OR heldBytes > v.sizeBytes THEN 0
             ELSE v.sizeBytes - heldBytes END AS savedBytes

@@ -6,19 +6,21 @@
 // @param    module      STRING = ''   name of a module; all of them if empty
 // @param    memorySpace INTEGER = 0   number of the memory space
 // @param    limit       INTEGER = 20  rows to return
-// @column   opName      STRING        op name of that instruction, as the framework set it
+// @column   opName      STRING        op name that values belong to, as the framework set it
 // @column   bytesA      INTEGER       at the peaks of the first run
 // @column   bytesB      INTEGER       at the peaks of the second run
 // @column   growthBytes INTEGER       the difference
 // @measure  physical
 // @note     Physical shares of the peak, summed over the compilations of each run.
+// @note     What has no op name of its own counts for the op that it is made of or read by.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH r.name AS run, c, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH v.opName AS opName,
+WITH replace(v.attributedOpName, '/jit(main)', '') AS opName,
      sum(CASE WHEN run = $runA THEN p.physicalBytes ELSE 0 END) AS bytesA,
      sum(CASE WHEN run = $runB THEN p.physicalBytes ELSE 0 END) AS bytesB
 RETURN opName, bytesA, bytesB, bytesB - bytesA AS growthBytes

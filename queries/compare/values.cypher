@@ -8,7 +8,7 @@
 // @param    limit       INTEGER = 20  rows to return
 // @column   change      STRING        new, gone, grown, shrunk, or reshaped: as many bytes in
 //           another shape
-// @column   opName      STRING        op name of that instruction, as the framework set it
+// @column   opName      STRING        op name that they belong to, as the framework set it
 // @column   opcode      STRING        opcode of the instruction that makes it
 // @column   shapeIndex  STRING        tuple index, in braces; null if the instruction gives no
 //           tuple
@@ -23,6 +23,7 @@
 // @note     Values above 0 bytes, thread-local ones left out, grouped by op name, opcode and
 //           tuple index. What did not change is left out; the largest change comes first,
 //           whichever its sign.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
@@ -30,7 +31,7 @@ OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH r.name AS run, c, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
-WITH run, v.opName AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
+WITH run, replace(v.attributedOpName, '/jit(main)', '') AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
      min(v.shape) AS shape, count(*) AS valueCount, sum(v.sizeBytes) AS sizeBytes
 WITH opName, opcode, shapeIndex,
      min(CASE WHEN run = $runA THEN shape ELSE null END) AS shapeA,

@@ -16,6 +16,10 @@
 // @column   opName      STRING          op name of that instruction, as the framework set it
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
+// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile    STRING          file of the innermost line outside of installed packages
+// @column   userLine    INTEGER         that line
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
@@ -28,6 +32,7 @@ WHERE walked <= 2 * $hops
 MATCH (x:Value {key: k})
 RETURN walked / 2 AS hop, x.label AS value, x.name AS instruction, x.sizeBytes AS sizeBytes,
        x.shape AS shape, x.opcode AS opcode, x.opName AS opName,
-       x.sourceFile AS sourceFile, x.sourceLine AS sourceLine
+       x.sourceFile AS sourceFile, x.sourceLine AS sourceLine,
+       x.attributedOpName AS attributedOpName, x.userFile AS userFile, x.userLine AS userLine
 ORDER BY hop, value
 LIMIT $limit

@@ -16,6 +16,10 @@
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @measure  physical
 // @note     The backward pass are the instructions whose op name holds "transpose(" (JAX),
 //           "gradient_tape/" or "gradients/" (TensorFlow). What it reads and did not make itself
@@ -51,6 +55,7 @@ WHERE rematted = 0 AND neededAt IS NOT NULL
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, neededAt,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

@@ -13,6 +13,10 @@
 // @column   opName      STRING        op name of that instruction, as the framework set it
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile    STRING        file of the innermost line outside of installed packages
+// @column   userLine    INTEGER       that line
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
@@ -22,5 +26,6 @@ OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction) WHERE i.step = v.lastUse
 RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, i.name AS instruction,
        v.lastUse AS step, v.liveUntil AS liveUntil,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value

@@ -17,6 +17,10 @@
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @measure  assigned, physical
 // @note     What lives to the end of the program is left out, and what nothing in the schedule
 //           uses.
@@ -30,6 +34,7 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBy
        v.liveFrom AS liveFrom, v.lastUse AS lastUse, v.liveUntil AS liveUntil,
        v.liveUntil - v.lastUse AS idleSteps, i.name AS keptUntil,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, idleSteps DESC, value
 LIMIT $limit

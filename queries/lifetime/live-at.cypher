@@ -19,6 +19,10 @@
 // @column   opName      STRING        op name of that instruction, as the framework set it
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile    STRING        file of the innermost line outside of installed packages
+// @column   userLine    INTEGER       that line
 // @measure  assigned
 // @note     Of all memory spaces. Given neither, the step is that of the physical peak of
 //           memory space 0. A step wins over an instruction.
@@ -35,6 +39,7 @@ RETURN v.label AS value, a.memorySpace AS memorySpace, a.number AS allocation,
        h.offsetBytes AS offsetBytes, v.sizeBytes AS sizeBytes, a.role AS role,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

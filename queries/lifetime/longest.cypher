@@ -15,6 +15,10 @@
 // @column   opName      STRING        op name of that instruction, as the framework set it
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile    STRING        file of the innermost line outside of installed packages
+// @column   userLine    INTEGER       that line
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
@@ -25,6 +29,7 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, a.role AS role,
        v.liveUntil - v.liveFrom + 1 AS steps,
        v.sizeBytes * (v.liveUntil - v.liveFrom + 1) AS byteSteps,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY byteSteps DESC, value
 LIMIT $limit

@@ -4,17 +4,24 @@
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    memorySpace   INTEGER = 0   number of the memory space
 // @param    limit         INTEGER = 20  rows to return
-// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceFile    STRING        source file of the op that they belong to, innermost frame
 // @column   sourceLine    INTEGER       line in that file
 // @column   values        INTEGER       how many values are live at the peak
 // @column   physicalBytes INTEGER       their own shares of the physical peak
+// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
 // @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
 // @measure  physical
+// @note     What has no op name of its own counts for the op that it is made of or read by.
+// @note     Lines of installed packages count too: peak/by-caller has your own.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-RETURN v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
-       count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+WITH max(s.physicalPeakBytes) AS peakBytes,
+     v.attributedFile AS sourceFile, v.attributedLine AS sourceLine, count(v) AS values,
+     sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+RETURN sourceFile, sourceLine, values, physicalBytes,
+       CASE WHEN peakBytes > 0 THEN 1.0 * physicalBytes / peakBytes ELSE null END AS peakShare,
+       sizeBytes
 ORDER BY physicalBytes DESC, sizeBytes DESC, sourceFile, sourceLine
 LIMIT $limit

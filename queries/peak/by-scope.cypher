@@ -9,15 +9,21 @@
 // @column   scope         STRING        leading parts of the op name; null if there is none
 // @column   values        INTEGER       how many values are live at the peak
 // @column   physicalBytes INTEGER       their own shares of the physical peak
+// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
 // @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
 // @measure  physical
 // @note     An op name with fewer parts than depth is its own scope, so that nothing is lost.
+// @note     What has no op name of its own counts for the op that it is made of or read by.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-OPTIONAL MATCH (:Op {key: v.opName})-[:WITHIN]->(z:Scope {depth: $depth})
-RETURN coalesce(z.name, v.opName) AS scope,
-       count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+OPTIONAL MATCH (v)-[:ATTRIBUTED_TO]->(:Op)-[:WITHIN]->(z:Scope {depth: $depth})
+WITH max(s.physicalPeakBytes) AS peakBytes,
+     coalesce(z.name, v.attributedOpName) AS scope, count(v) AS values,
+     sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+RETURN scope, values, physicalBytes,
+       CASE WHEN peakBytes > 0 THEN 1.0 * physicalBytes / peakBytes ELSE null END AS peakShare,
+       sizeBytes
 ORDER BY physicalBytes DESC, sizeBytes DESC, scope
 LIMIT $limit

@@ -7,13 +7,18 @@
 // @column   shape         STRING        shape, without layout
 // @column   values        INTEGER       how many values are live at the peak
 // @column   physicalBytes INTEGER       their own shares of the physical peak
+// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
 // @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
 // @measure  physical
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-RETURN v.shape AS shape,
-       count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+WITH max(s.physicalPeakBytes) AS peakBytes,
+     v.shape AS shape, count(v) AS values,
+     sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+RETURN shape, values, physicalBytes,
+       CASE WHEN peakBytes > 0 THEN 1.0 * physicalBytes / peakBytes ELSE null END AS peakShare,
+       sizeBytes
 ORDER BY physicalBytes DESC, sizeBytes DESC, shape
 LIMIT $limit

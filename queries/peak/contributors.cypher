@@ -9,11 +9,16 @@
 // @column   offsetBytes   INTEGER       where it begins in the allocation
 // @column   sizeBytes     INTEGER       assigned size, padding included
 // @column   physicalBytes INTEGER       its own share; 0 where a later value holds all its bytes
+// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
 // @column   shape         STRING        shape, without layout
 // @column   opcode        STRING        opcode of the instruction that makes it
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @column   liveFrom      INTEGER       first step in which it is needed
 // @column   liveUntil     INTEGER       last step in which it is needed, inclusive
 // @measure  physical
@@ -25,8 +30,11 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)<-[h:HOLDS]-(a:Allocation)
 RETURN v.label AS value, a.number AS allocation, h.offsetBytes AS offsetBytes,
        v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       CASE WHEN s.physicalPeakBytes > 0 THEN 1.0 * p.physicalBytes / s.physicalPeakBytes
+            ELSE null END AS peakShare,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

@@ -17,6 +17,11 @@
 // @column   opName             STRING        op name of that instruction, as the framework set it
 // @column   sourceFile         STRING        source file of that instruction
 // @column   sourceLine         INTEGER       line in that file
+// @column   attributedOpName   STRING        op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile           STRING        file of the innermost line outside of installed
+//           packages
+// @column   userLine           INTEGER       that line
 // @measure  printed, physical
 // @note     Values of one memory space that are listed, or live at its physical peak; XLA mixes
 //           all spaces in its list.
@@ -30,6 +35,7 @@ RETURN v.label AS value, l.rank AS rank, l.printedBytes AS printedBytes,
        v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        p.physicalBytes IS NOT NULL AS liveAtPhysicalPeak,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

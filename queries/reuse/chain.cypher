@@ -16,6 +16,10 @@
 // @column   opName      STRING          op name of that instruction, as the framework set it
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
+// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile    STRING          file of the innermost line outside of installed packages
+// @column   userLine    INTEGER         that line
 // @measure  shared
 // @note     Later in the order (liveFrom, liveUntil, valueId), in the same allocation, sharing
 //           at least a byte with it. A value without a live range has no place in that order.
@@ -39,6 +43,7 @@ WHERE w.key IS NOT NULL
 RETURN w.label AS value, past - first AS sharedBytes, w.sizeBytes AS sizeBytes,
        w.liveFrom AS liveFrom, w.liveUntil AS liveUntil, w.aliasSet = v.aliasSet AS inPlace,
        w.shape AS shape, w.opcode AS opcode, w.opName AS opName,
-       w.sourceFile AS sourceFile, w.sourceLine AS sourceLine
+       w.sourceFile AS sourceFile, w.sourceLine AS sourceLine,
+       w.attributedOpName AS attributedOpName, w.userFile AS userFile, w.userLine AS userLine
 ORDER BY liveFrom, liveUntil, w.valueId
 LIMIT $limit

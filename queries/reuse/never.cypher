@@ -17,6 +17,10 @@
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @measure  assigned, physical
 // @note     Temporaries are the values of allocations with the role temp, with a live range and
 //           a size above 0.
@@ -33,6 +37,7 @@ RETURN v.label AS value, a.number AS allocation, h.offsetBytes AS offsetBytes,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil,
        v.liveUntil - v.liveFrom + 1 AS steps,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

@@ -16,6 +16,10 @@
 // @column   opName      STRING          op name of that instruction, as the framework set it
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
+// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile    STRING          file of the innermost line outside of installed packages
+// @column   userLine    INTEGER         that line
 // @measure  assigned
 // @note     Values without a live range come last.
 // @status   stable
@@ -26,6 +30,7 @@ WHERE h.offsetBytes <= $offsetBytes AND $offsetBytes < h.offsetBytes + h.sizeByt
 RETURN v.label AS value, h.offsetBytes AS offsetBytes, v.sizeBytes AS sizeBytes,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY liveFrom, liveUntil, v.valueId
 LIMIT $limit

@@ -12,11 +12,11 @@
 // @column   ingestedAt  STRING       ISO 8601, UTC
 // @column   tag         STRING       name=value of the tag that sorts; null if none does
 // @measure  physical
-// @note     Compilations in which a value of the op is live at the physical peak.
+// @note     Compilations in which a value that belongs to the op is live at the physical peak.
 // @note     A tag sorts by number where its values are digits alone, else by text; runs without
 //           it come last.
 // @status   stable
-MATCH (o:Op {key: $opName})<-[:FROM_OP]-(:Instruction)-[:DEFINES]->(v:Value)
+MATCH (:Op {key: $opName})<-[:ATTRIBUTED_TO]-(v:Value)
 MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace {color: $memorySpace})<-[:USES_SPACE]-(c:Compilation)
 WHERE c.state = 'complete'
 WITH c, sum(p.physicalBytes) AS bytes

@@ -4,19 +4,20 @@
 // @param    run          STRING = ''   name of a run; all of them if empty
 // @param    memorySpace  INTEGER = 0   number of the memory space
 // @param    limit        INTEGER = 20  rows to return
-// @column   opName       STRING        op name of that instruction, as the framework set it
+// @column   opName       STRING        op name that values belong to, as the framework set it
 // @column   compilations INTEGER       in how many compilations it is at the peak
 // @column   totalBytes   INTEGER       its physical shares in all of them
 // @column   maxBytes     INTEGER       the largest of its shares in one of them
 // @measure  physical
 // @note     Shares above 0 only. The largest share is that of all values of the op in one
 //           compilation together.
+// @note     What has no op name of its own counts for the op that it is made of or read by.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete' AND ($run = '' OR r.name = $run)
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
 WHERE p.physicalBytes > 0
-WITH v.opName AS opName, c.key AS compilation, sum(p.physicalBytes) AS bytes
+WITH v.attributedOpName AS opName, c.key AS compilation, sum(p.physicalBytes) AS bytes
 WITH opName, count(compilation) AS compilations, sum(bytes) AS totalBytes, max(bytes) AS maxBytes
 RETURN opName, compilations, totalBytes, maxBytes
 ORDER BY compilations DESC, totalBytes DESC, opName

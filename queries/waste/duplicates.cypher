@@ -4,7 +4,7 @@
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    memorySpace   INTEGER = 0   number of the memory space
 // @param    limit         INTEGER = 20  rows to return
-// @column   opName        STRING        op name of all of them
+// @column   opName        STRING        op name that all of them belong to
 // @column   shape         STRING        shape, without layout
 // @column   copies        INTEGER       how many are live at the physical peak
 // @column   sizeBytes     INTEGER       assigned size of one, the largest if layouts differ
@@ -16,7 +16,7 @@
 // @measure  assigned, physical
 // @note     Live together is live at the physical peak, with bytes of its own: of two values
 //           that share all bytes in an in-place update one counts.
-// @note     Values without an op name are left out, and tuple tables.
+// @note     Values that belong to no op are left out, and tuple tables.
 // @note     Equal op and shape do not make equal values: query, key and value of one layer have
 //           both. Two fusions over one array can differ inside, so they are never called alike; nor
 //           is what is overwritten in place.
@@ -34,7 +34,7 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
 WITH v, p
 WHERE p.physicalBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque']
-      AND v.opName IS NOT NULL
+      AND v.attributedOpName IS NOT NULL
 OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
 WITH v, p, count(n) AS overwriters
 OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)<-[u:USED_BY]-(o:Value)
@@ -43,7 +43,7 @@ WITH v, p, overwriters, v.opcode AS opcode, count(o) AS operands,
      coalesce(min(o.valueId), -1) AS least,
      coalesce(sum(o.valueId * (1 + u.operand)), 0) AS weighted,
      coalesce(max(o.sizeBytes), 0) AS widest
-WITH v.opName AS opName, v.shape AS shape, opcode, operands, least, weighted,
+WITH v.attributedOpName AS opName, v.shape AS shape, opcode, operands, least, weighted,
      v.lastUse IS NOT NULL AND overwriters = 0
      AND ((opcode IN ['copy', 'convert', 'transpose', 'broadcast', 'all-gather'] AND operands > 0)
           OR opcode = 'iota' OR (opcode = 'fusion' AND widest <= 8)) AS telling,

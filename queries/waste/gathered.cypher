@@ -13,6 +13,10 @@
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @column   liveFrom      INTEGER       first step in which it is needed
 // @column   liveUntil     INTEGER       last step in which it is needed, inclusive
 // @measure  physical
@@ -41,6 +45,7 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBy
        i.rootOpcode AS rootOpcode,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

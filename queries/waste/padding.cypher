@@ -18,6 +18,10 @@
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @column   peakPaddingBytes INTEGER    padding within its share of the physical peak; null where
 //           it is not live then
 // @measure  dense, assigned, physical
@@ -44,6 +48,7 @@ RETURN v.label AS value, v.shape AS shape, v.layout AS layout, v.denseBytes AS d
        p.physicalBytes AS physicalBytes, v.dtype AS dtype, a.memorySpace AS memorySpace,
        v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        CASE WHEN p.physicalBytes < v.sizeBytes - v.denseBytes THEN p.physicalBytes
             WHEN p.physicalBytes IS NULL THEN null
             ELSE v.sizeBytes - v.denseBytes END AS peakPaddingBytes

@@ -15,6 +15,10 @@
 // @column   opName         STRING        op name of that instruction, as the framework set it
 // @column   sourceFile     STRING        source file of that instruction
 // @column   sourceLine     INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile       STRING        file of the innermost line outside of installed packages
+// @column   userLine       INTEGER       that line
 // @measure  assigned, physical
 // @note     An intermediate is a value of a temp block, or one that is gone before the end from
 //           the buffer of an output. The next state of a loop is none: it has to be kept.
@@ -53,6 +57,7 @@ OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.name AS producer, consumer, consumerOpcode,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

@@ -14,6 +14,10 @@
 // @column   opName        STRING        op name of that instruction, as the framework set it
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
+//           made of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
 // @column   memorySpace   INTEGER       number of the memory space of the allocation
 // @column   halfBytes     INTEGER       half of its share of the peak: what half the width would
 //           take away; null for what enters, leaves or is constant, and where it is not live then
@@ -37,7 +41,9 @@ OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.dtype AS dtype, v.sizeBytes AS sizeBytes,
        p.physicalBytes AS physicalBytes, a.role AS role,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
-       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine, a.memorySpace AS memorySpace,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
+       a.memorySpace AS memorySpace,
        CASE WHEN a.role IN ['temp', 'liveOut', 'output'] AND v.liveUntil < c.scheduleLength
             THEN p.physicalBytes / 2 ELSE null END AS halfBytes
 ORDER BY sizeBytes DESC, value

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from plain.answer import PlainAnswer, Row, find_answers
+from plain.attribution import Belonging
 from plain.plan import PlainDump, PlainValue
 from plain.questions import PAIRS, questions, questions_over_runs
 from real_dumps import Real
@@ -26,6 +27,11 @@ OF_A_VALUE: dict[str, Callable[[PlainValue], object]] = {
     "opName": lambda item: item.made.op_name,
     "sourceFile": lambda item: item.made.source[0],
     "sourceLine": lambda item: item.made.source[1],
+}
+OF_ITS_OP: dict[str, Callable[[Belonging], object]] = {
+    "attributedOpName": lambda belongs: belongs.op_name,
+    "userFile": lambda belongs: belongs.user[0],
+    "userLine": lambda belongs: belongs.user[1],
 }
 """Columns that come with `value` everywhere."""
 
@@ -57,6 +63,8 @@ def _agree(rows: list[dict[str, Cell]], answer: PlainAnswer, expected: list[Row]
         assert found == expected
         return
     assert Counter(found) == Counter(expected)
+    if not answer.largest:
+        return
     measured = [row[answer.largest] for row in rows]
     known = [number for number in measured if isinstance(number, int)]
     assert known == sorted(known, reverse=True)
@@ -68,9 +76,10 @@ def _tell_of_values(rows: list[dict[str, Cell]], dump: PlainDump) -> None:
     values = {item.label: item for item in dump.values}
     for row in rows:
         item = values[str(row["value"])]
-        assert {name: row[name] for name in OF_A_VALUE} == {
+        belongs = dump.belonging(item)
+        assert {name: row[name] for name in [*OF_A_VALUE, *OF_ITS_OP]} == {
             name: tell(item) for name, tell in OF_A_VALUE.items()
-        }
+        } | {name: tell(belongs) for name, tell in OF_ITS_OP.items()}
 
 
 @pytest.mark.parametrize("query", OVER_RUNS)
@@ -96,6 +105,8 @@ def test_groups_add_up_to_the_peak(real: Real):
         for color in dump.colors:
             shares = dump.shares(color)
             for query in (query for query in ANSWERS if query.startswith("peak/by-")):
+                if query == "peak/by-stack":  # has its own sums
+                    continue
                 rows = ask(real, query, compilation=dump.key, memorySpace=color)
                 sums = [
                     sum(int(str(row[name])) for row in rows)

@@ -23,7 +23,7 @@ class PlainAnswer:
     columns: tuple[str, ...]
     compute: Callable[..., Rows]
     largest: str | None
-    """The column by which rows fall; None where they must come in the very order given."""
+    """The column by which rows fall; None: they must come in the very order given; '': in any."""
 
     def rows(self, plain: object, parameters: Mapping[str, str | int]) -> list[Row]:
         """Compute the rows for parameters as the query has them."""
@@ -34,6 +34,11 @@ class PlainAnswer:
 def in_order(columns: str) -> Callable[[Callable[..., Rows]], PlainAnswer]:
     """Name the columns of rows that must come in the order given."""
     return lambda compute: PlainAnswer(tuple(columns.split()), compute, None)
+
+
+def in_any_order(columns: str) -> Callable[[Callable[..., Rows]], PlainAnswer]:
+    """Name the columns of rows whose order a test of their own looks at."""
+    return lambda compute: PlainAnswer(tuple(columns.split()), compute, "")
 
 
 def largest_first(column: str, columns: str) -> Callable[[Callable[..., Rows]], PlainAnswer]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from plain.answer import Row
-from plain.plan import PlainValue
+from plain.plan import PlainDump, PlainValue
 
 
 def scope(op_name: str | None, depth: int) -> str | None:
@@ -27,12 +27,21 @@ class Group:
     """What the values of one group have in common."""
 
     columns: str
-    of: Callable[[PlainValue], Row]
+    of: Callable[[PlainDump, PlainValue], Row]
 
 
-OP = Group("opName", lambda item: (item.made.op_name,))
-LINE = Group("sourceFile sourceLine", lambda item: item.made.source)
-OPCODE = Group("opcode", lambda item: (item.made.opcode,))
-SCOPE = Group("scope", lambda item: (scope(item.made.op_name, 3),))
-DTYPE = Group("dtype", lambda item: (item.dtype,))
-SHAPE = Group("shape", lambda item: (item.shape,))
+OP = Group("opName", lambda dump, item: (dump.belonging(item).op_name,))
+LINE = Group("sourceFile sourceLine", lambda dump, item: dump.belonging(item).source)
+OPCODE = Group("opcode", lambda _, item: (item.made.opcode,))
+SCOPE = Group("scope", lambda dump, item: (scope(dump.belonging(item).op_name, 3),))
+DTYPE = Group("dtype", lambda _, item: (item.dtype,))
+SHAPE = Group("shape", lambda _, item: (item.shape,))
+CALLER = Group("userFile userLine userFunction", lambda dump, item: dump.belonging(item).user)
+
+
+def over_generations(op_name: str | None) -> str | None:
+    """Leave out what older JAX puts between the function and its ops."""
+    return None if op_name is None else op_name.replace("/jit(main)", "")
+
+
+COMPARED_OP = Group("opName", lambda dump, item: (over_generations(dump.belonging(item).op_name),))

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from plain.text import PlainModule, PlainText, dense_bytes, filled, read_instruction, read_module
+from plain.attribution import Belonging, belonging
+from plain.text import (
+    PlainModule,
+    PlainText,
+    dense_bytes,
+    filled,
+    read_called,
+    read_instruction,
+    read_module,
+    read_operands,
+)
 
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.plan import Allocation, Plan, Position, Use
@@ -145,6 +155,44 @@ class PlainDump:
             self.module.instructions.get(instruction, PlainText()),
             self.module.frames,
         )
+
+    def line(self, instruction: str) -> str:
+        """Give the text of an instruction, the module text's first; '' if none has it."""
+        return self.module.lines.get(instruction) or self.plan.instructions.get(instruction, "")
+
+    def opcode(self, instruction: str) -> str | None:
+        """Give the opcode of that text."""
+        return read_instruction(self.line(instruction)).opcode
+
+    def operands(self, instruction: str) -> list[tuple[str, tuple[int, ...]]]:
+        """Give the operands of that text, each with the element of it that is read."""
+        return read_operands(self.line(instruction))
+
+    def called(self, instruction: str) -> list[str]:
+        """Give the computations that it runs."""
+        return read_called(self.line(instruction))
+
+    def index(self, instruction: str) -> tuple[int, ...]:
+        """Give the element that a get-tuple-element reads."""
+        return tuple(map(int, re.findall(r", index=(\d+)", self.line(instruction))[:1]))
+
+    @cached_property
+    def named(self) -> list[str]:
+        """The instructions that the dump names."""
+        used = self.plan.used_values or ()
+        names = [*self.schedule, *(value.name for value in self.plan.values)]
+        names += [use.instruction for item in used for use in item.uses]
+        return list(dict.fromkeys(names))
+
+    def belonging(self, value: PlainValue) -> Belonging:
+        """Tell whose a value is."""
+        if value not in self._belongings:
+            self._belongings[value] = belonging(self, value)
+        return self._belongings[value]
+
+    @cached_property
+    def _belongings(self) -> dict[PlainValue, Belonging]:
+        return {}
 
     def root(self, instruction: str) -> str | None:
         """Give the opcode of the root of a fusion."""

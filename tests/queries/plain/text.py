@@ -40,6 +40,26 @@ class PlainModule:
     root_opcodes: dict[str, str] = field(default_factory=dict)
     """By computation."""
     frames: dict[int, tuple[str, int]] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
+    """What stands behind `name = `."""
+    computations: dict[str, str] = field(default_factory=dict)
+    """By instruction."""
+    roots: dict[str, str] = field(default_factory=dict)
+    """Instruction by computation."""
+    stacks: dict[int, tuple[str, int, str, int | None]] = field(default_factory=dict)
+    """File, line, function and the calling frame."""
+    columns: dict[int, int] = field(default_factory=dict)
+    """Of frames."""
+
+    def stack(self, frame: int) -> list[tuple[str, int, str, int]]:
+        """Give the places that led to a frame, the outermost first."""
+        places = []
+        at: int | None = frame
+        while at is not None:
+            file, line, function, caller = self.stacks[at]
+            places.append((file, line, function, self.columns[at]))
+            at = caller
+        return places[::-1]
 
 
 def read_instruction(text: str) -> PlainText:
@@ -73,6 +93,10 @@ def read_module(text: str) -> PlainModule:
         elif found := re.match(r"  (ROOT )?%?([\w.-]+) = (.*)", line):
             told = read_instruction(found[3])
             module.instructions[found[2]] = told
+            module.lines[found[2]] = found[3]
+            module.computations[found[2]] = computation
+            if found[1]:
+                module.roots[computation] = found[2]
             if found[1] and told.opcode:
                 module.root_opcodes[computation] = told.opcode
         elif line.strip():
@@ -81,7 +105,52 @@ def read_module(text: str) -> PlainModule:
         location = tables["FileLocations"][_number("file_location_id", frame)]
         name = tables["FileNames"][_number("file_name_id", location)]
         module.frames[number] = (ast.literal_eval(name), _number("line", location))
+        function = tables["FunctionNames"][_number("function_name_id", location)]
+        caller = _number("parent_frame_id", frame) - 1
+        module.columns[number] = _number("column", location)
+        module.stacks[number] = (
+            *module.frames[number],
+            ast.literal_eval(function),
+            caller or None,
+        )
     return module
+
+
+def read_operands(text: str) -> list[tuple[str, tuple[int, ...]]]:
+    """Read the operands, each with the element of it that is read."""
+    opcode = _opcode(text)
+    if opcode in (None, "parameter", "constant", "iota"):
+        return []
+    start = text.index(f" {opcode}(") + len(f" {opcode}(")
+    depth, end = 1, start
+    while depth and end < len(text):
+        depth += (text[end] in "({[") - (text[end] in ")}]")
+        end += 1
+    inner = re.sub(r"/\*.*?\*/", "", text[start : end - 1])
+    names, depth = [""], 0
+    for character in inner:
+        depth += (character in "({[") - (character in ")}]")
+        if character == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += character
+    found = []
+    for name in names:
+        if name.strip():
+            operand, *parts = name.split()[-1].removeprefix("%").split("#")
+            found.append((operand, tuple(map(int, parts))))
+    return found
+
+
+def read_called(text: str) -> list[str]:
+    """Read the computations that an instruction runs or applies."""
+    keys = (
+        "calls|to_apply|body|condition|branch_computations|true_computation|false_computation"
+        "|called_computations"
+    )
+    text = text.partition(", metadata=")[0]
+    found = re.findall(rf", (?:{keys})=(\{{.*?\}}|[^,]*)", text)
+    return [name for group in found for name in re.findall(r"[^{}%, ]+", group)]
 
 
 def dense_bytes(shape: str) -> int | None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
-from plain.groups import LINE, OP, OPCODE, SHAPE, Group
+from plain.groups import COMPARED_OP, LINE, OPCODE, SHAPE, Group, over_generations
 from plain.plan import PlainDump, PlainValue, chosen, role
 
 
@@ -45,7 +45,8 @@ def values(
             for item in dump.values:
                 is_here = item.allocation.color == memory_space and item.size > 0
                 if is_here and role(item.allocation) != "threadLocal":
-                    group = (item.made.op_name, item.made.opcode, item.shape_index)
+                    op_name = over_generations(dump.belonging(item).op_name)
+                    group = (op_name, item.made.opcode, item.shape_index)
                     groups.setdefault(group, ([], []))[side].append(item)
     rows = []
     for group, sides in groups.items():
@@ -93,14 +94,14 @@ def _grouped_by(group: Group) -> PlainAnswer:
     ) -> Rows:
         def shares(dump: PlainDump) -> Iterator[tuple[Row, int]]:
             for item, share in dump.shares(memory_space).items():
-                yield group.of(item), share
+                yield group.of(dump, item), share
 
         return _growth(dumps, shares, (run_a, run_b), module)
 
     return grouped
 
 
-ops = _grouped_by(OP)
+ops = _grouped_by(COMPARED_OP)
 lines = _grouped_by(LINE)
 opcodes = _grouped_by(OPCODE)
 shapes = _grouped_by(SHAPE)

@@ -2,8 +2,8 @@
 
 from collections import Counter, defaultdict
 
-from plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
-from plain.groups import DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
+from plain.answer import PlainAnswer, Row, Rows, in_any_order, in_order, largest_first
+from plain.groups import CALLER, DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
 from plain.plan import PlainDump, PlainValue, held_bytes
 
 
@@ -21,7 +21,7 @@ def _grouped_by(group: Group) -> PlainAnswer:
     def grouped(dump: PlainDump, memory_space: int) -> Rows:
         groups: dict[Row, list[tuple[int, int]]] = defaultdict(list)
         for item, share in dump.shares(memory_space).items():
-            groups[group.of(item)].append((share, item.size))
+            groups[group.of(dump, item)].append((share, item.size))
         for name, members in groups.items():
             shares, sizes = zip(*members, strict=True)
             yield *name, len(members), sum(shares), sum(sizes)
@@ -35,6 +35,25 @@ by_opcode = _grouped_by(OPCODE)
 by_scope = _grouped_by(SCOPE)
 by_dtype = _grouped_by(DTYPE)
 by_shape = _grouped_by(SHAPE)
+by_caller = _grouped_by(CALLER)
+
+
+@in_any_order("depth function file line sourceColumn ownBytes cumulativeBytes")
+def by_stack(dump: PlainDump, memory_space: int, min_percent: int = 1) -> Rows:
+    own: Counter[tuple[object, ...]] = Counter()
+    for item, share in dump.shares(memory_space).items():
+        belongs = dump.belonging(item)
+        stack = tuple(dump.module.stack(belongs.frame)) if belongs.frame else ()
+        own[stack or ((*belongs.source, None, None),)] += share
+    whole = sum(own.values())
+    cumulative: Counter[tuple[object, ...]] = Counter()
+    for stack, share in own.items():
+        for depth in range(1, len(stack) + 1):
+            cumulative[stack[:depth]] += share
+    for stack in sorted(cumulative, key=str):
+        if cumulative[stack] > 0 and 100 * cumulative[stack] >= min_percent * whole:
+            file, line, function, column = stack[-1]
+            yield len(stack), function, file, line, column, own[stack], cumulative[stack]
 
 
 @in_order("step instruction opcode logicalBytes physicalBytes")

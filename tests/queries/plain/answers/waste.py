@@ -84,8 +84,8 @@ def wide_types(dump: PlainDump) -> Rows:
 def duplicates(dump: PlainDump, memory_space: int) -> Rows:
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for item, share in dump.shares(memory_space).items():
-        if share > 0 and item.is_array and item.made.op_name is not None:
-            groups[item.made.op_name, item.shape].append(item.size)
+        if share > 0 and item.is_array and (name := dump.belonging(item).op_name) is not None:
+            groups[name, item.shape].append(item.size)
     for group, sizes in groups.items():
         if len(sizes) > 1:
             yield *group, len(sizes), max(sizes), sum(sizes)

@@ -1,0 +1,44 @@
+// The peak as a tree of calls, from the outermost caller inwards
+// @kind     table
+// @answers  Which calls of mine lead to the memory at the peak?
+// @param    compilation     STRING          key of a compilation, or a unique part of it
+// @param    memorySpace     INTEGER = 0     number of the memory space
+// @param    minPercent      INTEGER = 1     leave calls out below which less of the peak lies
+// @param    limit           INTEGER = 1000  rows to return
+// @bounds   minPercent      0..100
+// @column   depth           INTEGER         callers above it and itself, from 1
+// @column   function        STRING          function; null where the dump has no call stacks
+// @column   file            STRING          its source file
+// @column   line            INTEGER         the line there that calls on, or that made the values
+// @column   sourceColumn    INTEGER         column in that line
+// @column   ownBytes        INTEGER         physical shares of what this very line made
+// @column   cumulativeBytes INTEGER         the same with all that it calls
+// @column   share           FLOAT           cumulativeBytes as a part of the peak, 0 to 1
+// @measure  physical
+// @note     Callers come before what they call, the calls of one caller by line. What belongs to
+//           no line, as parameters do, is the row without function, file and line.
+// @note     A dump without call stacks has a row for each line. Of stacks deeper than 31 frames
+//           the outermost are left out.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+OPTIONAL MATCH (v)-[:ATTRIBUTED_FRAME]->(f:Frame)
+WITH max(s.physicalPeakBytes) AS peakBytes, coalesce(f.key, '') AS frame,
+     CASE WHEN f.key IS NULL THEN v.attributedFile ELSE null END AS lineFile,
+     CASE WHEN f.key IS NULL THEN v.attributedLine ELSE null END AS lineNumber,
+     sum(p.physicalBytes) AS bytes
+OPTIONAL MATCH (:Frame {key: frame})-[:CALLED_FROM*1..30]->(caller)
+WITH peakBytes, frame, lineFile, lineNumber, bytes, collect(caller.key) + [frame] AS frames
+UNWIND frames AS frameKey
+OPTIONAL MATCH (g:Frame {key: frameKey})
+WITH coalesce(g.treeOrder, '') AS treeOrder, coalesce(g.depth, 1) AS depth,
+     g.function AS function, coalesce(g.file, lineFile) AS file,
+     coalesce(g.line, lineNumber) AS line, g.sourceColumn AS sourceColumn, max(peakBytes) AS peakBytes,
+     sum(CASE WHEN frameKey = frame THEN bytes ELSE 0 END) AS ownBytes,
+     sum(bytes) AS cumulativeBytes
+WHERE cumulativeBytes > 0 AND 100.0 * cumulativeBytes / peakBytes >= $minPercent
+RETURN depth, function, file, line, sourceColumn, ownBytes, cumulativeBytes,
+       1.0 * cumulativeBytes / peakBytes AS share
+ORDER BY treeOrder, file, line, function, sourceColumn, depth
+LIMIT $limit

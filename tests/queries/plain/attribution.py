@@ -1,0 +1,177 @@
+"""A second writing of the rule by which a value belongs to an op, from its words.
+
+A result is an instruction and an element of what it returns, both as in the module text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plain.plan import PlainDump, PlainValue
+
+Result = tuple[str, tuple[int, ...]]
+
+MOVES = {
+    *("copy", "copy-start", "copy-done", "bitcast", "bitcast-convert", "convert", "transpose"),
+    *("reshape", "broadcast", "pad", "slice", "dynamic-slice", "concatenate", "reverse"),
+    *("get-tuple-element", "tuple", "opt-barrier", "optimization-barrier"),
+    *("slice-start", "slice-done", "dynamic-slice-start", "dynamic-slice-done"),
+    *("async-update", "async-done"),
+}
+RUNS = ("fusion", "call", "async-start", "custom-call")
+
+
+@dataclass(frozen=True)
+class Belonging:
+    """Whose a value is."""
+
+    rule: str | None = None
+    op_name: str | None = None
+    source: tuple[str | None, int | None] = (None, None)
+    user: tuple[str | None, int | None, str | None] = (None, None, None)
+    frame: int = 0
+
+
+def belonging(dump: "PlainDump", value: "PlainValue") -> Belonging:
+    """Apply the rules one after the other."""
+    index = tuple(int(number) for number in re.findall(r"\d+", value.shape_index or ""))
+    here = (value.name, index)
+    if named(dump, value.name):
+        return _of(dump, "own", value.name)
+    if found := inside(dump, here):
+        return _of(dump, "inside", found)
+    seen: set[Result] = set()
+    at: Result | None = here
+    while at and at not in seen:
+        seen.add(at)
+        at = moved(dump, at)
+        if at and (found := own_or_inside(dump, at)):
+            return _of(dump, "operand", found)
+    steps = dump.steps
+    for reader in sorted((name for name in value.users if name in steps), key=lambda n: steps[n]):
+        if found := own_or_inside(dump, (reader, ())):
+            return _of(dump, "reader", found)
+    return Belonging()
+
+
+def named(dump: "PlainDump", name: str) -> bool:
+    """Tell whether an instruction has an op name."""
+    return bool(dump.text(name).op_name)
+
+
+def own_or_inside(dump: "PlainDump", result: Result) -> str | None:
+    """Apply rules 1 and 2."""
+    return result[0] if named(dump, result[0]) else inside(dump, result)
+
+
+def inside(dump: "PlainDump", result: Result) -> str | None:
+    """Look into what a fusion, call, async or custom call runs, breadth first."""
+    queue = list(roots(dump, result))
+    for name, element in queue:  # grows meanwhile
+        if named(dump, name):
+            return name
+        queue += [one for one in roots(dump, (name, element)) if one not in queue]
+        operands = dump.operands(name)
+        if dump.opcode(name) == "get-tuple-element":
+            operands = [(each, part + dump.index(name) + element) for each, part in operands[:1]]
+        queue += [one for each in operands if (one := through_tuples(dump, each)) not in queue]
+    return None
+
+
+def roots(dump: "PlainDump", result: Result) -> Iterator[Result]:
+    """Name the roots of the computations that an instruction runs."""
+    name, element = result
+    if dump.opcode(name) not in RUNS:
+        return
+    if dump.opcode(name) == "async-start" and element:
+        if element[0] != 1:  # operands and context
+            return
+        element = element[1:]
+    for computation in dump.called(name):
+        if computation in dump.module.roots:
+            yield through_tuples(dump, (dump.module.roots[computation], element))
+
+
+def through_tuples(dump: "PlainDump", result: Result) -> Result:
+    """An element of a tuple is that operand of it."""
+    name, element = result
+    if dump.opcode(name) != "tuple" or not element or element[0] >= len(dump.operands(name)):
+        return result
+    operand, part = dump.operands(name)[element[0]]
+    return through_tuples(dump, (operand, part + element[1:]))
+
+
+def moved(dump: "PlainDump", result: Result) -> Result | None:
+    """Name what a result is a moved form of: the first operand, or what goes in."""
+    name, element = result
+    opcode = dump.opcode(name)
+    operands = dump.operands(name)
+    if opcode == "parameter":
+        return passed_in(dump, result)
+    if not operands:
+        return None
+    first, part = operands[0]
+    if opcode == "get-tuple-element":
+        return through_tuples(dump, (first, part + dump.index(name) + element))
+    if opcode == "tuple" and element:
+        operand = through_tuples(dump, result)
+        return None if operand == result else operand
+    if opcode in ("while", "copy", "opt-barrier", "optimization-barrier"):
+        return through_tuples(dump, (first, part + element))
+    if opcode in MOVES or opcode == "call" or only_moves(dump, name):
+        return through_tuples(dump, (first, part))
+    return None
+
+
+def passed_in(dump: "PlainDump", result: Result) -> Result | None:
+    """Name what is passed for a parameter of a loop, branch or call."""
+    name, element = result
+    computation = dump.module.computations.get(name)
+    for caller in dump.named:
+        if dump.opcode(caller) not in ("while", "call", "conditional", "async-start"):
+            continue
+        called = dump.called(caller)
+        if computation in called:
+            number = int(re.findall(r"parameter\((\d+)\)", dump.line(name))[0])
+            if dump.opcode(caller) == "conditional":
+                number = called.index(computation) + 1
+            if number < len(dump.operands(caller)):
+                operand, part = dump.operands(caller)[number]
+                return through_tuples(dump, (operand, part + element))
+            return None
+    return None
+
+
+def only_moves(dump: "PlainDump", name: str) -> bool:
+    """Tell whether a fusion or an async computation does nothing else."""
+    if dump.opcode(name) not in ("fusion", "async-start") or not dump.called(name):
+        return False
+    return all(
+        dump.opcode(each) in MOVES | {"parameter", "constant"} or only_moves(dump, each)
+        for each, computation in dump.module.computations.items()
+        if computation in dump.called(name)
+    ) and set(dump.called(name)) <= set(dump.module.computations.values())
+
+
+def _of(dump: "PlainDump", rule: str, name: str) -> Belonging:
+    made = dump.text(name)
+    frame = made.frame if made.frame in dump.module.stacks else 0
+    user: tuple[str | None, int | None, str | None] = (None, None, None)
+    if frame:
+        at: int | None = frame
+        while at is not None:
+            file, line, function, at = dump.module.stacks[at]
+            if not is_installed(file):
+                user = (file, line, function)
+                break
+    elif made.source[0] and not is_installed(made.source[0]):
+        user = (*made.source, None)
+    return Belonging(rule, made.op_name, made.source, user, frame)
+
+
+def is_installed(file: str) -> bool:
+    """Tell whether a file is not the user's own."""
+    parts = ("site-packages/", "dist-packages/", "lib/python3.")
+    return file.startswith("<frozen") or any(part in file for part in parts)
