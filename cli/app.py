@@ -20,6 +20,7 @@ from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
 from xlagraph.cli.commands.query import query_app
 from xlagraph.cli.commands.remove import remove
+from xlagraph.cli.commands.report import report as report_command
 from xlagraph.cli.commands.runs import runs_app
 from xlagraph.cli.commands.schema import schema
 from xlagraph.cli.commands.serve import serve
@@ -44,6 +45,7 @@ COMMANDS: Final = (
     value,
     advise,
     compare,
+    report_command,
     check,
     remove,
     export,

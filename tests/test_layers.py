@@ -44,12 +44,14 @@ MAY_IMPORT = {
     "queries/comparison": "graph queries/selection",
     "queries/advice": "graph queries/catalogue queries/runner queries/selection",
     "queries/story": "graph queries/selection",
+    # a page to look at, from what graph and queries know
+    "report": "runtime graph queries queries/comparison queries/story",
     # the same over HTTP and for assistants
     "serve": "runtime graph queries",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/options cli/output",
-    "cli/commands": "graph ingest serve queries queries/advice queries/catalogue queries/checks "
-    "queries/comparison queries/lint queries/runner queries/selection queries/story "
+    "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
+    "queries/checks queries/comparison queries/lint queries/runner queries/selection queries/story "
     "cli cli/options cli/output cli/pages",
     "cli/pages": "graph ingest ingest/dump queries queries/advice queries/catalogue queries/checks "
     "queries/comparison queries/story cli cli/options cli/output",

@@ -58,7 +58,7 @@ def test_the_wheel_holds_every_module_query_and_type_marker(wheel: Path) -> None
         f"xlagraph/{path.relative_to(TREE)}"
         for name in SUBPACKAGES
         for path in (TREE / name).rglob("*")
-        if path.suffix in {".py", ".cypher", ".typed"}
+        if path.suffix in {".py", ".cypher", ".typed", ".js", ".css"}
     }
     assert wanted <= set(ZipFile(wheel).namelist())
     assert {f"xlagraph/{name}/py.typed" for name in SUBPACKAGES} <= wanted

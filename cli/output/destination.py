@@ -78,7 +78,7 @@ def open_output(destination: Destination) -> Iterator[TextIO]:
             yield sys.stdout
             sys.stdout.flush()
     else:
-        with _open_whole(destination.output) as stream:
+        with open_whole(destination.output) as stream:
             yield stream
 
 
@@ -102,7 +102,8 @@ def _named(target: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def _open_whole(path: Path) -> Iterator[TextIO]:
+def open_whole(path: Path) -> Iterator[TextIO]:
+    """Yield a stream to a file that appears whole when the context ends, or not at all."""
     target = path.resolve()
     if target.exists() and not target.is_file():  # a device or a pipe: nothing to rename over
         with _named(path), target.open("w", encoding="utf-8", newline="") as stream:

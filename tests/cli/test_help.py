@@ -11,7 +11,7 @@ from xlagraph.queries import load_catalogue
 
 COMMANDS = (
     *("ingest", "runs", "compilations", "query", "cypher", "schema", "value", "advise"),
-    *("compare", "check", "remove", "export", "serve", "mcp"),
+    *("compare", "report", "check", "remove", "export", "serve", "mcp"),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
 

@@ -1,0 +1,45 @@
+"""`xlagraph report`: a page to look at, in one file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.options.completion import complete_compilation
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.output.destination import open_whole
+from xlagraph.cli.output.messages import note
+from xlagraph.queries.byte_sizes import human_bytes
+
+
+def report(
+    options: GraphOptions,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The file to write.")
+    ],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN|COMPILATION...]",
+            help="One to look at, or two to compare; all runs by default.",
+            autocompletion=complete_compilation,
+        ),
+    ] = None,
+) -> None:
+    """Write a page that shows memory plans, or compares two; it opens from disk.
+
+    Example: xlagraph report baseline -o baseline.html
+    """
+    from xlagraph.report import make_report
+
+    if names and len(names) > 2:
+        raise UsageError(f"a report compares two runs or compilations, not {len(names)}")
+    with opened(options) as graph:
+        made = make_report(graph, names or ())
+    for text in made.notes:
+        note(text)
+    with open_whole(output) as stream:
+        stream.write(made.html)
+    note(f"wrote {output} ({human_bytes(len(made.html.encode()))})")

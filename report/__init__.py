@@ -1,0 +1,38 @@
+"""A memory plan to look at: one page that opens from disk, or the same bytes for a service.
+
+`make_report` makes the page of some compilations, or of two that are compared. The parts
+of it are made by `overview_part`, `compilation_part` and `comparison_part`; `page_source`
+holds what shows them.
+"""
+
+from typing import TYPE_CHECKING
+
+from xlagraph.runtime.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from xlagraph.report.comparison import comparison_part
+    from xlagraph.report.compilation import compilation_part
+    from xlagraph.report.overview import overview_part
+    from xlagraph.report.report import Report, make_report
+    from xlagraph.report.source import PageSource, page_source
+
+__all__ = [
+    "PageSource",
+    "Report",
+    "comparison_part",
+    "compilation_part",
+    "make_report",
+    "overview_part",
+    "page_source",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "comparison": ["comparison_part"],
+        "compilation": ["compilation_part"],
+        "overview": ["overview_part"],
+        "report": ["Report", "make_report"],
+        "source": ["PageSource", "page_source"],
+    },
+)

@@ -1,0 +1,137 @@
+"""What the page shows of two sides: totals, groups that grew, timelines, what is behind them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, cast
+
+from xlagraph.graph import Cell, Graph
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries import By, Comparison, GroupGrowth, compare, run
+from xlagraph.queries.comparison.compare import MEASURES, ComparedCompilation, ComparedPair
+from xlagraph.report.packing import Kind, Part, Table, table_of
+
+GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
+
+MOST_STEPS: Final = 400_000
+"""Steps of all timelines together that a page carries."""
+MOST_ROWS: Final = 30_000
+"""Values, and allocations, of each side that a page carries, the largest."""
+
+_PEAK_SHARES: Final = load_statement(__file__, "peak-shares")
+_ALLOCATIONS: Final = load_statement(__file__, "allocations")
+_PEAK_COLUMNS: Final = {
+    "side": Kind.TEXT,
+    "compilation": Kind.TEXT,
+    "value": Kind.TEXT,
+    "opName": Kind.TEXT,
+    "opcode": Kind.TEXT,
+    "sourceFile": Kind.TEXT,
+    "sourceLine": Kind.NUMBER,
+    "shape": Kind.TEXT,
+    "bytes": Kind.BYTES,
+}
+_ALLOCATION_COLUMNS: Final = {
+    "side": Kind.TEXT,
+    "compilation": Kind.TEXT,
+    "number": Kind.NUMBER,
+    "role": Kind.TEXT,
+    "shape": Kind.TEXT,
+    "parameterNumber": Kind.NUMBER,
+    "bytes": Kind.BYTES,
+}
+_STEP_COLUMNS: Final = {
+    "step": Kind.NUMBER,
+    "physicalBytes": Kind.BYTES,
+    "logicalBytes": Kind.BYTES,
+}
+
+
+def compare_sides(graph: Graph, a: str, b: str) -> Comparison:
+    """Compare two runs or compilations by all that the page shows."""
+    return compare(graph, a, b, by=GROUPINGS)
+
+
+def comparison_part(graph: Graph, comparison: Comparison) -> Part:
+    """Read all that a page shows of a comparison."""
+    pairs = (*comparison.pairs, *comparison.unpaired)
+    timelines = dict(_timelines(graph, comparison.pairs))
+    return Part(
+        facts={
+            "kind": "comparison",
+            "graph": graph.location,
+            "a": comparison.a.name,
+            "b": comparison.b.name,
+            "areRuns": comparison.a.is_run or comparison.b.is_run,
+            "totals": {
+                measure: [growth.bytes_a, growth.bytes_b]
+                for measure in MEASURES
+                for growth in [comparison.growth_of(measure)]
+            },
+            "groups": {
+                str(by): {"columns": by.columns, "rows": [_group(item) for item in growths]}
+                for by, growths in comparison.groups.items()
+            },
+            "pairs": [_pair(pair) for pair in pairs],
+            "timelines": sorted({int(name.split("/")[0]) for name in timelines}),
+        },
+        tables={
+            **timelines,
+            "peak": _both_sides(graph, comparison, _PEAK_SHARES, _PEAK_COLUMNS),
+            "allocations": _both_sides(graph, comparison, _ALLOCATIONS, _ALLOCATION_COLUMNS),
+        },
+    )
+
+
+def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[str, Table]]:
+    """Yield the timelines of the pairs that reserve most, as `NUMBER/a` and `NUMBER/b`."""
+    left = MOST_STEPS
+    by_size = sorted(range(len(pairs)), key=lambda number: -_reserved(pairs[number]))
+    for number in by_size:
+        sides = (("a", pairs[number].a), ("b", pairs[number].b))
+        tables = {
+            f"{number}/{side}": run(graph, "peak/timeline", compilation=item.key).result.mappings()
+            for side, item in sides
+            if item is not None
+        }
+        left -= sum(len(rows) for rows in tables.values())
+        if left < 0:
+            return
+        for name, rows in tables.items():
+            yield name, table_of(_STEP_COLUMNS, rows)
+
+
+def _reserved(pair: ComparedPair) -> int:
+    return max(pair.reserved.bytes_a or 0, pair.reserved.bytes_b or 0)
+
+
+def _both_sides(
+    graph: Graph, comparison: Comparison, statement: str, columns: dict[str, Kind]
+) -> Table:
+    rows: list[dict[str, Cell]] = []
+    for side, selection in (("a", comparison.a), ("b", comparison.b)):
+        if selection.compilations:  # one engine cannot unwind an empty list
+            parameters: dict[str, Cell] = {
+                "compilations": list(selection.compilations),
+                "limit": MOST_ROWS,
+            }
+            found = graph.query(statement, parameters).mappings()
+            rows += [{"side": side, **row} for row in found]
+    return table_of(columns, rows)
+
+
+def _group(item: GroupGrowth) -> list[Cell]:
+    return [*cast("tuple[Cell, ...]", item.group), item.bytes_a, item.bytes_b]
+
+
+def _pair(pair: ComparedPair) -> dict[str, object]:
+    return {"module": pair.module, "a": _side(pair.a), "b": _side(pair.b)}
+
+
+def _side(item: ComparedCompilation | None) -> dict[str, object] | None:
+    if item is None:
+        return None
+    return {
+        "key": item.key,
+        "reservedBytes": item.totals.reserved_bytes,
+        "physicalPeakBytes": item.totals.physical_peak_bytes,
+        "logicalPeakBytes": item.totals.logical_peak_bytes,
+    }

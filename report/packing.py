@@ -1,0 +1,134 @@
+"""Packs tables as typed columns, compressed: what the page reads, from a file or a service.
+
+A part is, after gzip: the length of its head as a 32-bit number; the head, JSON, padded with
+spaces; then the columns, each aligned to 8 bytes. The head is::
+
+    {"facts": {…}, "strings": ["", …],
+     "tables": {NAME: {"rows": N, "columns": {NAME: {"kind": KIND, "offset": BYTES}}}}}
+
+Offsets count from the end of the head; all numbers are little-endian. Kinds: ``bytes`` are
+float64, exact to 2**53, NaN where unknown; ``number`` int32, -2**31 where unknown; ``flag``
+uint8, 2 where unknown; ``text8``, ``text16`` and ``text32`` are places in ``strings``, whose
+first is the unknown one.
+"""
+
+import gzip
+import json
+import sys
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple, cast
+
+from xlagraph.graph import Cell
+
+LONGEST_TEXT: Final = 2000
+"""Characters of a name that a page carries; of a longer one the rest is counted."""
+
+_UNKNOWN_NUMBER: Final = -(2**31)
+_UNKNOWN_FLAG: Final = 2
+_ALIGNMENT: Final = 8
+
+
+class Kind(StrEnum):
+    """What a column holds, and so how wide it is."""
+
+    BYTES = "bytes"
+    NUMBER = "number"
+    FLAG = "flag"
+    TEXT = "text"
+
+
+class Column(NamedTuple):
+    """One column of a table; cells that are None are unknown."""
+
+    kind: Kind
+    cells: Sequence[Cell]
+
+
+Table = Mapping[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the page loads at once."""
+
+    facts: Mapping[str, object]
+    """Small things, as JSON."""
+    tables: Mapping[str, Table]
+
+    def packed(self) -> bytes:
+        """Return the bytes of the part; the same part always packs to the same bytes."""
+        strings: dict[str, int] = {"": 0}
+        blocks: list[bytes] = []
+        offset = 0
+        tables: dict[str, object] = {}
+        for name, columns in self.tables.items():
+            places: dict[str, object] = {}
+            rows = 0
+            for column_name, column in columns.items():
+                rows = len(column.cells)
+                kind, block = _block(column, strings)
+                places[column_name] = {"kind": kind, "offset": offset}
+                block += bytes(-len(block) % _ALIGNMENT)
+                blocks.append(block)
+                offset += len(block)
+            tables[name] = {"rows": rows, "columns": places}
+        head = json.dumps(
+            {"facts": cut_texts(self.facts), "strings": list(strings), "tables": tables},
+            separators=(",", ":"),
+        ).encode("ascii")
+        head += b" " * (-(len(head) + 4) % _ALIGNMENT)
+        whole = b"".join((len(head).to_bytes(4, "little"), head, *blocks))
+        return gzip.compress(whole, compresslevel=9, mtime=0)
+
+
+def table_of(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:
+    """Turn rows into a table with these columns."""
+    found = list(rows)
+    return {name: Column(kind, [row[name] for row in found]) for name, kind in kinds.items()}
+
+
+def cut_texts(facts: object) -> object:
+    """Return JSON-like data with every long text cut."""
+    if isinstance(facts, str):
+        return _cut(facts)
+    if isinstance(facts, Mapping):
+        return {key: cut_texts(fact) for key, fact in facts.items()}
+    if isinstance(facts, Sequence):
+        return [cut_texts(fact) for fact in facts]
+    return facts
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[:LONGEST_TEXT]}… ({len(text):,} characters)"
+
+
+def _block(column: Column, strings: dict[str, int]) -> tuple[str, bytes]:
+    cells = column.cells
+    match column.kind:
+        case Kind.BYTES:
+            unknown = float("nan")
+            return "bytes", _little_endian("d", (unknown if c is None else c for c in cells))
+        case Kind.NUMBER:
+            numbers = (_UNKNOWN_NUMBER if c is None else c for c in cells)
+            return "number", _little_endian("i", numbers)
+        case Kind.FLAG:
+            return "flag", bytes(_UNKNOWN_FLAG if c is None else int(bool(c)) for c in cells)
+        case Kind.TEXT:
+            places = [
+                0 if c is None else strings.setdefault(_cut(str(c)), len(strings)) for c in cells
+            ]
+            most = max(places, default=0)
+            code, width = ("B", 8) if most < 2**8 else ("H", 16) if most < 2**16 else ("I", 32)
+            return f"text{width}", _little_endian(code, places)
+
+
+def _little_endian(code: str, numbers: Iterable[object]) -> bytes:
+    block: array[float] = array(code, cast("Iterable[float]", numbers))
+    if sys.byteorder == "big":
+        block.byteswap()
+    return bytes(block.tobytes())

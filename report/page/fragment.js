@@ -1,0 +1,41 @@
+/** The state of the page in the fragment of its address: a link to this very view. */
+
+const PAUSE_MILLISECONDS = 200;
+
+/** @type {number | undefined} */
+let waiting;
+
+/** @returns {URLSearchParams} */
+export function readFragment() {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
+/**
+ * Write settings into the fragment, soon; those that are null or empty are left out.
+ * @param {Record<string, string | number | null | undefined>} settings
+ */
+export function writeFragment(settings) {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => history.replaceState(history.state, '', fragmentOf(settings)), PAUSE_MILLISECONDS);
+}
+
+/**
+ * Go to another view, so that the browser can come back.
+ * @param {Record<string, string | number | null | undefined>} settings
+ */
+export function goTo(settings) {
+  clearTimeout(waiting);
+  location.hash = fragmentOf(settings).slice(1);
+}
+
+/**
+ * @param {Record<string, string | number | null | undefined>} settings
+ * @returns {string}
+ */
+export function fragmentOf(settings) {
+  const kept = new URLSearchParams();
+  for (const [name, setting] of Object.entries(settings)) {
+    if (setting !== null && setting !== undefined && setting !== '') kept.set(name, String(setting));
+  }
+  return `#${kept}`;
+}

@@ -1,0 +1,340 @@
+/** The address map: every value a box, its live range across, its bytes up. */
+
+import {GUTTER, drawByteAxis} from './axis.js';
+import {TONES, pixelOf} from './box_painter.js';
+import {fitted} from '../elements/dom.js';
+import {humanBytes} from '../elements/format.js';
+
+/** @typedef {import('./box_painter.js').BoxPainter} BoxPainter */
+/** @typedef {import('./axis.js').Ink} Ink */
+/** @typedef {{from: number, to: number, low: number, high: number}} Window */
+/** @typedef {{left: number, right: number, top: number, bottom: number}} Box */
+
+const LEAST_DRAG = 4;
+
+export class AddressMap {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {HTMLCanvasElement} overlay
+   * @param {{hover: (value: number, step: number | null, x: number, y: number) => void,
+   *   pin: (value: number, add: boolean) => void, move: (view: Window) => void, all: () => void}} actions
+   */
+  constructor(canvas, overlay, actions) {
+    this.canvas = canvas;
+    this.overlay = overlay;
+    this.actions = actions;
+    /** @type {Window} */
+    this.view = {from: 0, to: 1, low: 0, high: 1};
+    /** @type {BoxPainter | null} */
+    this.painter = null;
+    this.ratio = 1;
+    /** Milliseconds that the last painting took. */
+    this.paintMilliseconds = 0;
+    /** @type {{x: number, y: number, view: Window, moved: boolean} | null} */
+    this.drag = null;
+    this.listen();
+  }
+
+  listen() {
+    const {overlay, actions} = this;
+    overlay.addEventListener('pointerdown', (event) => {
+      if (event.button) return;
+      this.drag = {x: event.offsetX, y: event.offsetY, view: this.view, moved: false};
+      overlay.setPointerCapture(event.pointerId);
+    });
+    overlay.addEventListener('pointermove', (event) => {
+      const {drag} = this;
+      if (!drag) {
+        actions.hover(
+          this.valueAt(event.offsetX, event.offsetY),
+          Math.floor(this.stepAt(event.offsetX)),
+          event.clientX,
+          event.clientY,
+        );
+        return;
+      }
+      const [dx, dy] = [event.offsetX - drag.x, event.offsetY - drag.y];
+      if (Math.abs(dx) + Math.abs(dy) < LEAST_DRAG && !drag.moved) return;
+      drag.moved = true;
+      const {view} = drag;
+      const steps = (dx / this.plotWidth()) * (view.to - view.from);
+      const bytes = (dy / overlay.clientHeight) * (view.high - view.low);
+      actions.move({
+        from: view.from - steps,
+        to: view.to - steps,
+        low: view.low + bytes,
+        high: view.high + bytes,
+      });
+    });
+    overlay.addEventListener('pointerup', (event) => {
+      const {drag} = this;
+      this.drag = null;
+      if (drag && !drag.moved) {
+        actions.pin(this.valueAt(event.offsetX, event.offsetY), event.shiftKey);
+      }
+    });
+    overlay.addEventListener('pointercancel', () => (this.drag = null));
+    overlay.addEventListener('pointerleave', () => actions.hover(-1, null, 0, 0));
+    overlay.addEventListener('dblclick', () => actions.all());
+    overlay.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault();
+        const factor = 1.0015 ** (event.deltaMode ? event.deltaY * 24 : event.deltaY || event.deltaX);
+        const share = (event.offsetX - GUTTER) / this.plotWidth();
+        const rise = 1 - event.offsetY / overlay.clientHeight;
+        this.zoom(factor, share, rise, !event.shiftKey, !event.altKey);
+      },
+      {passive: false},
+    );
+  }
+
+  /**
+   * Zoom about a point of the plot.
+   * @param {number} factor less than 1 to see less, larger
+   * @param {number} share of the plot's width
+   * @param {number} rise share of its height, from below
+   * @param {boolean} across
+   * @param {boolean} up
+   */
+  zoom(factor, share, rise, across = true, up = true) {
+    const {from, to, low, high} = this.view;
+    const step = from + share * (to - from);
+    const byte = low + rise * (high - low);
+    this.actions.move({
+      from: across ? step - (step - from) * factor : from,
+      to: across ? step + (to - step) * factor : to,
+      low: up ? byte - (byte - low) * factor : low,
+      high: up ? byte + (high - byte) * factor : high,
+    });
+  }
+
+  plotWidth() {
+    return Math.max(1, this.overlay.clientWidth - GUTTER);
+  }
+
+  /** @param {number} x */
+  stepAt(x) {
+    const share = Math.min(Math.max((x - GUTTER) / this.plotWidth(), 0), 1 - 1e-9);
+    return this.view.from + share * (this.view.to - this.view.from);
+  }
+
+  /**
+   * @param {number} x in pixels of the page
+   * @param {number} y
+   */
+  valueAt(x, y) {
+    return this.painter && x >= GUTTER
+      ? this.painter.valueAt((x - GUTTER) * this.ratio, y * this.ratio)
+      : -1;
+  }
+
+  /**
+   * Return where a value stands in the picture, in pixels of the page; null if outside.
+   * @param {number} value
+   * @returns {Box | null}
+   */
+  boxOf(value) {
+    const {painter, view} = this;
+    if (!painter || !painter.plan.isLive[value]) return null;
+    const low = painter.plan.address(painter.space, value);
+    if (Number.isNaN(low)) return null;
+    const across = this.plotWidth() / (view.to - view.from);
+    const up = this.overlay.clientHeight / (view.high - view.low);
+    const left = GUTTER + (painter.plan.from[value] - view.from) * across;
+    const right = GUTTER + (painter.plan.until[value] + 1 - view.from) * across;
+    const bottom = this.overlay.clientHeight - (low - view.low) * up;
+    const top = bottom - painter.plan.size[value] * up;
+    if (right < GUTTER || left > this.overlay.clientWidth || bottom < 0 || top > this.overlay.clientHeight) {
+      return null;
+    }
+    return {left: Math.max(GUTTER, left), right, top, bottom};
+  }
+
+  /**
+   * @param {BoxPainter} painter
+   * @param {{view: Window, of: Uint8Array, colours: string[], matches: Uint8Array | null,
+   *   label: (value: number) => string}} picture
+   * @param {Ink} ink
+   */
+  draw(painter, picture, ink) {
+    const began = performance.now();
+    this.painter = painter;
+    this.view = picture.view;
+    const {context, width, height, ratio} = fitted(this.canvas);
+    this.ratio = ratio;
+    const across = Math.max(1, Math.round((width - GUTTER) * ratio));
+    painter.resize(across, Math.max(1, Math.round(height * ratio)));
+    const {colours} = picture;
+    const edge = ink.theme === 'dark' ? '#000000' : '#1b1d21';
+    const palette = {
+      of: picture.of,
+      fills: tones(colours, (colour, share, other) => pixelOf(colour, share, other)),
+      edges: Uint32Array.from(colours, (colour) => pixelOf(colour, 0.45, edge)),
+      fadedFills: tones(colours, (colour, share) => pixelOf(colour, 0.84 + share / 3, ink.plot)),
+      fadedEdges: Uint32Array.from(colours, (colour) => pixelOf(colour, 0.7, ink.plot)),
+      plot: pixelOf(ink.plot),
+      idle: pixelOf(ink.idle),
+      hatch: pixelOf(ink.idle, 0.14, ink.text),
+    };
+    painter.paint(picture.view, palette, picture.matches, ratio);
+    if (painter.image) context.putImageData(painter.image, Math.round(GUTTER * ratio), 0);
+    this.drawLabels(context, painter, picture, ratio);
+    drawByteAxis(context, {...ink, line: 'transparent'}, {
+      low: picture.view.low,
+      high: picture.view.high,
+      top: 0,
+      bottom: height,
+      right: GUTTER,
+    });
+    this.drawLanes(context, painter, picture.view, height, ink);
+    this.paintMilliseconds = performance.now() - began;
+  }
+
+  /**
+   * Mark beside the plot which role the allocations have.
+   * @param {CanvasRenderingContext2D} context
+   * @param {BoxPainter} painter
+   * @param {Window} view
+   * @param {number} height
+   * @param {Ink} ink
+   */
+  drawLanes(context, painter, view, height, ink) {
+    const roles = painter.plan.allocations.column('role');
+    const sizes = painter.plan.allocations.column('sizeBytes');
+    /** @type {{role: string, low: number, high: number}[]} */
+    const lanes = [];
+    for (const row of painter.space.allocations) {
+      const role = roles.text(row) || 'role unknown';
+      const low = painter.space.bases[row];
+      const lane = lanes[lanes.length - 1];
+      if (lane && lane.role === role) lane.high = low + sizes.number(row);
+      else lanes.push({role, low, high: low + sizes.number(row)});
+    }
+    const y = (/** @type {number} */ bytes) => height - ((bytes - view.low) / (view.high - view.low)) * height;
+    context.strokeStyle = ink.text;
+    context.lineWidth = 1;
+    for (const {role, low, high} of lanes) {
+      const [top, bottom] = [Math.max(1, y(high) + 1), Math.min(height - 1, y(low) - 1)];
+      if (bottom - top < 3) continue;
+      context.globalAlpha = 0.5;
+      context.beginPath();
+      context.moveTo(GUTTER - 2, top);
+      context.lineTo(GUTTER - 5, top);
+      context.lineTo(GUTTER - 5, bottom);
+      context.lineTo(GUTTER - 2, bottom);
+      context.stroke();
+      context.globalAlpha = 1;
+      if (bottom - top > 9 * role.length * 0.75) {
+        context.save();
+        context.translate(9, (top + bottom) / 2);
+        context.rotate(-Math.PI / 2);
+        context.textAlign = 'center';
+        context.textBaseline = 'middle';
+        context.font = '600 11px system-ui, sans-serif';
+        context.fillStyle = ink.faint;
+        context.fillText(role, 0, 0);
+        context.restore();
+      }
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {BoxPainter} painter
+   * @param {{label: (value: number) => string}} picture
+   * @param {number} ratio
+   */
+  drawLabels(context, painter, picture, ratio) {
+    context.textAlign = 'left';
+    context.textBaseline = 'middle';
+    context.fillStyle = '#111';
+    for (const [value, left, top, right, bottom] of painter.wide) {
+      const [x, y] = [GUTTER + left / ratio, top / ratio];
+      const [width, height] = [(right - left) / ratio, (bottom - top) / ratio];
+      const two = height > 28;
+      context.save();
+      context.beginPath();
+      context.rect(x, y, width - 3, height);
+      context.clip();
+      context.font = '500 11px system-ui, sans-serif';
+      context.fillText(picture.label(value), x + 5, y + (two ? height / 2 - 7 : height / 2 + 0.5));
+      if (two) {
+        context.font = '10px system-ui, sans-serif';
+        context.globalAlpha = 0.75;
+        context.fillText(humanBytes(painter.plan.size[value]), x + 5, y + height / 2 + 7);
+      }
+      context.restore();
+    }
+  }
+
+  /**
+   * Outline what is hovered and pinned, and whom they share bytes with.
+   * @param {{hovered: number, pins: number[], step: number | null, hoveredStep: number | null}} marks
+   * @param {Ink} ink
+   */
+  drawMarks({hovered, pins, step, hoveredStep}, ink) {
+    const {context, height} = fitted(this.overlay);
+    const {plan} = this.painter ?? {};
+    if (!plan) return;
+    context.save();
+    context.beginPath();
+    context.rect(GUTTER, 0, this.plotWidth(), height);
+    context.clip();
+    for (const [at, colour, thickness] of /** @type {[number | null, string, number][]} */ ([
+      [step, ink.accent, 2],
+      [hoveredStep, ink.text, 1],
+    ])) {
+      if (at === null) continue;
+      const x = GUTTER + ((at + 0.5 - this.view.from) / (this.view.to - this.view.from)) * this.plotWidth();
+      context.globalAlpha = thickness === 1 ? 0.4 : 0.9;
+      context.fillStyle = colour;
+      context.fillRect(Math.round(x), 0, thickness, height);
+      context.globalAlpha = 1;
+    }
+    for (const value of new Set(hovered >= 0 ? [...pins, hovered] : pins)) {
+      for (const other of [...plan.takenFrom(value), ...plan.takenBy(value)]) {
+        this.outline(context, other.value, ink, other.inPlace ? [5, 3] : [1.5, 2.5], 1.75);
+      }
+      this.outline(context, value, ink, [], value === hovered ? 2.5 : 3.5);
+    }
+    context.restore();
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} value
+   * @param {Ink} ink
+   * @param {number[]} dash
+   * @param {number} thickness
+   */
+  outline(context, value, ink, dash, thickness) {
+    const box = this.boxOf(value);
+    if (!box) return;
+    const width = Math.max(3, box.right - box.left);
+    const height = Math.max(3, box.bottom - box.top);
+    context.lineWidth = thickness + 2;
+    context.strokeStyle = ink.plot;
+    context.setLineDash([]);
+    context.strokeRect(box.left, box.top, width, height);
+    context.lineWidth = thickness;
+    context.strokeStyle = dash.length ? ink.text : ink.accent;
+    context.setLineDash(dash);
+    context.strokeRect(box.left, box.top, width, height);
+    context.setLineDash([]);
+  }
+}
+
+/**
+ * Return the tones of each colour, one after the other: plain, lighter, darker.
+ * @param {string[]} colours
+ * @param {(colour: string, share: number, other: string) => number} pixel
+ * @returns {Uint32Array}
+ */
+function tones(colours, pixel) {
+  const found = new Uint32Array(colours.length * TONES);
+  for (const [place, colour] of colours.entries()) {
+    found.set([pixel(colour, 0, '#ffffff'), pixel(colour, 0.13, '#ffffff'), pixel(colour, 0.1, '#000000')], place * TONES);
+  }
+  return found;
+}

@@ -1,0 +1,115 @@
+/** Ticks of axes, and the colours that canvases take from the style sheet. */
+
+import {humanBytes, numberText} from '../elements/format.js';
+
+/** Width of the space left of every plot, in CSS pixels: the plots share one step axis. */
+export const GUTTER = 76;
+
+const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
+
+/**
+ * @typedef {object} Ink
+ * @property {string} text
+ * @property {string} faint
+ * @property {string} line
+ * @property {string} plot
+ * @property {string} idle
+ * @property {string} accent
+ * @property {'light' | 'dark'} theme
+ */
+
+/** @returns {Ink} the colours of the theme */
+export function readInk() {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    text: colour('text'),
+    faint: colour('faint'),
+    line: colour('line'),
+    plot: colour('plot'),
+    idle: colour('idle'),
+    accent: colour('accent'),
+    theme: colour('theme') === 'dark' ? 'dark' : 'light',
+  };
+}
+
+/**
+ * Return round numbers between two bounds.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} most how many at most
+ * @param {number} least smallest distance
+ * @returns {number[]}
+ */
+export function ticks(low, high, most, least = 0) {
+  const rough = Math.max((high - low) / Math.max(1, most), least, Number.MIN_VALUE);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const distance = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough) ?? rough;
+  const found = [];
+  for (let place = Math.ceil(low / distance); place * distance <= high; place += 1) {
+    found.push(place * distance);
+  }
+  return found;
+}
+
+/**
+ * Return round byte counts between two bounds: round in the unit in which they are written.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} most
+ * @returns {number[]}
+ */
+export function byteTicks(low, high, most) {
+  const power = Math.max(0, Math.floor(Math.log2(Math.max(1, high - low)) / 10));
+  const unit = 1024 ** power;
+  return ticks(low / unit, high / unit, most, power ? 0 : 1).map((tick) => tick * unit);
+}
+
+/**
+ * Draw byte ticks into the gutter, and faint lines across the plot.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Ink} ink
+ * @param {{low: number, high: number, top: number, bottom: number, right: number}} plot
+ */
+export function drawByteAxis(context, ink, {low, high, top, bottom, right}) {
+  context.font = FONT;
+  context.textAlign = 'right';
+  context.textBaseline = 'middle';
+  for (const tick of byteTicks(low, high, Math.max(2, Math.floor((bottom - top) / 34)))) {
+    const y = Math.round(bottom - ((tick - low) / (high - low)) * (bottom - top)) + 0.5;
+    context.strokeStyle = ink.line;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(GUTTER, y);
+    context.lineTo(right, y);
+    context.stroke();
+    context.fillStyle = ink.faint;
+    const inside = Math.min(bottom - 5, Math.max(top + 5, y));
+    context.fillText(tick === 0 ? '0' : humanBytes(tick).replace('.0 ', ' '), GUTTER - 8, inside);
+  }
+}
+
+/**
+ * Draw step ticks below the plot.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Ink} ink
+ * @param {{from: number, to: number, bottom: number, right: number}} plot
+ */
+export function drawStepAxis(context, ink, {from, to, bottom, right}) {
+  context.font = FONT;
+  context.textBaseline = 'top';
+  context.fillStyle = ink.faint;
+  context.strokeStyle = ink.line;
+  const width = right - GUTTER;
+  const found = ticks(from, to, Math.max(2, Math.floor(width / 90)), 1);
+  for (const tick of found) {
+    const x = GUTTER + ((tick + 0.5 - from) / (to - from)) * width;
+    if (x > right) continue;
+    context.beginPath();
+    context.moveTo(Math.round(x) + 0.5, bottom);
+    context.lineTo(Math.round(x) + 0.5, bottom + 4);
+    context.stroke();
+    context.textAlign = x > right - 30 ? 'right' : 'center';
+    context.fillText(tick === found[0] ? `step ${numberText(tick)}` : numberText(tick), x, bottom + 6);
+  }
+}

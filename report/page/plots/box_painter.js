@@ -1,0 +1,183 @@
+/** Paints boxes into the pixels of a picture: thousands in milliseconds, and each can be picked. */
+
+/** @typedef {import('../plan/plan.js').Plan} Plan */
+/** @typedef {import('../plan/plan.js').Space} Space */
+/** @typedef {import('./address_map.js').Window} Window */
+
+const LABEL_WIDTH = 46;
+const LABEL_HEIGHT = 13;
+const MOST_LABELS = 400;
+const HATCH = 9;
+/** Tones of a colour. */
+export const TONES = 3;
+
+/**
+ * Write a colour as one pixel of a canvas.
+ * @param {string} colour `#rrggbb`
+ * @param {number} [share] of the other colour
+ * @param {string} [other]
+ * @returns {number}
+ */
+export function pixelOf(colour, share = 0, other = '#000000') {
+  const channel = (/** @type {number} */ start) =>
+    Math.round(
+      parseInt(colour.slice(start, start + 2), 16) * (1 - share) +
+        parseInt(other.slice(start, start + 2), 16) * share,
+    );
+  return ((255 << 24) | (channel(5) << 16) | (channel(3) << 8) | channel(1)) >>> 0;
+}
+
+/** Paints boxes into pixels, and remembers which value each pixel shows. */
+export class BoxPainter {
+  /**
+   * @param {Plan} plan
+   * @param {Space} space
+   */
+  constructor(plan, space) {
+    this.plan = plan;
+    this.space = space;
+    const values = plan.liveValues(space);
+    this.address = new Float64Array(plan.values.rows);
+    for (const value of values) this.address[value] = plan.address(space, value);
+    const area = (/** @type {number} */ value) =>
+      plan.size[value] * (plan.until[value] - plan.from[value] + 1);
+    this.order = values.sort((a, b) => area(b) - area(a) || a - b);
+    this.width = 0;
+    this.height = 0;
+    this.pixels = new Uint32Array(0);
+    /** By pixel: the value that it shows, plus one. */
+    this.picks = new Uint32Array(0);
+    /** @type {ImageData | null} */
+    this.image = null;
+    /** Values that are thinner than a pixel in the picture painted last. */
+    this.thin = 0;
+    this.boxes = 0;
+    /** @type {[number, number, number, number, number][]} value, left, top, right, bottom */
+    this.wide = [];
+  }
+
+  /**
+   * @param {number} width in pixels of the device
+   * @param {number} height
+   */
+  resize(width, height) {
+    if (width === this.width && height === this.height && this.image) return;
+    [this.width, this.height] = [width, height];
+    this.image = new ImageData(width, height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.picks = new Uint32Array(width * height);
+  }
+
+  /**
+   * @param {Window} view
+   * @param {{of: Uint8Array, fills: Uint32Array, edges: Uint32Array, fadedFills: Uint32Array,
+   *   fadedEdges: Uint32Array, plot: number, idle: number, hatch: number}} palette
+   * @param {Uint8Array | null} matches by value; the others are faded
+   * @param {number} ratio pixels of the device to one of the page
+   */
+  paint(view, palette, matches, ratio) {
+    const {plan, pixels, picks, width, height} = this;
+    const across = width / (view.to - view.from);
+    const up = height / (view.high - view.low);
+    this.paintBackground(view, palette, up);
+    picks.fill(0);
+    this.thin = 0;
+    this.boxes = 0;
+    this.wide = [];
+    for (const value of this.order) {
+      const from = plan.from[value];
+      const until = plan.until[value] + 1;
+      const low = this.address[value];
+      const high = low + plan.size[value];
+      if (until <= view.from || from >= view.to || high <= view.low || low >= view.high) continue;
+      this.boxes += 1;
+      const left = Math.max(0, Math.round((from - view.from) * across));
+      const right = Math.min(width, Math.max(left + 1, Math.round((until - view.from) * across)));
+      const top = Math.max(0, Math.round(height - (high - view.low) * up));
+      const bottom = Math.min(height, Math.max(top + 1, Math.round(height - (low - view.low) * up)));
+      if (left >= right || top >= bottom) continue;
+      const group = palette.of[value];
+      const faded = matches !== null && !matches[value];
+      // neighbours differ in tone, so that boxes too thin for an edge can be told apart
+      const fill = (faded ? palette.fadedFills : palette.fills)[group * TONES + (value % TONES)];
+      const edge = (faded ? palette.fadedEdges : palette.edges)[group];
+      if ((high - low) * up < 1 || (until - from) * across < 1) {
+        this.thin += 1;
+        this.fillEmpty(left, right, top, bottom, fill, value + 1);
+        continue;
+      }
+      for (let row = top; row < bottom; row += 1) {
+        const start = row * width;
+        pixels.fill(row === top && bottom - top > 2 ? edge : fill, start + left, start + right);
+        picks.fill(value + 1, start + left, start + right);
+        if (right - left > 2) pixels[start + right - 1] = edge;
+      }
+      if (right - left > LABEL_WIDTH * ratio && bottom - top > LABEL_HEIGHT * ratio) {
+        if (this.wide.length < MOST_LABELS) this.wide.push([value, left, top, right, bottom]);
+      }
+    }
+  }
+
+  /**
+   * Paint what is reserved, hatched: where no box comes, the bytes lie idle.
+   * @param {Window} view
+   * @param {{plot: number, idle: number, hatch: number}} palette
+   * @param {number} up
+   */
+  paintBackground(view, palette, up) {
+    const {pixels, width, height} = this;
+    pixels.fill(palette.plot);
+    const top = Math.max(0, Math.round(height - (this.space.bytes - view.low) * up));
+    const bottom = Math.min(height, Math.round(height + view.low * up));
+    for (let row = top; row < bottom; row += 1) {
+      pixels.fill(palette.idle, row * width, (row + 1) * width);
+      for (let x = row % HATCH; x < width; x += HATCH) pixels[row * width + x] = palette.hatch;
+    }
+    const sizes = this.plan.allocations.column('sizeBytes');
+    let last = -10;
+    for (const row of this.space.allocations) {
+      const y = Math.round(height - (this.space.bases[row] + sizes.number(row) - view.low) * up);
+      if (y < 0 || y >= height || Math.abs(y - last) < 4) continue;
+      pixels.fill(palette.hatch, y * width, (y + 1) * width);
+      last = y;
+    }
+  }
+
+  /**
+   * Fill the pixels that show nothing yet, so that small boxes never hide large ones.
+   * @param {number} left
+   * @param {number} right
+   * @param {number} top
+   * @param {number} bottom
+   * @param {number} fill
+   * @param {number} pick
+   */
+  fillEmpty(left, right, top, bottom, fill, pick) {
+    for (let row = top; row < bottom; row += 1) {
+      for (let place = row * this.width + left; place < row * this.width + right; place += 1) {
+        if (this.picks[place] === 0) {
+          this.picks[place] = pick;
+          this.pixels[place] = fill;
+        }
+      }
+    }
+  }
+
+  /**
+   * Return the value that a pixel shows, or the nearest within a few pixels; -1 if none.
+   * @param {number} x
+   * @param {number} y
+   * @returns {number}
+   */
+  valueAt(x, y) {
+    for (let distance = 0; distance <= 2; distance += 1) {
+      for (const [dx, dy] of [[0, 0], [0, -distance], [0, distance], [-distance, 0], [distance, 0]]) {
+        const [column, row] = [Math.round(x + dx), Math.round(y + dy)];
+        if (column < 0 || row < 0 || column >= this.width || row >= this.height) continue;
+        const pick = this.picks[row * this.width + column];
+        if (pick) return pick - 1;
+      }
+    }
+    return -1;
+  }
+}

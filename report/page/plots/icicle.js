@@ -1,0 +1,339 @@
+/** Who holds the bytes of a step, as an icicle by call stack, by scope or by source line. */
+
+import {announce, fitted} from '../elements/dom.js';
+import {humanBytes, shareText} from '../elements/format.js';
+
+/** @typedef {import('./axis.js').Ink} Ink */
+
+/**
+ * A part of the whole; `name` is null for what nobody knows the origin of.
+ * @typedef {object} Branch
+ * @property {string | null} name
+ * @property {string} title
+ * @property {Branch | null} parent
+ * @property {number} bytes
+ * @property {Map<string, Branch>} children
+ * @property {Float64Array} byGroup
+ * @property {number} value the value that it is; -1 of a group of values
+ * @property {number} depth
+ */
+
+/**
+ * @typedef {object} Cell
+ * @property {Branch} branch
+ * @property {number} left
+ * @property {number} top
+ * @property {number} width
+ */
+
+export const UNATTRIBUTED = 'unattributed';
+const ROW = 24;
+const LEAST_WIDTH = 1.5;
+
+/**
+ * Add values up along their paths, outermost part first.
+ * @param {{values: Int32Array, bytes: Float64Array}} shares bytes by value
+ * @param {(value: number) => {name: string, title: string}[]} pathOf
+ * @param {(value: number) => string} labelOf
+ * @param {Uint8Array} groupOf
+ * @param {number} groups
+ * @returns {Branch}
+ */
+export function branches({values, bytes}, pathOf, labelOf, groupOf, groups) {
+  const root = branch(null, 'all', 'everything', groups, -1);
+  for (const value of values) {
+    if (!(bytes[value] > 0)) continue;
+    const path = pathOf(value);
+    const steps = path.length ? path : [{name: UNATTRIBUTED, title: UNATTRIBUTED}];
+    let at = root;
+    add(at, bytes[value], groupOf[value]);
+    for (const {name, title} of steps) {
+      let child = at.children.get(name);
+      if (!child) {
+        child = branch(at, name, title, groups, -1);
+        if (!path.length) child.name = null;
+        at.children.set(name, child);
+      }
+      at = child;
+      add(at, bytes[value], groupOf[value]);
+    }
+    const leaf = branch(at, `\u0000${value}`, labelOf(value), groups, value);
+    add(leaf, bytes[value], groupOf[value]);
+    at.children.set(`\u0000${value}`, leaf);
+  }
+  return root;
+}
+
+/**
+ * @param {Branch | null} parent
+ * @param {string} name
+ * @param {string} title
+ * @param {number} groups
+ * @param {number} value
+ * @returns {Branch}
+ */
+function branch(parent, name, title, groups, value) {
+  return {
+    name,
+    title,
+    parent,
+    bytes: 0,
+    children: new Map(),
+    byGroup: new Float64Array(groups),
+    value,
+    depth: parent ? parent.depth + 1 : 0,
+  };
+}
+
+/**
+ * @param {Branch} at
+ * @param {number} bytes
+ * @param {number} group
+ */
+function add(at, bytes, group) {
+  at.bytes += bytes;
+  at.byGroup[group] += bytes;
+}
+
+/**
+ * Return the branch at the end of a path of names; as far as there is one.
+ * @param {Branch} root
+ * @param {string[]} path
+ * @returns {Branch}
+ */
+export function branchAt(root, path) {
+  let at = root;
+  for (const name of path) {
+    const child = at.children.get(name);
+    if (!child) break;
+    at = child;
+  }
+  return at;
+}
+
+/**
+ * Return the names that lead to a branch.
+ * @param {Branch} branch_
+ * @returns {string[]}
+ */
+export function pathTo(branch_) {
+  const path = [];
+  for (let at = branch_; at.parent; at = at.parent) path.unshift(at.name ?? UNATTRIBUTED);
+  return path;
+}
+
+export class Icicle {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {{open: (branch: Branch) => void, pin: (value: number) => void,
+   *   hover: (branch: Branch | null, x: number, y: number) => void, redraw: () => void}} actions
+   */
+  constructor(canvas, actions) {
+    this.canvas = canvas;
+    this.actions = actions;
+    /** @type {Cell[]} */
+    this.cells = [];
+    /** @type {Branch | null} */
+    this.hovered = null;
+    /** @type {Branch | null} */
+    this.root = null;
+    /** @type {Branch | null} */
+    this.top = null;
+    canvas.addEventListener('pointermove', (event) => {
+      const found = this.cellAt(event.offsetX, event.offsetY)?.branch ?? null;
+      if (found !== this.hovered) {
+        this.hovered = found;
+        this.actions.redraw();
+      }
+      canvas.style.cursor = found ? 'pointer' : 'default';
+      actions.hover(found, event.clientX, event.clientY);
+    });
+    canvas.addEventListener('pointerleave', () => {
+      this.hovered = null;
+      this.actions.redraw();
+      actions.hover(null, 0, 0);
+    });
+    canvas.addEventListener('click', (event) => {
+      const found = this.cellAt(event.offsetX, event.offsetY)?.branch;
+      if (found) this.choose(found);
+    });
+    canvas.addEventListener('keydown', (event) => this.onKey(event));
+  }
+
+  /** @param {Branch} found */
+  choose(found) {
+    if (found.value >= 0) this.actions.pin(found.value);
+    else this.actions.open(found);
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    const at = this.hovered ?? this.top;
+    if (!at) return;
+    const siblings = at.parent ? sorted(at.parent) : [at];
+    const place = siblings.indexOf(at);
+    const moves = /** @type {Record<string, Branch | null | undefined>} */ ({
+      ArrowLeft: siblings[place - 1],
+      ArrowRight: siblings[place + 1],
+      ArrowUp: at.parent,
+      ArrowDown: sorted(at)[0],
+    });
+    if (event.key === 'Enter') this.choose(at);
+    else if (event.key in moves) this.hovered = moves[event.key] ?? at;
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (this.hovered) announce(this.sentence(this.hovered));
+    this.actions.redraw();
+  }
+
+  /**
+   * @param {Branch} found
+   * @returns {string}
+   */
+  sentence(found) {
+    const whole = this.root?.bytes || 1;
+    return `${found.title}: ${humanBytes(found.bytes)}, ${shareText(found.bytes / whole)}`;
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  cellAt(x, y) {
+    return this.cells.find(
+      (cell) => x >= cell.left && x < cell.left + cell.width && y >= cell.top && y < cell.top + ROW,
+    );
+  }
+
+  /**
+   * @param {Branch} root
+   * @param {Branch} top the branch that is drawn over the whole width
+   * @param {string[]} colours by group
+   * @param {Ink} ink
+   */
+  draw(root, top, colours, ink) {
+    [this.root, this.top] = [root, top];
+    const above = [];
+    for (let at = top.parent; at; at = at.parent) above.unshift(at);
+    this.canvas.style.height = `${(above.length + Math.min(40, heightOf(top))) * ROW + 2}px`;
+    const {context, width} = fitted(this.canvas);
+    this.cells = [];
+    for (const [depth, at] of above.entries()) {
+      this.cells.push({branch: at, left: 0, top: depth * ROW, width});
+    }
+    this.lay(top, 0, above.length * ROW, width);
+    context.textBaseline = 'middle';
+    context.textAlign = 'left';
+    for (const cell of this.cells) this.drawCell(context, cell, colours, ink, cell.branch.depth < top.depth);
+  }
+
+  /**
+   * @param {Branch} at
+   * @param {number} left
+   * @param {number} top
+   * @param {number} width
+   */
+  lay(at, left, top, width) {
+    if (width < LEAST_WIDTH) return;
+    this.cells.push({branch: at, left, top, width});
+    for (const child of sorted(at)) {
+      const part = (child.bytes / at.bytes) * width;
+      this.lay(child, left, top + ROW, part);
+      left += part;
+    }
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Cell} cell
+   * @param {string[]} colours
+   * @param {Ink} ink
+   * @param {boolean} isAbove
+   */
+  drawCell(context, {branch: at, left, top, width}, colours, ink, isAbove) {
+    const body = Math.max(1, width - 1);
+    const isHovered = at === this.hovered;
+    context.globalAlpha = isAbove ? 0.5 : 1;
+    context.fillStyle = ink.idle;
+    context.fillRect(left, top, body, ROW - 1);
+    let x = left;
+    const strip = at.value >= 0 ? ROW - 1 : 4;
+    for (const [group, bytes] of at.byGroup.entries()) {
+      if (!(bytes > 0)) continue;
+      const part = (bytes / at.bytes) * body;
+      context.fillStyle = colours[group];
+      context.globalAlpha = isAbove ? 0.5 : 1;
+      context.fillRect(x, top + ROW - 1 - strip, part, strip);
+      context.globalAlpha = isAbove ? 0.1 : 0.22;
+      if (at.value < 0) context.fillRect(x, top, part, ROW - 1 - strip);
+      x += part;
+    }
+    context.globalAlpha = 1;
+    if (at.name === null && at.depth > 0) hatch(context, left, top, body, ink);
+    if (isHovered) {
+      context.strokeStyle = ink.accent;
+      context.lineWidth = 2;
+      context.strokeRect(left + 1, top + 1, Math.max(1, body - 2), ROW - 3);
+    }
+    if (body < 28) return;
+    context.save();
+    context.beginPath();
+    context.rect(left, top, body - 4, ROW);
+    context.clip();
+    context.fillStyle = at.value >= 0 ? '#111' : ink.text;
+    context.font = '12px system-ui, sans-serif';
+    context.fillText(at.title, left + 6, top + ROW / 2 - (at.value >= 0 ? 0 : 1.5));
+    const name = context.measureText(at.title).width;
+    context.font = '11px system-ui, sans-serif';
+    context.fillStyle = at.value >= 0 ? '#222' : ink.faint;
+    const share = this.root ? ` ${humanBytes(at.bytes)} · ${shareText(at.bytes / this.root.bytes)}` : '';
+    context.fillText(share, left + 10 + name, top + ROW / 2 - (at.value >= 0 ? 0 : 1.5));
+    context.restore();
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} top
+ * @param {number} width
+ * @param {Ink} ink
+ */
+function hatch(context, left, top, width, ink) {
+  context.save();
+  context.beginPath();
+  context.rect(left, top, width, ROW - 1);
+  context.clip();
+  context.strokeStyle = ink.faint;
+  context.globalAlpha = 0.35;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let x = left - ROW; x < left + width; x += 8) {
+    context.moveTo(x, top + ROW);
+    context.lineTo(x + ROW, top);
+  }
+  context.stroke();
+  context.restore();
+}
+
+/**
+ * Return the children, the largest first, what nobody knows last.
+ * @param {Branch} at
+ * @returns {Branch[]}
+ */
+function sorted(at) {
+  return [...at.children.values()].sort(
+    (a, b) => Number(a.name === null) - Number(b.name === null) || b.bytes - a.bytes || (a.title < b.title ? -1 : 1),
+  );
+}
+
+/**
+ * @param {Branch} at
+ * @returns {number}
+ */
+function heightOf(at) {
+  let height = 0;
+  for (const child of at.children.values()) height = Math.max(height, heightOf(child));
+  return height + 1;
+}

@@ -1,0 +1,283 @@
+/** Memory along the schedule: bytes stacked by group, the peak, what is reserved above. */
+
+import {GUTTER, drawByteAxis, drawStepAxis} from './axis.js';
+import {fitted} from '../elements/dom.js';
+import {humanBytes, numberText} from '../elements/format.js';
+
+/** @typedef {import('./axis.js').Ink} Ink */
+/** @typedef {{physical: Float64Array[], total: Float64Array, logical: Float64Array}} Curves */
+
+const TOP = 16;
+const BOTTOM = 20;
+const LEAST_DRAG = 4;
+
+/**
+ * Return the step with the largest number between two, both inclusive; the first of several.
+ * @param {Float64Array} curve
+ * @param {number} from
+ * @param {number} to
+ * @returns {number}
+ */
+export function largestStep(curve, from, to) {
+  let largest = Math.max(0, from);
+  for (let step = largest; step <= Math.min(to, curve.length - 1); step += 1) {
+    if (curve[step] > curve[largest]) largest = step;
+  }
+  return largest;
+}
+
+/**
+ * Return for each column of pixels the step that it stands for: that with the largest total, so
+ * that no peak is lost however many steps share a column.
+ * @param {Float64Array} total
+ * @param {number} from
+ * @param {number} to
+ * @param {number} columns
+ * @returns {Int32Array}
+ */
+export function columnSteps(total, from, to, columns) {
+  const found = new Int32Array(columns);
+  for (let column = 0; column < columns; column += 1) {
+    const first = Math.floor(from + ((to - from) * column) / columns);
+    const last = Math.ceil(from + ((to - from) * (column + 1)) / columns) - 1;
+    found[column] = largestStep(total, first, Math.max(first, last));
+  }
+  return found;
+}
+
+export class Timeline {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {{zoom: (from: number, to: number) => void, choose: (step: number) => void,
+   *   hover: (step: number | null, x: number, y: number) => void, all: () => void,
+   *   redraw: () => void}} actions
+   */
+  constructor(canvas, actions) {
+    this.canvas = canvas;
+    this.actions = actions;
+    /** @type {number | null} */
+    this.dragFrom = null;
+    this.dragTo = 0;
+    this.from = 0;
+    this.to = 1;
+    canvas.addEventListener('pointerdown', (event) => {
+      if (event.button) return;
+      this.dragFrom = this.dragTo = event.offsetX;
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener('pointermove', (event) => {
+      if (this.dragFrom !== null) {
+        this.dragTo = event.offsetX;
+        actions.redraw();
+      }
+      actions.hover(this.stepAt(event.offsetX), event.clientX, event.clientY);
+    });
+    canvas.addEventListener('pointerup', (event) => {
+      if (this.dragFrom === null) return;
+      const [left, right] = [Math.min(this.dragFrom, event.offsetX), Math.max(this.dragFrom, event.offsetX)];
+      this.dragFrom = null;
+      if (right - left < LEAST_DRAG) actions.choose(this.stepAt(event.offsetX));
+      else actions.zoom(this.positionAt(left), this.positionAt(right));
+    });
+    canvas.addEventListener('pointercancel', () => (this.dragFrom = null));
+    canvas.addEventListener('pointerleave', () => actions.hover(null, 0, 0));
+    canvas.addEventListener('dblclick', () => actions.all());
+  }
+
+  /** @param {number} x */
+  positionAt(x) {
+    const width = this.canvas.clientWidth - GUTTER;
+    return this.from + ((Math.min(Math.max(x, GUTTER), GUTTER + width) - GUTTER) / width) * (this.to - this.from);
+  }
+
+  /** @param {number} x */
+  stepAt(x) {
+    return Math.floor(Math.min(this.positionAt(x), this.to - 1e-6));
+  }
+
+  /**
+   * @param {{curves: Curves, colours: string[], shown: boolean[], reserved: number, from: number,
+   *   to: number, peak: number, step: number | null, hovered: number | null, readers: number[]}} picture
+   * @param {Ink} ink
+   */
+  draw(picture, ink) {
+    const {curves, colours, shown, reserved, from, to} = picture;
+    [this.from, this.to] = [from, to];
+    const {context, width, height} = fitted(this.canvas);
+    const [right, bottom] = [width, height - BOTTOM];
+    const columns = Math.max(1, Math.floor(right - GUTTER));
+    const steps = columnSteps(curves.total, from, to, columns);
+    let highest = reserved;
+    for (const step of steps) highest = Math.max(highest, curves.logical[step]);
+    const high = Math.max(1, highest * 1.04);
+    const y = (/** @type {number} */ bytes) => bottom - (bytes / high) * (bottom - TOP);
+    context.fillStyle = ink.plot;
+    context.fillRect(GUTTER, TOP - 6, right - GUTTER, bottom - TOP + 6);
+    drawByteAxis(context, ink, {low: 0, high, top: TOP - 6, bottom, right});
+    const base = new Float64Array(columns);
+    for (const [group, curve] of curves.physical.entries()) {
+      drawBand(context, steps, base, curve, y, colours[group], shown[group]);
+    }
+    drawCurve(context, steps, curves.logical, y, ink.text, [1.5, 2.5]);
+    drawStepAxis(context, ink, {from, to, bottom, right});
+    const label = this.drawPeak(context, ink, picture, y, right, bottom);
+    drawReserved(context, ink, reserved, y(reserved), right, label);
+    if (picture.step !== null) this.drawCursor(context, picture.step, ink.accent, bottom, 2);
+    if (picture.hovered !== null) this.drawCursor(context, picture.hovered, ink.text, bottom, 1);
+    context.fillStyle = ink.accent;
+    for (const step of picture.readers) context.fillRect(this.x(step) - 1, bottom - 5, 2, 9);
+    if (this.dragFrom !== null) {
+      context.fillStyle = ink.accent;
+      context.globalAlpha = 0.2;
+      context.fillRect(this.dragFrom, TOP - 6, this.dragTo - this.dragFrom, bottom - TOP + 6);
+      context.globalAlpha = 1;
+    }
+  }
+
+  /** @param {number} step */
+  x(step) {
+    const width = this.canvas.clientWidth - GUTTER;
+    return GUTTER + ((step + 0.5 - this.from) / (this.to - this.from)) * width;
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} step
+   * @param {string} colour
+   * @param {number} bottom
+   * @param {number} thickness
+   */
+  drawCursor(context, step, colour, bottom, thickness) {
+    if (step < this.from - 1 || step > this.to) return;
+    context.strokeStyle = colour;
+    context.lineWidth = thickness;
+    context.beginPath();
+    context.moveTo(Math.round(this.x(step)), TOP - 6);
+    context.lineTo(Math.round(this.x(step)), bottom);
+    context.stroke();
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Ink} ink
+   * @param {{curves: Curves, peak: number, reserved: number}} picture
+   * @param {(bytes: number) => number} y
+   * @param {number} right
+   * @param {number} bottom
+   * @returns {[number, number]} from where to where its label goes
+   */
+  drawPeak(context, ink, picture, y, right, bottom) {
+    const {curves, peak} = picture;
+    const x = this.x(peak);
+    if (x < GUTTER || x > right) return [0, 0];
+    const top = y(curves.total[peak] ?? 0);
+    context.strokeStyle = ink.text;
+    context.lineWidth = 1;
+    context.setLineDash([2, 3]);
+    context.beginPath();
+    context.moveTo(Math.round(x) + 0.5, top);
+    context.lineTo(Math.round(x) + 0.5, bottom);
+    context.stroke();
+    context.setLineDash([]);
+    context.fillStyle = ink.text;
+    context.beginPath();
+    context.moveTo(x, top);
+    context.lineTo(x - 5, top - 7);
+    context.lineTo(x + 5, top - 7);
+    context.fill();
+    const text = `peak ${humanBytes(curves.total[peak])} at step ${numberText(peak)}`;
+    context.font = '600 11px system-ui, sans-serif';
+    const width = context.measureText(text).width;
+    const left = x + 10 + width > right ? x - 10 - width : x + 10;
+    context.textAlign = 'left';
+    context.textBaseline = 'middle';
+    // above the line of what is reserved, unless there is room below it
+    const middle = top - y(picture.reserved) > 22 ? top - 3 : y(picture.reserved) - 8;
+    context.strokeStyle = ink.plot;
+    context.lineWidth = 4;
+    context.lineJoin = 'round';
+    context.strokeText(text, left, middle);
+    context.fillStyle = ink.text;
+    context.fillText(text, left, middle);
+    return [left - 8, left + width + 8];
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Int32Array} steps
+ * @param {Float64Array} base what lies below; the band is added to it
+ * @param {Float64Array} curve
+ * @param {(bytes: number) => number} y
+ * @param {string} colour
+ * @param {boolean} shown
+ */
+function drawBand(context, steps, base, curve, y, colour, shown) {
+  context.beginPath();
+  context.moveTo(GUTTER, y(base[0]));
+  for (let column = 0; column < steps.length; column += 1) {
+    const top = y(base[column] + curve[steps[column]]);
+    context.lineTo(GUTTER + column, top);
+    context.lineTo(GUTTER + column + 1, top);
+  }
+  for (let column = steps.length - 1; column >= 0; column -= 1) {
+    const bottom = y(base[column]);
+    context.lineTo(GUTTER + column + 1, bottom);
+    context.lineTo(GUTTER + column, bottom);
+    base[column] += curve[steps[column]];
+  }
+  context.globalAlpha = shown ? 1 : 0.15;
+  context.fillStyle = colour;
+  context.fill();
+  context.globalAlpha = 1;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Int32Array} steps
+ * @param {Float64Array} curve
+ * @param {(bytes: number) => number} y
+ * @param {string} colour
+ * @param {number[]} dash
+ */
+export function drawCurve(context, steps, curve, y, colour, dash) {
+  context.strokeStyle = colour;
+  context.lineWidth = 1.25;
+  context.setLineDash(dash);
+  context.beginPath();
+  for (let column = 0; column < steps.length; column += 1) {
+    const top = y(curve[steps[column]]);
+    context.lineTo(GUTTER + column, top);
+    context.lineTo(GUTTER + column + 1, top);
+  }
+  context.stroke();
+  context.setLineDash([]);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Ink} ink
+ * @param {number} reserved
+ * @param {number} y
+ * @param {number} right
+ * @param {[number, number]} taken room that its label leaves free
+ */
+function drawReserved(context, ink, reserved, y, right, taken) {
+  context.strokeStyle = ink.text;
+  context.lineWidth = 1.5;
+  context.setLineDash([7, 4]);
+  context.beginPath();
+  context.moveTo(GUTTER, Math.round(y) + 0.5);
+  context.lineTo(right, Math.round(y) + 0.5);
+  context.stroke();
+  context.setLineDash([]);
+  context.font = '11px system-ui, sans-serif';
+  const text = `reserved ${humanBytes(reserved)}`;
+  const {width} = context.measureText(text);
+  const place = [right - 4 - width, GUTTER + 6].find((left) => left > taken[1] || left + width < taken[0]);
+  if (place === undefined) return;
+  context.textAlign = 'left';
+  context.textBaseline = 'middle';
+  context.fillStyle = ink.text;
+  context.fillText(text, place, y - 8);
+}

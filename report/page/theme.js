@@ -1,0 +1,32 @@
+/** Light or dark: as the system has it, until somebody chooses. */
+
+const STORED = 'xlagraph-theme';
+
+/** @returns {string | null} */
+export function storedTheme() {
+  try {
+    return localStorage.getItem(STORED);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Show a theme from now on; that of the system if null.
+ * @param {string | null} theme
+ */
+export function rememberTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  try {
+    if (theme) localStorage.setItem(STORED, theme);
+  } catch {
+    // a page from disk may not be allowed to store anything
+  }
+}
+
+/** Change from light to dark, or back. */
+export function toggleTheme() {
+  const style = getComputedStyle(document.documentElement);
+  rememberTheme(style.getPropertyValue('--theme').trim() === 'dark' ? 'light' : 'dark');
+}

@@ -1,0 +1,334 @@
+/** Two runs or compilations: what grew, appeared and went, and the values behind it. */
+
+import {choice, copyButton, element, replace} from '../elements/dom.js';
+import {growthText, humanBytes, placeText, shareText, shellQuoted, shortened} from '../elements/format.js';
+import {Grid} from '../elements/grid.js';
+import {goTo, readFragment, writeFragment} from '../fragment.js';
+import {scopeParts} from '../plan/grouping.js';
+import {readInk} from '../plots/axis.js';
+import {drawOverlay} from '../plots/overlay.js';
+import {showWaterfall, waterfallBars} from '../plots/waterfall.js';
+import {toggleTheme} from '../theme.js';
+
+/** @typedef {import('../plan/pack.js').Part} Part */
+/** @typedef {import('../plots/waterfall.js').Bar} Bar */
+
+/** @type {[string, string][]} */
+const GROUPINGS = [
+  ['role', 'role'],
+  ['scope', 'op scope'],
+  ['op', 'op'],
+  ['line', 'source line'],
+  ['opcode', 'opcode'],
+];
+/** Parts of an op name that make a scope here. */
+const SCOPE_PARTS = 3;
+const CHANGES = ['new', 'gone', 'grown', 'shrunk', 'reshaped'];
+const MEASURES = [
+  ['reserved', 'reserved'],
+  ['physicalPeak', 'physical peak'],
+  ['logicalPeak', 'logical peak'],
+  ['allocation', 'all allocations'],
+];
+
+export class ComparisonView {
+  /**
+   * @param {HTMLElement} root
+   * @param {Part} part
+   * @param {Set<string>} carried
+   */
+  constructor(root, part, carried) {
+    this.part = part;
+    this.facts = part.facts;
+    this.carried = carried;
+    this.ink = readInk();
+    const given = readFragment();
+    this.by = GROUPINGS.some(([by]) => by === given.get('by')) ? String(given.get('by')) : 'role';
+    this.bar = given.get('bar') ?? '';
+    const timelines = /** @type {number[]} */ (this.facts.timelines);
+    const pair = Number(given.get('pair') ?? timelines[0] ?? -1);
+    this.pair = timelines.includes(pair) ? pair : (timelines[0] ?? -1);
+    /** @type {string | null} */
+    this.change = given.get('change');
+    /** @type {any[][]} changed values */
+    this.changeRows = this.facts.groups.value.rows.filter((/** @type {any[]} */ row) => row[0] !== 'same');
+    this.closing = new AbortController();
+    this.canvas = /** @type {HTMLCanvasElement} */ (element('canvas.timeline', {role: 'img', tabindex: 0}));
+    this.waterfall = element('div.waterfall');
+    this.behind = element('div.behind');
+    this.pairLine = element('p.pairline');
+    this.build(root);
+    this.update();
+    Object.assign(window, {xlagraphView: this});
+  }
+
+  close() {
+    this.closing.abort();
+  }
+
+  /** @param {HTMLElement} root */
+  build(root) {
+    const {facts} = this;
+    const command = `xlagraph compare ${shellQuoted(facts.a)} ${shellQuoted(facts.b)}`;
+    const {signal} = this.closing;
+    replace(
+      root,
+      element(
+        'div.comparison',
+        null,
+        element(
+          'header.bar',
+          null,
+          element('h1', null, element('span.sideA', {title: facts.a}, shortened(facts.a, 60)), ' → ', element('span.sideB', {title: facts.b}, shortened(facts.b, 60))),
+          copyButton('copy command', () => command),
+          element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => this.changeTheme()}, '◐'),
+        ),
+        element('div.figures', null, MEASURES.map(([measure, title]) => this.total(measure, title))),
+        element('section.card', null, element('h2', null, 'Timelines'), this.pairChoice(), this.pairLine, this.canvas),
+        element('section.card', null, element('h2', null, 'What grew, by'), this.groupingButtons(), this.waterfall, this.behind),
+        element('section.card', null, element('h2', null, 'Values new, gone, bigger'), this.changeButtons(), this.changesGrid().node),
+        element('section.card', null, element('h2', null, 'Compilations'), this.pairsGrid().node),
+      ),
+    );
+    const observer = new ResizeObserver(() => this.drawTimelines());
+    observer.observe(this.canvas);
+    signal.addEventListener('abort', () => observer.disconnect());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.refreshInk(), {signal});
+    window.addEventListener(
+      'keydown',
+      (event) => {
+        if (/** @type {HTMLElement} */ (event.target).matches('input, select, textarea') || event.ctrlKey || event.metaKey) return;
+        if (event.key === 't') this.changeTheme();
+        if (event.key === 'Escape') this.set({bar: '', change: null});
+        if (event.key === 'c') {
+          const place = GROUPINGS.findIndex(([by]) => by === this.by);
+          this.set({by: GROUPINGS[(place + 1) % GROUPINGS.length][0], bar: ''});
+        }
+      },
+      {signal},
+    );
+  }
+
+  changeTheme() {
+    toggleTheme();
+    this.refreshInk();
+  }
+
+  refreshInk() {
+    this.ink = readInk();
+    this.drawTimelines();
+  }
+
+  /** @param {Partial<{by: string, bar: string, pair: number, change: string | null}>} changes */
+  set(changes) {
+    Object.assign(this, changes);
+    this.update();
+  }
+
+  update() {
+    const {by, bar, pair, change} = this;
+    const bars = this.bars();
+    showWaterfall(this.waterfall, bars, bar, (name) => this.set({bar: this.bar === name ? '' : name}));
+    this.showBehind(bars.find((each) => each.name === bar) ?? null);
+    this.drawTimelines();
+    this.changes?.filter(change === null ? null : (row) => this.changeRows[row][0] === change);
+    for (const button of this.changeLine?.querySelectorAll('button') ?? []) {
+      button.setAttribute('aria-pressed', button.dataset.change === change ? 'true' : 'false');
+    }
+    for (const button of this.groupingLine?.querySelectorAll('button') ?? []) {
+      button.setAttribute('aria-pressed', button.dataset.by === by ? 'true' : 'false');
+    }
+    if (this.measure) this.measure.textContent = by === 'role' ? 'bytes of all allocations' : 'shares of the physical peaks';
+    writeFragment({by: by === 'role' ? null : by, bar, pair: pair === this.facts.timelines[0] ? null : pair, change});
+  }
+
+  /**
+   * @param {string} measure
+   * @param {string} title
+   */
+  total(measure, title) {
+    const [a, b] = this.facts.totals[measure];
+    if (a === null && b === null) return null;
+    const growth = (b ?? 0) - (a ?? 0);
+    return element(
+      'div.figurecard',
+      null,
+      element('span.label', null, title),
+      element('span.number', null, growth ? growthText(growth) : 'same'),
+      element('span.detail', null, `${humanBytes(a)} → ${humanBytes(b)}${a && growth ? `, ${growth > 0 ? '+' : ''}${shareText(growth / a)}` : ''}`),
+    );
+  }
+
+  /** @returns {Bar[]} */
+  bars() {
+    const {columns, rows} = this.facts.groups[this.by];
+    return waterfallBars(
+      rows.map((/** @type {any[]} */ row) => {
+        const cells = row.slice(0, columns.length);
+        return {
+          name: JSON.stringify(cells),
+          title: this.by === 'line' ? placeText(cells[0], cells[1]) || 'no source line' : (cells[0] ?? (this.by === 'role' ? 'role unknown' : 'unattributed')),
+          a: row[columns.length],
+          b: row[columns.length + 1],
+        };
+      }),
+      this.facts.a,
+      this.facts.b,
+    );
+  }
+
+  pairChoice() {
+    const {facts} = this;
+    /** @type {[string, string][]} */
+    const choices = facts.timelines.map((/** @type {number} */ number) => {
+      const {module, a, b} = facts.pairs[number];
+      return [String(number), `${module ?? a.key} ${growthText((b?.reservedBytes ?? 0) - (a?.reservedBytes ?? 0))}`];
+    });
+    return choices.length > 1 ? choice('compilations', choices, String(this.pair), (number) => this.set({pair: Number(number)})) : null;
+  }
+
+  drawTimelines() {
+    const {pair, part, facts, ink} = this;
+    if (pair < 0) {
+      replace(this.pairLine, 'No timelines: no pair of compilations has live ranges.');
+      this.canvas.hidden = true;
+      return;
+    }
+    const {a, b} = facts.pairs[pair];
+    const open = (/** @type {any} */ side, /** @type {string} */ name) =>
+      this.carried.has(side.key)
+        ? element(`button.link.${name}`, {type: 'button', onclick: () => goTo({c: side.key})}, side.key)
+        : element(`span.${name}`, null, side.key);
+    replace(this.pairLine, open(a, 'sideA'), ' and ', open(b, 'sideB'), '; each schedule over the whole width');
+    const [tableA, tableB] = [part.tables[`${pair}/a`], part.tables[`${pair}/b`]];
+    const side = (/** @type {import('../plan/pack.js').Table} */ table, /** @type {any} */ totals) => ({
+      curve: /** @type {Float64Array} */ (table.column('physicalBytes').cells),
+      reserved: totals.reservedBytes ?? 0,
+    });
+    drawOverlay(this.canvas, side(tableA, a), side(tableB, b), ink);
+    this.canvas.setAttribute('aria-label', `physical bytes of both along their schedules: peaks ${humanBytes(a.physicalPeakBytes)} and ${humanBytes(b.physicalPeakBytes)}`);
+  }
+
+  /** @param {Bar | null} bar */
+  showBehind(bar) {
+    if (!bar || bar.kind === 'total') {
+      replace(this.behind, element('p.faint', null, 'Click a bar to see the values behind it.'));
+      return;
+    }
+    const named = this.bars().filter((each) => each.kind === 'group').map((each) => each.name);
+    const isRest = bar.kind === 'rest';
+    const table = this.part.tables[this.by === 'role' ? 'allocations' : 'peak'];
+    const {columns} = table;
+    const keyOf = (/** @type {number} */ row) => {
+      switch (this.by) {
+        case 'role':
+          return JSON.stringify([columns.role.at(row)]);
+        case 'line':
+          return JSON.stringify([columns.sourceFile.at(row), columns.sourceLine.at(row)]);
+        case 'opcode':
+          return JSON.stringify([columns.opcode.at(row)]);
+        case 'scope':
+          return JSON.stringify([columns.opName.at(row) && scopeParts(columns.opName.text(row)).slice(0, SCOPE_PARTS).join('/')]);
+        default:
+          return JSON.stringify([columns.opName.at(row)]);
+      }
+    };
+    const rows = [...Array(table.rows).keys()].filter((row) => (isRest ? !named.includes(keyOf(row)) : keyOf(row) === bar.name));
+    /** Bytes of both sides together. */
+    this.behindBytes = rows.reduce((sum, row) => sum + columns.bytes.number(row), 0);
+    const cell = (/** @type {string} */ name) => (/** @type {number} */ row) => columns[name].at(rows[row]);
+    const sides = /** @type {Record<string, string>} */ ({a: this.facts.a, b: this.facts.b});
+    const grid = new Grid({
+      label: `values behind ${bar.title}`,
+      rows: rows.length,
+      sortBy: 'bytes',
+      most: 12,
+      open: (row) => {
+        const key = columns.compilation.text(rows[row]);
+        if (this.carried.has(key)) goTo({c: key, pin: columns.value?.text(rows[row])});
+      },
+      columns: [
+        {name: 'side', kind: 'text', width: 0.8, cell: (row) => shortened(sides[columns.side.text(rows[row])], 24)},
+        columns.value
+          ? {name: 'value', kind: 'text', width: 1.6, cell: cell('value')}
+          : {name: 'number', title: 'allocation', kind: 'number', cell: cell('number')},
+        {name: 'bytes', kind: 'bytes', cell: cell('bytes')},
+        {name: 'shape', kind: 'text', width: 1.4, cell: cell('shape')},
+        columns.value
+          ? {name: 'op', kind: 'text', width: 2.4, cell: cell('opName')}
+          : {name: 'parameterNumber', title: 'parameter', kind: 'number', cell: cell('parameterNumber')},
+        {name: 'compilation', kind: 'text', width: 2, cell: cell('compilation')},
+      ],
+    });
+    replace(this.behind, element('h3', null, `Behind ${bar.title}: ${humanBytes(bar.a)} → ${humanBytes(bar.b)}`), grid.node);
+  }
+
+  groupingButtons() {
+    this.measure = element('span.faint');
+    this.groupingLine = element(
+      'div.changes',
+      {role: 'group', 'aria-label': 'grouping'},
+      GROUPINGS.map(([by, title]) => element('button.chip', {type: 'button', 'data-by': by, onclick: () => this.set({by, bar: ''})}, title)),
+      this.measure,
+    );
+    return this.groupingLine;
+  }
+
+  changeButtons() {
+    this.changeLine = element(
+      'div.changes',
+      {role: 'group', 'aria-label': 'changes'},
+      CHANGES.map((change) =>
+        element('button.chip', {type: 'button', 'data-change': change, onclick: () => this.set({change: this.change === change ? null : change})}, change),
+      ),
+    );
+    return this.changeLine;
+  }
+
+  changesGrid() {
+    const {changeRows} = this;
+    const cell = (/** @type {number} */ place) => (/** @type {number} */ row) => changeRows[row][place];
+    this.changes = new Grid({
+      label: 'values that changed',
+      rows: changeRows.length,
+      sortBy: 'growth',
+      most: 14,
+      columns: [
+        {name: 'change', kind: 'text', width: 0.7, cell: cell(0)},
+        {name: 'growth', kind: 'growth', cell: (row) => changeRows[row][7] - changeRows[row][6]},
+        {name: 'before', kind: 'bytes', cell: cell(6)},
+        {name: 'after', kind: 'bytes', cell: cell(7)},
+        {name: 'op', kind: 'text', width: 3, cell: cell(1)},
+        {name: 'opcode', kind: 'text', cell: (row) => `${changeRows[row][2] ?? ''}${changeRows[row][3] ?? ''}` || null},
+        {name: 'shapeA', title: 'shape before', kind: 'text', width: 1.4, cell: cell(4)},
+        {name: 'shapeB', title: 'shape after', kind: 'text', width: 1.4, cell: cell(5)},
+      ],
+    });
+    return this.changes;
+  }
+
+  pairsGrid() {
+    const pairs = /** @type {any[]} */ (this.facts.pairs);
+    const open = (/** @type {number} */ row) => {
+      if (this.facts.timelines.includes(row)) this.set({pair: row});
+      this.canvas.scrollIntoView({block: 'center'});
+    };
+    const bytes = (/** @type {'a' | 'b'} */ side, /** @type {string} */ name) => (/** @type {number} */ row) => pairs[row][side]?.[name] ?? null;
+    return new Grid({
+      label: 'pairs of compilations',
+      rows: pairs.length,
+      most: 14,
+      open,
+      columns: [
+        {name: 'module', kind: 'text', width: 1.4, cell: (row) => pairs[row].module},
+        {name: 'growth', kind: 'growth', cell: (row) => (pairs[row].b?.reservedBytes ?? 0) - (pairs[row].a?.reservedBytes ?? 0)},
+        {name: 'a', title: 'reserved before', kind: 'bytes', cell: bytes('a', 'reservedBytes')},
+        {name: 'b', title: 'reserved after', kind: 'bytes', cell: bytes('b', 'reservedBytes')},
+        {name: 'peakA', title: 'peak before', kind: 'bytes', cell: bytes('a', 'physicalPeakBytes')},
+        {name: 'peakB', title: 'peak after', kind: 'bytes', cell: bytes('b', 'physicalPeakBytes')},
+        {name: 'keyA', title: 'compilation before', kind: 'text', width: 2, cell: (row) => pairs[row].a?.key ?? `only in ${this.facts.b}`},
+        {name: 'keyB', title: 'compilation after', kind: 'text', width: 2, cell: (row) => pairs[row].b?.key ?? `only in ${this.facts.a}`},
+      ],
+    });
+  }
+}

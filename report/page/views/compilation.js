@@ -1,0 +1,429 @@
+/** One compilation: timeline, address map, story, panels; all follow one state. */
+
+import {announce, choice, element, replace} from '../elements/dom.js';
+import {counted, humanBytes, numberText, shortened} from '../elements/format.js';
+import {goTo, readFragment, writeFragment} from '../fragment.js';
+import {GROUPINGS, Origins} from '../plan/grouping.js';
+import {Plan} from '../plan/plan.js';
+import {AddressMap} from '../plots/address_map.js';
+import {readInk} from '../plots/axis.js';
+import {Timeline, largestStep} from '../plots/timeline.js';
+import {toggleTheme} from '../theme.js';
+import {chips, figures, legend} from './header.js';
+import {onKey, showKeys} from './keys.js';
+import {LowerPanels} from './lower_panels.js';
+import {GroupPicture, SpacePicture} from './picture.js';
+import {findValues} from './search.js';
+import {settingsOf, stateOf, wholeWindow} from './state.js';
+import {largestValues, story, valueButton} from './story.js';
+import {Tip, tipOfStep, tipOfValue} from './tips.js';
+
+/** @typedef {import('../plan/pack.js').Part} Part */
+/** @typedef {import('../plots/address_map.js').Window} Window */
+/** @typedef {import('./state.js').State} State */
+
+const SETTLED_MILLISECONDS = 120;
+const LEAST_STEPS = 2;
+const LEAST_BYTES = 64;
+
+export class CompilationView {
+  /**
+   * @param {HTMLElement} root
+   * @param {Part} part
+   * @param {Part} overview
+   * @param {boolean} isCompared the page is a comparison
+   */
+  constructor(root, part, overview, isCompared) {
+    this.plan = new Plan(part);
+    this.origins = new Origins(this.plan);
+    this.state = stateOf(this.plan, readFragment());
+    this.ink = readInk();
+    this.picture = new SpacePicture(this.plan, this.state.color);
+    this.group = this.grouped();
+    this.found = this.find();
+    /** The step that figures and panels are about. */
+    this.step = this.focusStep();
+    this.shares = this.plan.sharesAt(this.picture.space, this.step);
+    this.hovered = -1;
+    /** @type {number | null} */
+    this.hoveredStep = null;
+    this.matchPlace = -1;
+    this.isFramed = false;
+    this.drawn = '';
+    this.storyShown = '';
+    /** @type {number | undefined} */
+    this.settling = undefined;
+    this.closing = new AbortController();
+
+    this.tip = new Tip();
+    const timelineCanvas = canvas('canvas.timeline', true);
+    const mapCanvas = canvas('canvas', false);
+    const overlay = canvas('canvas.overlay', true);
+    this.timeline = new Timeline(timelineCanvas, {
+      zoom: (from, to) => this.move({...this.state.view, from, to}),
+      choose: (step) => this.set({step: this.state.step === step ? null : step}),
+      hover: (step, x, y) => this.hoverStep(step, x, y),
+      all: () => this.move(this.whole()),
+      redraw: () => this.frame(),
+    });
+    this.map = new AddressMap(mapCanvas, overlay, {
+      hover: (value, step, x, y) => this.hover(value, step, x, y),
+      pin: (value, add) => this.pin(value, add),
+      move: (view) => this.move(view),
+      all: () => this.move(this.whole()),
+    });
+    this.figures = element('div.figures');
+    this.legend = element('div.legend', {role: 'group', 'aria-label': 'groups'});
+    this.chips = element('div.chips');
+    this.side = element('aside.side', {'aria-label': 'details', tabindex: -1});
+    this.lower = new LowerPanels(this);
+    this.search = this.searchField();
+    this.searched = element('span.found', {'aria-live': 'polite'});
+    this.bySelect = choice('colour by', GROUPINGS, this.state.by, (by) => this.set({by: /** @type {import('../plan/grouping.js').By} */ (by), group: null}));
+    const plots = element(
+      'div.plots',
+      null,
+      element('div.legendline', null, this.legend, this.chips),
+      timelineCanvas,
+      element('div.map', null, mapCanvas, overlay),
+      this.lower.node,
+    );
+    replace(root, element('div.compilation', null, this.bar(overview, isCompared), this.figures, plots, this.side));
+    this.update();
+    this.listen([timelineCanvas, mapCanvas]);
+    /** For tests and the curious: what the page shows, in numbers. */
+    Object.assign(window, {xlagraphView: this});
+  }
+
+  close() {
+    this.closing.abort();
+    clearTimeout(this.settling);
+    this.tip.node.remove();
+  }
+
+  searchField() {
+    const field = /** @type {HTMLInputElement} */ (
+      element('input', {
+        type: 'search',
+        placeholder: 'name, op or line  ( / )',
+        'aria-label': 'search values by name, op or line',
+        value: this.state.words,
+        oninput: () => this.set({words: field.value}),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+          if (event.key === 'Enter') this.nextMatch(event.shiftKey ? -1 : 1);
+        },
+      })
+    );
+    return field;
+  }
+
+  /**
+   * @param {Part} overview
+   * @param {boolean} isCompared
+   */
+  bar(overview, isCompared) {
+    const {plan} = this;
+    const {columns, rows} = overview.tables.compilations;
+    const carried = [...Array(rows).keys()].filter((row) => columns.carried.flag(row));
+    const others = carried.map((row) => {
+      const key = columns.compilation.text(row);
+      return /** @type {[string, string]} */ ([key, `${shortened(key, 70)} – ${humanBytes(columns.reservedBytes.number(row))}`]);
+    });
+    const colors = plan.colors().map((color) => /** @type {[string, string]} */ ([String(color), String(color)]));
+    return element(
+      'header.bar',
+      null,
+      isCompared ? element('a.back', {href: '#', title: 'back to the comparison'}, '‹ comparison') : null,
+      !isCompared && rows > 1 ? element('a.back', {href: '#', title: 'all compilations'}, '‹ all') : null,
+      others.length > 1
+        ? element('span.title', null, choice('compilation', others, plan.key, (key) => goTo({c: key})))
+        : element('h1', {title: plan.key}, plan.key),
+      element('span.searching', null, this.search, this.searched),
+      this.bySelect,
+      colors.length > 1 ? choice('memory space', colors, String(this.state.color), (color) => this.changeSpace(Number(color))) : null,
+      element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => this.changeTheme()}, '◐'),
+      element('button.icon', {type: 'button', title: 'keys (?)', 'aria-label': 'keys', onclick: showKeys}, '?'),
+    );
+  }
+
+  /** @param {HTMLElement[]} canvases */
+  listen(canvases) {
+    const {signal} = this.closing;
+    const observer = new ResizeObserver(() => this.frame());
+    for (const each of canvases) observer.observe(each);
+    signal.addEventListener('abort', () => observer.disconnect());
+    window.addEventListener('keydown', (event) => onKey(this, event), {signal});
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.refreshInk(), {signal});
+  }
+
+  /** @returns {Window} */
+  whole() {
+    return wholeWindow(this.plan, this.state.color);
+  }
+
+  grouped() {
+    const group = new GroupPicture(this.picture, this.origins, this.state.by, this.ink.theme);
+    if (!group.groups.some((each) => each.name === this.state.group)) this.state.group = null;
+    return group;
+  }
+
+  /** @param {number} color */
+  changeSpace(color) {
+    Object.assign(this.state, {color, step: null, view: wholeWindow(this.plan, color)});
+    this.picture = new SpacePicture(this.plan, color);
+    this.group = this.grouped();
+    this.lower.forget();
+    this.update();
+  }
+
+  changeTheme() {
+    toggleTheme();
+    this.refreshInk();
+  }
+
+  refreshInk() {
+    this.ink = readInk();
+    this.group = this.grouped();
+    this.update();
+  }
+
+  /** @param {Partial<State>} changes */
+  set(changes) {
+    const isRegrouped = changes.by !== undefined && changes.by !== this.state.by;
+    Object.assign(this.state, changes);
+    if (isRegrouped) this.group = this.grouped();
+    this.update();
+  }
+
+  /**
+   * Show another part of the plan, as much as there is; the rest follows when the move has ended.
+   * @param {Window} wanted
+   */
+  move(wanted) {
+    const whole = this.whole();
+    const across = Math.min(Math.max(wanted.to - wanted.from, Math.min(LEAST_STEPS, whole.to)), whole.to);
+    const up = Math.min(Math.max(wanted.high - wanted.low, Math.min(LEAST_BYTES, whole.high)), whole.high);
+    const from = Math.min(Math.max(0, wanted.from), whole.to - across);
+    const low = Math.min(Math.max(0, wanted.low), whole.high - up);
+    this.state.view = {from, to: from + across, low, high: low + up};
+    this.frame();
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.update(), SETTLED_MILLISECONDS);
+  }
+
+  /** Return the chosen step, or the one with the most bytes in view. */
+  focusStep() {
+    const {step, view} = this.state;
+    return step ?? largestStep(this.group.curves.total, Math.floor(view.from), Math.ceil(view.to) - 1);
+  }
+
+  find() {
+    const {state, group} = this;
+    const wanted = {words: state.words, group: group.groups.findIndex((each) => each.name === state.group), path: state.path};
+    return findValues(this.origins, wanted, group.grouping.of, (value) => this.lower.pathOf()(value));
+  }
+
+  /** Bring everything up to date with the state. */
+  update() {
+    const {state, found} = this;
+    this.found = this.find();
+    this.searched.textContent = state.words.trim() ? `${counted(this.found.count, 'value')}, ${humanBytes(this.found.bytes)}` : '';
+    if (this.found.count !== found.count) this.matchPlace = -1;
+    this.step = this.focusStep();
+    this.shares = this.plan.sharesAt(this.picture.space, this.step);
+    replace(this.figures, figures(this));
+    replace(this.legend, legend(this));
+    this.drawn = '';
+    this.showStory();
+    this.lower.update();
+    writeFragment(settingsOf(this.plan, state));
+    this.frame();
+  }
+
+  /**
+   * Pin the next value that is searched for, the largest first.
+   * @param {number} direction
+   */
+  nextMatch(direction) {
+    const {plan} = this;
+    const {matches} = this.found;
+    if (!matches) return;
+    const rows = [...matches.keys()].filter((row) => matches[row]);
+    if (!rows.length) return;
+    rows.sort((a, b) => plan.size[b] - plan.size[a] || a - b);
+    const place = this.matchPlace + direction;
+    this.matchPlace = place < 0 ? rows.length - 1 : place % rows.length;
+    this.pin(rows[this.matchPlace], false);
+    this.centre(rows[this.matchPlace], false);
+  }
+
+  /**
+   * Pin a value, or drop it if it is pinned and `add`; -1 drops all.
+   * @param {number} value
+   * @param {boolean} add to those that are pinned
+   */
+  pin(value, add) {
+    const {pins} = this.state;
+    if (value < 0) {
+      if (!add) this.set({pins: []});
+      return;
+    }
+    const others = pins.filter((other) => other !== value);
+    if (!add) this.set({pins: [value]});
+    else this.set({pins: others.length < pins.length ? others : [value, ...pins]});
+    const {label, shape} = this.plan.values.columns;
+    announce(`pinned ${label.text(value)}, ${humanBytes(this.plan.size[value])}, ${shape.text(value)}, steps ${this.plan.from[value]} to ${this.plan.until[value]}`);
+  }
+
+  /**
+   * Pin a value, and move the view so that it is seen.
+   * @param {number} value
+   */
+  pinInView(value) {
+    this.pin(value, false);
+    if (!this.map.boxOf(value)) this.centre(value, false);
+  }
+
+  /**
+   * Move the view to a value; make it fill the view if `fit`.
+   * @param {number} value
+   * @param {boolean} fit
+   */
+  centre(value, fit) {
+    const {plan} = this;
+    const low = plan.address(this.picture.space, value);
+    if (Number.isNaN(low) || !plan.isLive[value]) return;
+    const {view} = this.state;
+    const [from, to] = [plan.from[value], plan.until[value] + 1];
+    const high = low + plan.size[value];
+    const across = fit ? (to - from) * 2 : Math.max(view.to - view.from, (to - from) * 1.2);
+    const up = fit ? (high - low) * 3 : Math.max(view.high - view.low, (high - low) * 1.2);
+    const [middle, height] = [(from + to) / 2, (low + high) / 2];
+    this.move({from: middle - across / 2, to: middle + across / 2, low: height - up / 2, high: height + up / 2});
+  }
+
+  /** @param {number} allocation */
+  showAllocation(allocation) {
+    const low = this.picture.space.bases[allocation];
+    const high = low + this.plan.allocations.column('sizeBytes').number(allocation);
+    this.move({...this.state.view, low, high});
+  }
+
+  /**
+   * @param {number} value -1 of none
+   * @param {number | null} step
+   * @param {number} x
+   * @param {number} y
+   */
+  hover(value, step, x, y) {
+    this.hovered = value;
+    this.hoveredStep = step;
+    this.map.overlay.style.cursor = value >= 0 ? 'pointer' : 'grab';
+    this.tip.show(value >= 0 ? tipOfValue(this.origins, value) : null, x, y);
+    this.frame();
+  }
+
+  /**
+   * @param {number | null} step
+   * @param {number} x
+   * @param {number} y
+   */
+  hoverStep(step, x, y) {
+    this.hoveredStep = step;
+    const lines = step === null ? null : tipOfStep(this.plan, step, this.group.curves, this.picture.space.bytes);
+    this.tip.show(lines, x, y);
+    this.frame();
+  }
+
+  /**
+   * Outline a value that is pointed at elsewhere.
+   * @param {number | null} value
+   */
+  highlight(value) {
+    this.hovered = value ?? -1;
+    this.frame();
+  }
+
+  /** Draw the canvases with the next frame. */
+  frame() {
+    if (this.isFramed) return;
+    this.isFramed = true;
+    requestAnimationFrame(() => {
+      this.isFramed = false;
+      if (!this.closing.signal.aborted) this.draw();
+    });
+  }
+
+  draw() {
+    const {state, ink, group, plan, hovered, hoveredStep} = this;
+    const {space, peak, painter} = this.picture;
+    this.timeline.draw(
+      {
+        curves: group.curves,
+        colours: group.colours,
+        shown: group.groups.map((each) => state.group === null || state.group === each.name),
+        reserved: space.bytes,
+        from: state.view.from,
+        to: state.view.to,
+        peak,
+        step: state.step,
+        hovered: hoveredStep,
+        readers: state.pins.length ? this.readerSteps(state.pins[0]) : [],
+      },
+      ink,
+    );
+    const {canvas: drawing} = this.map;
+    const wanted = [...Object.values(state.view), drawing.clientWidth, drawing.clientHeight, devicePixelRatio].join();
+    if (wanted !== this.drawn) {
+      this.drawn = wanted;
+      const label = (/** @type {number} */ value) => plan.values.column('label').text(value);
+      this.map.draw(painter, {view: state.view, of: group.grouping.of, colours: group.colours, matches: this.found.matches, label}, ink);
+      this.timeline.canvas.setAttribute('aria-label', `timeline: physical peak ${humanBytes(this.picture.peakBytes)} at step ${peak}, ${humanBytes(space.bytes)} reserved`);
+      this.map.overlay.setAttribute('aria-label', `address map: ${counted(painter.boxes, 'value')} in ${humanBytes(space.bytes)}, steps ${numberText(Math.floor(state.view.from))} to ${numberText(Math.ceil(state.view.to) - 1)}`);
+      replace(this.chips, chips(this));
+    }
+    this.map.drawMarks({hovered, pins: state.pins, step: state.step, hoveredStep}, ink);
+  }
+
+  /** @param {number} value */
+  readerSteps(value) {
+    const readers = this.plan.uses.column('instruction');
+    const step = this.plan.instructions.column('step');
+    return Array.from(this.plan.readers.of(value), (use) => step.place(readers.place(use))).filter((at) => at >= 0);
+  }
+
+  /** Show the story of what is pinned, else the largest values of the step. */
+  showStory() {
+    const {state, plan, origins} = this;
+    const [first, ...others] = state.pins;
+    const shown = first === undefined ? [this.step, state.color, state.by, this.ink.theme].join() : state.pins.join('+');
+    if (shown === this.storyShown) return;
+    this.storyShown = shown;
+    const actions = {
+      pin: (/** @type {number} */ value) => this.pinInView(value),
+      choose: (/** @type {number} */ step) => this.set({step}),
+      hover: (/** @type {number | null} */ value) => this.highlight(value),
+      centre: (/** @type {number} */ value) => this.centre(value, true),
+    };
+    if (first === undefined) {
+      const colourOf = (/** @type {number} */ value) => this.group.colours[this.group.grouping.of[value]];
+      const title = this.step === this.picture.peak ? 'Largest at the peak' : `Largest at step ${numberText(this.step)}`;
+      replace(this.side, largestValues(origins, title, this.shares, colourOf, actions));
+      return;
+    }
+    replace(
+      this.side,
+      element('button.close', {type: 'button', 'aria-label': 'unpin', title: 'unpin (Esc)', onclick: () => this.set({pins: others})}, '×'),
+      story(plan, origins, first, actions),
+      others.length ? element('section', null, element('h3', null, 'also pinned'), element('ul', null, others.map((value) => element('li', null, valueButton(plan, value, actions))))) : null,
+    );
+  }
+}
+
+/**
+ * @param {string} tag
+ * @param {boolean} hasFocus
+ */
+function canvas(tag, hasFocus) {
+  return /** @type {HTMLCanvasElement} */ (element(tag, hasFocus ? {tabindex: 0, role: 'img'} : {'aria-hidden': true}));
+}

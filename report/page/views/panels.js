@@ -1,0 +1,269 @@
+/** The panels below the map: who holds the bytes, values, allocations, advice, queries. */
+
+import {copyButton, element, replace} from '../elements/dom.js';
+import {humanBytes, numberText, placeText, shareText, shellQuoted} from '../elements/format.js';
+import {Grid} from '../elements/grid.js';
+
+/** @typedef {import('../plan/grouping.js').Origins} Origins */
+/** @typedef {import('../plan/plan.js').Plan} Plan */
+/** @typedef {import('../plan/plan.js').Space} Space */
+/** @typedef {import('../elements/grid.js').GridColumn} GridColumn */
+/** @typedef {'stack' | 'scope' | 'line'} StackBy */
+
+/** @type {[StackBy, string][]} */
+export const STACKS = [
+  ['scope', 'op scope'],
+  ['stack', 'call stack'],
+  ['line', 'source line'],
+];
+
+/**
+ * Return the function that gives the path of a value, outermost part first.
+ * @param {Plan} plan
+ * @param {Origins} origins
+ * @param {StackBy} by
+ * @returns {(value: number) => {name: string, title: string}[]}
+ */
+export function pathsBy(plan, origins, by) {
+  if (by === 'scope') {
+    return (value) => origins.scope(value).map((part) => ({name: part, title: part}));
+  }
+  if (by === 'line') {
+    return (value) => {
+      const file = origins.file.text(value);
+      const line = origins.line.place(value);
+      if (!file) return [];
+      const whole = {name: file, title: placeText(file, null)};
+      return line < 0 ? [whole] : [whole, {name: `${file}:${line}`, title: `line ${line}`}];
+    };
+  }
+  const {columns} = plan.frames;
+  return (value) => {
+    const frames = plan.stack(value).reverse();
+    if (!frames.length && origins.place(value)) {
+      return [{name: origins.place(value), title: placeText(origins.file.text(value), origins.line.place(value))}];
+    }
+    return frames.map((frame) => {
+      const place = placeText(columns.file.text(frame), columns.line.place(frame));
+      return {name: `${columns.function.text(frame)} ${place}`, title: `${columns.function.text(frame) || 'unnamed'} ${place}`};
+    });
+  };
+}
+
+/**
+ * Make the lines that say what made a table and what repeats it.
+ * @param {string} cypher
+ * @param {string} command
+ * @returns {HTMLElement}
+ */
+export function provenance(cypher, command) {
+  return element(
+    'details.provenance',
+    null,
+    element('summary', null, 'Cypher and command'),
+    element('pre', null, command),
+    copyButton('copy command', () => command),
+    element('pre', null, cypher),
+    copyButton('copy Cypher', () => cypher),
+  );
+}
+
+/**
+ * @param {Plan} plan
+ * @param {Origins} origins
+ * @param {() => Float64Array} shares the bytes that each value holds at the step in view
+ * @param {{open: (value: number) => void, hover: (value: number | null) => void}} actions
+ * @returns {Grid}
+ */
+export function valuesGrid(plan, origins, shares, {open, hover}) {
+  const {columns} = plan.values;
+  const roles = plan.allocations.column('role');
+  /** @type {GridColumn[]} */
+  const shown = [
+    {name: 'value', kind: 'text', width: 2, cell: (row) => columns.label.text(row)},
+    {name: 'atStep', title: 'at step', kind: 'bytes', cell: (row) => shares()[row] || null},
+    {name: 'sizeBytes', title: 'size', kind: 'bytes', cell: (row) => plan.size[row]},
+    {name: 'padding', kind: 'bytes', cell: (row) => (columns.denseBytes.at(row) === null ? null : plan.size[row] - columns.denseBytes.number(row))},
+    {name: 'shape', kind: 'text', width: 1.5, cell: (row) => columns.shape.at(row)},
+    {name: 'opcode', kind: 'text', width: 0.9, cell: (row) => columns.opcode.at(row)},
+    {name: 'role', kind: 'text', width: 0.8, cell: (row) => (plan.holder[row] < 0 ? null : roles.at(plan.holder[row]))},
+    {name: 'op', kind: 'text', width: 3, cell: (row) => origins.op.at(row)},
+    {name: 'line', kind: 'text', width: 1.2, cell: (row) => placeText(origins.file.at(row) === null ? null : origins.file.text(row), origins.line.place(row)) || null},
+    {name: 'from', kind: 'number', width: 0.6, cell: (row) => columns.liveFrom.at(row)},
+    {name: 'until', kind: 'number', width: 0.6, cell: (row) => columns.liveUntil.at(row)},
+  ];
+  return new Grid({label: 'values', rows: plan.values.rows, columns: shown, sortBy: 'atStep', open, hover});
+}
+
+/**
+ * @param {Plan} plan
+ * @param {Space} space
+ * @param {(allocation: number) => void} open
+ * @returns {Grid}
+ */
+export function allocationsGrid(plan, space, open) {
+  const {columns} = plan.allocations;
+  const rows = space.allocations;
+  const held = new Int32Array(plan.allocations.rows);
+  for (const holder of plan.holder) if (holder >= 0) held[holder] += 1;
+  /** @type {(name: string) => (row: number) => string | number | boolean | null} */
+  const cell = (name) => (row) => columns[name].at(rows[row]);
+  return new Grid({
+    label: 'allocations',
+    rows: rows.length,
+    sortBy: 'sizeBytes',
+    open: (row) => open(rows[row]),
+    columns: [
+      {name: 'number', title: 'allocation', kind: 'number', cell: cell('number')},
+      {name: 'sizeBytes', title: 'size', kind: 'bytes', cell: cell('sizeBytes')},
+      {name: 'peak', title: 'physical peak', kind: 'bytes', cell: cell('physicalPeakBytes')},
+      {name: 'idle', title: 'idle at its peak', kind: 'bytes', cell: (row) => (columns.physicalPeakBytes.at(rows[row]) === null ? null : columns.sizeBytes.number(rows[row]) - columns.physicalPeakBytes.number(rows[row]))},
+      {name: 'hole', title: 'largest hole', kind: 'bytes', cell: cell('largestHoleBytes')},
+      {name: 'role', kind: 'text', cell: cell('role')},
+      {name: 'parameter', kind: 'number', cell: cell('parameterNumber')},
+      {name: 'shape', kind: 'text', width: 2, cell: cell('shape')},
+      {name: 'values', kind: 'number', cell: (row) => held[rows[row]]},
+    ],
+  });
+}
+
+/**
+ * @param {string} compilation
+ * @param {number} step
+ * @returns {HTMLElement}
+ */
+export function valuesProvenance(compilation, step) {
+  const cypher = `// :param compilation => ${JSON.stringify(compilation)}; :param step => ${step};
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
+WHERE v.liveFrom <= $step AND $step <= v.liveUntil
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, v.shape AS shape, v.opcode AS opcode,
+       a.role AS role, v.opName AS opName, v.sourceFile AS sourceFile,
+       v.sourceLine AS sourceLine, v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
+ORDER BY sizeBytes DESC, value`;
+  return provenance(cypher, `xlagraph query lifetime/live-at --compilation ${shellQuoted(compilation)} --step ${step} --limit 0`);
+}
+
+/**
+ * @param {string} compilation
+ * @returns {HTMLElement}
+ */
+export function allocationsProvenance(compilation) {
+  const cypher = `MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)
+RETURN a.number AS allocation, a.sizeBytes AS sizeBytes, a.physicalPeakBytes AS physicalPeakBytes,
+       a.largestHoleBytes AS largestHoleBytes, a.role AS role, a.shape AS shape
+ORDER BY sizeBytes DESC, allocation`;
+  return provenance(cypher, `xlagraph cypher --param compilation=${shellQuoted(compilation)} ${shellQuoted(cypher)}`);
+}
+
+/**
+ * @param {{id: string, columns: {name: string, type: string, isBytes: boolean}[], rows: any[][]}} answer
+ * @param {((value: string) => void) | null} pin
+ * @returns {Grid}
+ */
+export function answerGrid(answer, pin) {
+  const place = answer.columns.findIndex((column) => column.name === 'value');
+  return new Grid({
+    label: answer.id,
+    rows: answer.rows.length,
+    isFiltered: answer.rows.length > 8,
+    open: pin && place >= 0 ? (row) => pin(String(answer.rows[row][place])) : undefined,
+    columns: answer.columns.map((column, index) => ({
+      name: column.name,
+      kind: column.isBytes ? 'bytes' : column.type === 'STRING' || column.type === 'BOOLEAN' ? 'text' : 'number',
+      width: column.type === 'STRING' ? 1.8 : 1,
+      cell: (/** @type {number} */ row) => answer.rows[row][index],
+    })),
+  });
+}
+
+/**
+ * Show the canned queries: a list by theme, and the answer of the chosen one.
+ * @param {HTMLElement} panel
+ * @param {any[]} answers
+ * @param {string} chosen
+ * @param {(id: string) => void} choose
+ * @param {(value: string) => void} pin
+ */
+export function showAnswers(panel, answers, chosen, choose, pin) {
+  const answer = answers.find((each) => each.id === chosen) ?? answers[0];
+  if (!answer) {
+    replace(panel, element('p.faint', null, 'This file carries the answers of the largest compilations only: xlagraph query asks the graph.'));
+    return;
+  }
+  const grid = answerGrid(answer, pin);
+  replace(
+    panel,
+    element(
+      'div.answers',
+      null,
+      element(
+        'nav.themes',
+        {'aria-label': 'queries'},
+        answers.map((each) =>
+          element('button', {type: 'button', 'aria-current': each.id === answer.id ? 'true' : null, title: each.answers, onclick: () => choose(each.id)}, each.id, element('span.faint', null, ` ${each.rows.length}`)),
+        ),
+      ),
+      element(
+        'div.answer',
+        null,
+        element('h3', null, answer.answers),
+        element('p.faint', null, `${answer.title}. Bytes: ${answer.measure}. `, ...answer.notes.map((/** @type {string} */ note) => `${note} `)),
+        provenance(answer.cypher, answer.command),
+        answer.rows.length ? grid.node : element('p', null, 'No rows.'),
+      ),
+    ),
+  );
+}
+
+/**
+ * Show what `advise` finds.
+ * @param {HTMLElement} panel
+ * @param {any[] | undefined} findings
+ * @param {string[]} notes
+ * @param {(value: string) => void} pin
+ */
+export function showFindings(panel, findings, notes, pin) {
+  if (!findings) {
+    replace(panel, element('p.faint', null, 'This file carries advice about the largest compilations only: xlagraph advise asks the graph.'));
+    return;
+  }
+  replace(
+    panel,
+    findings.length ? null : element('p', null, 'Nothing stands out.'),
+    findings.map((finding) => {
+      const meter = element('span.inner');
+      meter.style.width = `${Math.min(100, finding.share * 100)}%`;
+      return element(
+        'details.finding',
+        null,
+        element(
+          'summary',
+          null,
+          element('b', null, finding.title),
+          element('span.meter', null, meter),
+          element('span.figure', null, `${humanBytes(finding.bytes)}, ${shareText(finding.share)} of ${finding.measure === 'reserved' ? 'what is reserved' : 'the peak'}`),
+        ),
+        element(
+          'dl',
+          null,
+          Object.entries(finding.remedies).flatMap(([framework, remedy]) => [element('dt', null, framework), element('dd', null, String(remedy))]),
+        ),
+        provenance(finding.cypher, finding.command),
+        answerGrid(
+          {
+            id: finding.id,
+            columns: finding.columns.map((/** @type {string} */ name, /** @type {number} */ place) => ({
+              name,
+              type: typeof finding.rows[0]?.[place] === 'number' ? 'INTEGER' : 'STRING',
+              isBytes: name.endsWith('Bytes'),
+            })),
+            rows: finding.rows,
+          },
+          pin,
+        ).node,
+        finding.rowCount > finding.rows.length ? element('p.faint', null, `the first ${finding.rows.length} of ${numberText(finding.rowCount)} rows`) : null,
+      );
+    }),
+    notes.map((note) => element('p.faint', null, note)),
+  );
+}

@@ -1,0 +1,67 @@
+/** Which values stand out: those of a group, below a branch of the icicle, found by words. */
+
+/** @typedef {import('../plan/grouping.js').Origins} Origins */
+
+/** @typedef {{matches: Uint8Array | null, count: number, bytes: number}} Found */
+
+/**
+ * Return the values that are not faded, null if that is all; and how many words find.
+ * @param {Origins} origins
+ * @param {{words: string, group: number, path: string[]}} wanted a group of -1 is any
+ * @param {Uint8Array} groupOf
+ * @param {(value: number) => {name: string}[]} pathOf
+ * @returns {Found}
+ */
+export function findValues(origins, {words, group, path}, groupOf, pathOf) {
+  const {plan} = origins;
+  const test = words.trim() ? matcher(words.trim()) : null;
+  if (!test && group < 0 && !path.length) return {matches: null, count: 0, bytes: 0};
+  const matches = new Uint8Array(plan.values.rows);
+  let [count, bytes] = [0, 0];
+  for (let row = 0; row < matches.length; row += 1) {
+    if (group >= 0 && groupOf[row] !== group) continue;
+    if (path.length && !startsWith(pathOf(row), path)) continue;
+    if (test && !test(searchText(origins, row))) continue;
+    matches[row] = 1;
+    count += 1;
+    bytes += plan.size[row];
+  }
+  return {matches, count, bytes};
+}
+
+/**
+ * @param {Origins} origins
+ * @param {number} row
+ */
+function searchText(origins, row) {
+  const {columns} = origins.plan.values;
+  const words = [columns.label, origins.op, columns.opcode, columns.shape].map((column) => column.text(row));
+  return [...words, origins.place(row)].join('\n');
+}
+
+/**
+ * @param {{name: string}[]} path
+ * @param {string[]} start
+ */
+function startsWith(path, start) {
+  if (!path.length) return start.length === 1 && start[0] === 'unattributed';
+  return start.every((name, place) => path[place]?.name === name);
+}
+
+/**
+ * Return a test for words, or for a regular expression between slashes.
+ * @param {string} words
+ * @returns {(text: string) => boolean}
+ */
+function matcher(words) {
+  if (words.length > 2 && words.startsWith('/') && words.endsWith('/')) {
+    try {
+      const pattern = new RegExp(words.slice(1, -1), 'i');
+      return (text) => pattern.test(text);
+    } catch {
+      return () => false;
+    }
+  }
+  const wanted = words.toLowerCase();
+  return (text) => text.toLowerCase().includes(wanted);
+}

@@ -1,0 +1,92 @@
+/** What stands beside the pointer. */
+
+import {element, replace} from '../elements/dom.js';
+import {humanBytes, numberText, shortened} from '../elements/format.js';
+
+/** @typedef {import('../plan/grouping.js').Origins} Origins */
+/** @typedef {import('../plan/plan.js').Plan} Plan */
+/** @typedef {import('../plan/plan.js').Neighbour} Neighbour */
+
+const NEIGHBOURS = 2;
+
+/** A box beside the pointer. */
+export class Tip {
+  constructor() {
+    this.node = element('div.tip', {hidden: true, role: 'tooltip'});
+    document.body.append(this.node);
+  }
+
+  /**
+   * @param {Node[] | null} lines
+   * @param {number} x
+   * @param {number} y
+   */
+  show(lines, x, y) {
+    this.node.hidden = !lines;
+    if (!lines) return;
+    replace(this.node, lines);
+    const {width, height} = this.node.getBoundingClientRect();
+    this.node.style.left = `${Math.max(4, x + 16 + width > innerWidth ? x - width - 12 : x + 16)}px`;
+    this.node.style.top = `${Math.max(4, y + 18 + height > innerHeight ? y - height - 12 : y + 18)}px`;
+  }
+}
+
+/**
+ * Return what stands beside a value: what it is, and whose bytes it has.
+ * @param {Origins} origins
+ * @param {number} value
+ * @returns {HTMLElement[]}
+ */
+export function tipOfValue(origins, value) {
+  const {plan} = origins;
+  const {label, shape, opcode} = plan.values.columns;
+  const place = origins.place(value);
+  return [
+    element('div', null, element('b', null, label.text(value)), ` ${humanBytes(plan.size[value])}`),
+    element('div.faint', null, `${shape.text(value)} ${opcode.text(value)}`),
+    element('div', null, shortened(origins.op.text(value) || 'unattributed', 90)),
+    ...(place ? [element('div.faint', null, shortened(place, 70))] : []),
+    element('div', null, `steps ${numberText(plan.from[value])}–${numberText(plan.until[value])}`),
+    ...neighbourLines(plan, plan.takenFrom(value), 'takes', 'of'),
+    ...neighbourLines(plan, plan.takenBy(value), 'gives', 'to'),
+  ];
+}
+
+/**
+ * @param {Plan} plan
+ * @param {Neighbour[]} neighbours
+ * @param {string} verb
+ * @param {string} preposition
+ */
+function neighbourLines(plan, neighbours, verb, preposition) {
+  const lines = neighbours.slice(0, NEIGHBOURS).map(({value, inPlace, sharedBytes}) => {
+    const label = plan.values.column('label').text(value);
+    return `${verb} ${humanBytes(sharedBytes)} ${preposition} ${label}${inPlace ? ' in place' : ''}`;
+  });
+  if (neighbours.length > NEIGHBOURS) lines.push(`… ${verb} ${preposition} ${neighbours.length - NEIGHBOURS} more`);
+  return lines.map((line) => element('div.faint', null, line));
+}
+
+/**
+ * Return what stands beside a step: its instruction, op and line, and how many bytes are live.
+ * @param {Plan} plan
+ * @param {number} step
+ * @param {{total: Float64Array, logical: Float64Array}} curves
+ * @param {number} reserved
+ * @returns {HTMLElement[]}
+ */
+export function tipOfStep(plan, step, curves, reserved) {
+  const row = plan.instructionAt[step];
+  const {name, opcode, opName, sourceFile, sourceLine} = plan.instructions.columns;
+  const instruction = row < 0 ? ' the end' : ` ${name.text(row)} ${opcode.text(row)}`;
+  const lines = [element('div', null, element('b', null, `step ${numberText(step)}`), instruction)];
+  if (row >= 0) {
+    lines.push(element('div', null, shortened(opName.text(row) || 'unattributed', 90)));
+    const file = sourceFile.text(row);
+    if (file) lines.push(element('div.faint', null, `${shortened(file, 60)}:${sourceLine.place(row)}`));
+  }
+  const [physical, logical] = [curves.total[step], curves.logical[step]];
+  lines.push(element('div', null, `physical ${humanBytes(physical)}, logical ${humanBytes(logical)}`));
+  lines.push(element('div.faint', null, `${humanBytes(reserved - physical)} of ${humanBytes(reserved)} reserved lie idle`));
+  return lines;
+}

@@ -1,0 +1,143 @@
+"""What a report says without script: totals, advice, the largest values at the peak."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Final, cast
+
+from xlagraph.graph import Cell, Graph
+from xlagraph.queries import Comparison, advise, run
+from xlagraph.queries.byte_sizes import human_bytes, share_text
+
+_LARGEST: Final = 20
+_LONGEST_CELL: Final = 160
+
+
+def plain_compilations(graph: Graph, title: str, compilations: Sequence[str]) -> str:
+    """Return HTML about the compilations, the first of which is looked at closely."""
+    rows = [
+        row
+        for row in run(graph, "overview/compilations").result.mappings()
+        if row["compilation"] in set(compilations)
+    ]
+    blocks = [
+        f"<h1>Memory plans of {_text(title)}</h1>",
+        _table(
+            ("compilation", "reserved", "physical peak", "logical peak"),
+            (
+                (
+                    row["compilation"],
+                    _bytes(row["reservedBytes"]),
+                    _bytes(row["physicalPeakBytes"]),
+                    _bytes(row["logicalPeakBytes"]),
+                )
+                for row in rows[:_LARGEST]
+            ),
+        ),
+    ]
+    if len(rows) > _LARGEST:
+        blocks.append(f"<p>… and {len(rows) - _LARGEST} smaller ones</p>")
+    if rows:
+        largest = str(rows[0]["compilation"])
+        blocks += _advice(graph, largest)
+        blocks += _contributors(graph, largest)
+    return "\n".join(blocks)
+
+
+def plain_comparison(comparison: Comparison) -> str:
+    """Return HTML about what grew between two sides."""
+    before, after = comparison.a.name, comparison.b.name
+    totals = (
+        ("reserved", comparison.growth_of("reserved")),
+        ("logical peak", comparison.growth_of("logicalPeak")),
+        ("physical peak", comparison.growth_of("physicalPeak")),
+    )
+    blocks = [
+        f"<h1>{_text(before)} and {_text(after)}</h1>",
+        _table(
+            ("", before, after, "growth"),
+            (
+                (name, _bytes(item.bytes_a), _bytes(item.bytes_b), _growth(item.growth_bytes))
+                for name, item in totals
+            ),
+        ),
+    ]
+    for by, groups in comparison.groups.items():
+        blocks += [
+            f"<h2>Growth by {by}</h2>",
+            _table(
+                (str(by), before, after, "growth"),
+                (
+                    (
+                        " ".join("–" if cell is None else str(cell) for cell in item.group),
+                        _bytes(item.bytes_a),
+                        _bytes(item.bytes_b),
+                        _growth(item.growth_bytes),
+                    )
+                    for item in groups[:_LARGEST]
+                ),
+            ),
+        ]
+    return "\n".join(blocks)
+
+
+def _advice(graph: Graph, compilation: str) -> Iterable[str]:
+    yield f"<h2>What could be changed about {_text(compilation)}</h2>"
+    findings = advise(graph, compilation).findings
+    if not findings:
+        yield "<p>Nothing stands out.</p>"
+        return
+    yield "<ul>"
+    for finding in findings:
+        remedies = " ".join(
+            f"{framework}: {remedy}" for framework, remedy in finding.advice.remedies.items()
+        )
+        yield (
+            f"<li><b>{_text(finding.advice.title)}</b>: {human_bytes(finding.bytes)},"
+            f" {share_text(finding.share)} ({_text(finding.advice.measure)})."
+            f" {_text(remedies)}</li>"
+        )
+    yield "</ul>"
+
+
+def _contributors(graph: Graph, compilation: str) -> Iterable[str]:
+    rows = run(
+        graph, "peak/contributors", compilation=compilation, limit=_LARGEST
+    ).result.mappings()
+    yield f"<h2>Largest at the peak of {_text(compilation)}</h2>"
+    yield _table(
+        ("value", "bytes at the peak", "shape", "opcode", "op", "line"),
+        (
+            (
+                row["value"],
+                _bytes(row["physicalBytes"]),
+                row["shape"],
+                row["opcode"],
+                row["opName"],
+                row["sourceFile"] and f"{row['sourceFile']}:{row['sourceLine']}",
+            )
+            for row in rows
+        ),
+    )
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    head = "".join(f"<th>{_text(column)}</th>" for column in columns)
+    body = "\n".join(
+        "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def _text(cell: Cell) -> str:
+    text = "" if cell is None else str(cell)
+    shown = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+    # a lone surrogate cannot be written as UTF-8
+    return escape(shown.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _bytes(cell: Cell) -> str:
+    return "unknown" if cell is None else human_bytes(cast("int", cell))
+
+
+def _growth(growth_bytes: int) -> str:
+    return f"+{human_bytes(growth_bytes)}" if growth_bytes > 0 else human_bytes(growth_bytes)

@@ -1,0 +1,160 @@
+"""Puts a report together: one file of HTML that needs nothing else."""
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final, cast
+
+from xlagraph.graph import Graph
+from xlagraph.queries import run, select
+from xlagraph.report.answers import answers, findings
+from xlagraph.report.comparison import compare_sides, comparison_part
+from xlagraph.report.compilation import compilation_part
+from xlagraph.report.overview import overview_part
+from xlagraph.report.plain import plain_comparison, plain_compilations
+from xlagraph.report.source import page_source
+
+MOST_BYTES: Final = 8 * 2**20
+"""Of all compilations in a file, packed; those that reserve less are only listed then."""
+
+ANSWERED_SHARE: Final = 0.2
+"""Part of what the largest compilation reserves from which the canned queries are asked."""
+
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title} – xlagraph</title>
+<style>{style}</style>
+</head>
+<body>
+<div id="page"></div>
+<main id="plain">
+{plain}
+</main>
+{islands}
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A page, and what its maker should know."""
+
+    html: str
+    notes: tuple[str, ...]
+
+
+def make_report(graph: Graph, names: Sequence[str] = ()) -> Report:
+    """Make the page of a run or a compilation, of everything, or of two that are compared.
+
+    Raises ValueError for more than two names, and what `select` raises.
+    """
+    match names:
+        case []:
+            return _of_compilations(graph, "all runs", None)
+        case [name]:
+            selection = select(graph, name)
+            return _of_compilations(graph, selection.name, selection.compilations)
+        case [before, after]:
+            return _of_comparison(graph, before, after)
+        case _:
+            raise ValueError(f"a report compares two runs or compilations, not {len(names)}")
+
+
+def _of_compilations(graph: Graph, title: str, compilations: Sequence[str] | None) -> Report:
+    keys = _largest_first(graph, compilations)
+    parts = _packed(graph, keys)
+    overview = overview_part(graph, keys, title=title, carried=parts)
+    notes = _left_out(len(keys), len(parts))
+    return Report(
+        _page(title, plain_compilations(graph, title, keys), {"start": overview.packed(), **parts}),
+        notes,
+    )
+
+
+def _of_comparison(graph: Graph, before: str, after: str) -> Report:
+    comparison = compare_sides(graph, before, after)
+    start = comparison_part(graph, comparison)
+    keys = [
+        key
+        for pair in sorted(comparison.pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))
+        for item in (pair.a, pair.b)
+        if item is not None
+        for key in [item.key]
+    ]
+    parts = _packed(graph, _largest_first(graph, keys))
+    overview = overview_part(graph, keys, title=f"{before} and {after}", carried=parts)
+    title = f"{comparison.a.name} and {comparison.b.name}"
+    islands = {"start": start.packed(), "compilations": overview.packed(), **parts}
+    return Report(
+        _page(title, plain_comparison(comparison), islands), _left_out(len(keys), len(parts))
+    )
+
+
+def _largest_first(graph: Graph, compilations: Sequence[str] | None) -> list[str]:
+    rows = run(graph, "overview/compilations").result.mappings()
+    wanted = None if compilations is None else set(compilations)
+    return [
+        str(row["compilation"]) for row in rows if wanted is None or row["compilation"] in wanted
+    ]
+
+
+def _packed(graph: Graph, keys: Sequence[str]) -> dict[str, bytes]:
+    """Pack compilations in their order, until there is no room for more."""
+    reserved = {
+        str(row["compilation"]): cast("int", row["reservedBytes"] or 0)
+        for row in run(graph, "overview/compilations").result.mappings()
+    }
+    parts: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for key in keys:
+        large = reserved[key] >= ANSWERED_SHARE * reserved[keys[0]]
+        packed = compilation_part(
+            graph, key, more_facts=_answered(graph, key) if large else None
+        ).packed()
+        left -= len(packed)
+        if left < 0:
+            break
+        parts[key] = packed
+    return parts
+
+
+def _answered(graph: Graph, key: str) -> dict[str, object]:
+    found, notes = findings(graph, key)
+    return {"findings": found, "notes": notes, "answers": answers(graph, key)}
+
+
+def _left_out(wanted: int, carried: int) -> tuple[str, ...]:
+    if carried == wanted:
+        return ()
+    note = (
+        f"{wanted - carried} of {wanted} compilations are only listed: the file would be too"
+        " large; name one of them to see it"
+    )
+    return (note,)
+
+
+def _page(title: str, plain: str, parts: Mapping[str, bytes]) -> str:
+    source = page_source()
+    return _PAGE.format(
+        policy=escape(source.policy),
+        title=escape(title.encode("utf-8", "replace").decode("utf-8")[:200]),
+        style=source.style,
+        plain=plain,
+        islands="\n".join(_islands(parts)),
+        script=source.script,
+    )
+
+
+def _islands(parts: Mapping[str, bytes]) -> Iterable[str]:
+    for name, packed in parts.items():
+        text = base64.b64encode(packed).decode("ascii")
+        yield f'<script type="text/plain" data-part="{escape(name)}">{text}</script>'

@@ -1,0 +1,74 @@
+"""Parts of a page are typed columns, compressed; the same rows give the same bytes."""
+
+import gzip
+import json
+import math
+import struct
+
+from xlagraph.report.packing import LONGEST_TEXT, Column, Kind, Part
+
+
+def unpacked(part: Part) -> tuple[dict, bytes]:
+    whole = gzip.decompress(part.packed())
+    length = int.from_bytes(whole[:4], "little")
+    return json.loads(whole[4 : 4 + length]), whole[4 + length :]
+
+
+def cells(part: Part, code: str) -> tuple:
+    head, blocks = unpacked(part)
+    column = head["tables"]["t"]["columns"]["c"]
+    rows = head["tables"]["t"]["rows"]
+    return struct.unpack_from(f"<{rows}{code}", blocks, column["offset"])
+
+
+def one_column(kind: Kind, *given: object) -> Part:
+    return Part(facts={}, tables={"t": {"c": Column(kind, given)}})
+
+
+def test_bytes_are_exact_to_the_last_one() -> None:
+    large, unknown = cells(one_column(Kind.BYTES, 2**53 - 1, None), "d")
+    assert large == 2**53 - 1
+    assert math.isnan(unknown)
+
+
+def test_unknown_numbers_and_flags_have_a_value_of_their_own() -> None:
+    assert cells(one_column(Kind.NUMBER, 0, None), "i") == (0, -(2**31))
+    assert cells(one_column(Kind.FLAG, True, False, None), "B") == (1, 0, 2)
+
+
+def test_a_text_is_its_place_among_the_strings() -> None:
+    part = one_column(Kind.TEXT, "a", None, "b", "a")
+    assert unpacked(part)[0]["strings"] == ["", "a", "b"]
+    assert cells(part, "B") == (1, 0, 2, 1)
+
+
+def test_many_texts_have_wider_places() -> None:
+    part = one_column(Kind.TEXT, *(str(number) for number in range(300)))
+    assert unpacked(part)[0]["tables"]["t"]["columns"]["c"]["kind"] == "text16"
+    assert cells(part, "H") == tuple(range(1, 301))
+
+
+def test_a_long_text_is_cut_and_counted() -> None:
+    part = one_column(Kind.TEXT, "x" * 1_000_000)
+    (_, text) = unpacked(part)[0]["strings"]
+    assert text == "x" * LONGEST_TEXT + "… (1,000,000 characters)"
+
+
+def test_columns_begin_at_multiples_of_eight() -> None:
+    part = Part(
+        facts={},
+        tables={
+            "t": {
+                "a": Column(Kind.FLAG, [True]),
+                "b": Column(Kind.BYTES, [1]),
+            }
+        },
+    )
+    head, blocks = unpacked(part)
+    assert head["tables"]["t"]["columns"]["b"]["offset"] == 8
+    assert len(blocks) == 16
+
+
+def test_the_same_part_packs_to_the_same_bytes() -> None:
+    part = one_column(Kind.TEXT, "a", "b")
+    assert part.packed() == one_column(Kind.TEXT, "a", "b").packed()

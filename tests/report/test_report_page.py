@@ -1,0 +1,244 @@
+"""What people do with a report in a browser: look, point, zoom, search, pin, compare."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import OpenPage
+from playwright.sync_api import Browser, Page, expect
+
+WriteReport = Callable[..., Path]
+JIT_F = "before/module_0001.jit_f.cpu_after_optimizations"
+
+
+@pytest.fixture
+def plan_page(open_page: OpenPage, write_report: WriteReport) -> Page:
+    """Open one compilation: p (64 bytes, steps 0–3), t (256, 1–2), out (64, 2–3)."""
+    return open_page(write_report(JIT_F))
+
+
+def shown(page: Page, expression: str) -> object:
+    """Evaluate over the view that the page shows."""
+    return page.evaluate(f"(() => {{ const view = window.xlagraphView; return {expression}; }})()")
+
+
+def box_centre(page: Page, label: str) -> tuple[float, float]:
+    """Return where a value stands on the screen."""
+    box = shown(page, f"view.map.boxOf(view.plan.valueOf({label!r}))")
+    frame = page.locator("canvas.overlay").bounding_box()
+    assert isinstance(box, dict)
+    assert frame is not None
+    return (
+        frame["x"] + (box["left"] + box["right"]) / 2,
+        frame["y"] + (box["top"] + box["bottom"]) / 2,
+    )
+
+
+def click_value(page: Page, label: str) -> None:
+    page.mouse.click(*box_centre(page, label))
+
+
+def test_the_list_opens_the_compilation_that_is_clicked(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report("before"))
+    lines = page.locator(".barline")
+    expect(lines.first).to_contain_text(JIT_F)
+    lines.first.click()
+    expect(page.locator(".figurecard").first).to_contain_text("384 B")
+    page.click("a.back")
+    expect(page.locator("main.list h1")).to_contain_text("before")
+
+
+def test_figures_are_those_of_the_command_line(plan_page: Page) -> None:
+    figures = plan_page.locator(".figurecard")
+    expect(figures.nth(0)).to_contain_text("reserved384 B")
+    expect(figures.nth(1)).to_contain_text("physical peak384 Bstep 2")
+    assert shown(plan_page, "[...view.group.curves.total]") == [64, 320, 384, 128]
+
+
+def test_pointing_at_a_box_shows_the_value(plan_page: Page) -> None:
+    plan_page.mouse.move(*box_centre(plan_page, "t"))
+    expect(plan_page.locator(".tip")).to_contain_text("t 256 B")
+    expect(plan_page.locator(".tip")).to_contain_text("jit(f)/layer_0/dot")
+    expect(plan_page.locator(".tip")).to_contain_text("f.py:5")
+
+
+def test_pointing_at_the_timeline_shows_the_instruction(plan_page: Page) -> None:
+    frame = plan_page.locator("canvas.timeline").bounding_box()
+    assert frame is not None
+    x = shown(plan_page, "view.timeline.x(1)")
+    assert isinstance(x, float | int)
+    plan_page.mouse.move(frame["x"] + x, frame["y"] + 60)
+    expect(plan_page.locator(".tip")).to_contain_text("step 1 t fusion")
+    expect(plan_page.locator(".tip")).to_contain_text("physical 320 B, logical 320 B")
+
+
+def test_a_click_pins_a_value_and_opens_its_story(plan_page: Page) -> None:
+    click_value(plan_page, "t")
+    story = plan_page.locator("article.story")
+    expect(story).to_contain_text("256 B f32[64]{0}")
+    expect(story).to_contain_text("allocation 2 (temp, 256 B) of memory space 0")
+    expect(story).to_contain_text("freed after step 2, its last use, by out (fusion)")
+    story.get_by_role("button", name="out", exact=True).click()  # its reader
+    expect(story.locator("h2")).to_have_text("out")
+
+
+def test_dragging_in_the_timeline_zooms_all(plan_page: Page) -> None:
+    frame = plan_page.locator("canvas.timeline").bounding_box()
+    assert frame is not None
+    left, right = (shown(plan_page, f"view.timeline.x({step})") for step in (-0.5, 1.4))
+    assert isinstance(left, float | int)
+    assert isinstance(right, float | int)
+    plan_page.mouse.move(frame["x"] + left, frame["y"] + 60)
+    plan_page.mouse.down()
+    plan_page.mouse.move(frame["x"] + right, frame["y"] + 60, steps=3)
+    plan_page.mouse.up()
+    expect(plan_page.locator(".chips")).to_contain_text("steps 0–")
+    expect(plan_page.locator(".tabs .about")).to_contain_text("step 1, t: 320 B")
+    plan_page.keyboard.press("0")
+    expect(plan_page.locator(".tabs .about")).to_contain_text("at the peak, step 2")
+
+
+def test_the_wheel_zooms_the_map_about_the_pointer(plan_page: Page) -> None:
+    plan_page.mouse.move(*box_centre(plan_page, "t"))
+    plan_page.mouse.wheel(0, -300)
+    expect(plan_page.locator(".chips")).to_contain_text("bytes ")
+    assert shown(plan_page, "view.state.view.from > 0")
+
+
+def test_search_finds_by_name_op_and_line(plan_page: Page) -> None:
+    plan_page.keyboard.press("/")
+    plan_page.keyboard.type("layer_0")
+    expect(plan_page.locator(".found")).to_have_text("1 value, 256 B")
+    plan_page.keyboard.press("Enter")
+    expect(plan_page.locator("article.story h2")).to_have_text("t")
+    plan_page.fill("input[aria-label^=search]", "f.py:7")
+    expect(plan_page.locator(".found")).to_have_text("1 value, 64 B")
+    plan_page.keyboard.press("Escape")
+    expect(plan_page.locator(".found")).to_have_text("")
+
+
+def test_a_link_shows_the_same_view_again(
+    plan_page: Page, open_page: OpenPage, write_report: WriteReport
+) -> None:
+    click_value(plan_page, "t")
+    plan_page.keyboard.press("c")
+    plan_page.keyboard.press("2")
+    expect(plan_page).to_have_url(re.compile("tab=values"))
+    again = open_page(write_report(JIT_F), plan_page.evaluate("location.hash"))
+    expect(again.locator("article.story h2")).to_have_text("t")
+    expect(again.get_by_role("tab", name="values")).to_have_attribute("aria-selected", "true")
+    assert shown(again, "view.state.by") == "scope"
+
+
+def test_the_legend_fades_all_but_one_group(plan_page: Page) -> None:
+    plan_page.locator(".legend button", has_text="temp").click()
+    assert shown(plan_page, "[...view.found.matches].filter(Boolean).length") == 1
+
+
+def test_the_icicle_adds_up_to_the_peak_and_opens(plan_page: Page) -> None:
+    assert shown(plan_page, "view.lower.root.bytes") == 384
+    assert shown(
+        plan_page,
+        "Object.fromEntries([...view.lower.root.children.values()].map((each) =>"
+        " [each.title, each.bytes]))",
+    ) == {"jit(f)": 320, "p": 64}
+    plan_page.locator("canvas.icicle").focus()
+    for key in ("ArrowDown", "Enter"):
+        plan_page.keyboard.press(key)
+    expect(plan_page.locator(".chips")).to_contain_text("jit(f)")
+    assert shown(plan_page, "view.found.count") == 2
+
+
+def test_tables_sort_filter_and_tell_what_made_them(plan_page: Page) -> None:
+    plan_page.keyboard.press("2")
+    rows = plan_page.locator(".panel .rows .row")
+    expect(rows).to_have_count(3)
+    expect(rows.first).to_contain_text("t")
+    plan_page.get_by_role("columnheader", name="value").click()
+    expect(rows.first).to_contain_text("out")
+    plan_page.fill("input[aria-label='filter values']", "f.py:5")
+    expect(rows).to_have_count(1)
+    plan_page.click("text=Cypher and command")
+    expect(plan_page.locator(".provenance")).to_contain_text(
+        f"xlagraph query lifetime/live-at --compilation {JIT_F} --step 2"
+    )
+
+
+def test_canned_queries_stand_with_their_cypher(plan_page: Page) -> None:
+    plan_page.keyboard.press("5")
+    plan_page.click("nav.themes button:has-text('peak/contributors')")
+    expect(plan_page.locator(".answer")).to_contain_text("What is biggest at the peak")
+    plan_page.locator(".answer .rows .row").first.click()
+    expect(plan_page.locator("article.story h2")).to_have_text("t")
+
+
+def test_keys_walk_pins_steps_and_panels(plan_page: Page) -> None:
+    click_value(plan_page, "t")
+    plan_page.keyboard.press("{")
+    expect(plan_page.locator(".chips")).to_contain_text("step 1")
+    plan_page.keyboard.press(".")
+    expect(plan_page.locator(".chips")).to_contain_text("step 2")
+    plan_page.keyboard.press("f")
+    plan_page.keyboard.press("Escape")
+    expect(plan_page.locator("article.story")).to_have_count(0)
+    plan_page.keyboard.press("?")
+    expect(plan_page.locator("dialog")).to_contain_text("centre the pinned value")
+
+
+def test_a_comparison_adds_up_and_shows_the_values_behind_a_bar(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report("before", "after"))
+    bars = shown(page, "view.bars().map((bar) => [bar.title, bar.from, bar.to])")
+    assert isinstance(bars, list)
+    assert bars[0] == ["before", 0, 640]
+    assert ["temp", 640, 832] in bars
+    assert bars[-1] == ["after", 0, 832]
+    page.locator("button.waterbar", has_text="temp").click()
+    expect(page.locator(".behind .rows .row")).to_have_count(4)
+    expect(page.locator(".behind .rows .row").first).to_contain_text("512 B")
+    page.click("button:has-text('grown')")
+    expect(page.locator(".comparison")).to_contain_text("f32[64]")
+
+
+@pytest.mark.parametrize("by", ["role", "scope", "op", "line", "opcode"])
+def test_every_bar_of_a_comparison_has_the_bytes_of_the_values_behind_it(
+    open_page: OpenPage, write_report: WriteReport, by: str
+) -> None:
+    page = open_page(write_report("before", "after"), f"#by={by}")
+    for place in range(page.locator("button.waterbar").count()):
+        page.locator("button.waterbar").nth(place).click()
+        bar = shown(page, "(({a, b}) => a + b)(view.bars().find((bar) => bar.name === view.bar))")
+        assert shown(page, "view.behindBytes") == bar
+
+
+def test_light_and_dark_follow_the_system_and_the_key(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report(JIT_F), color_scheme="dark")
+    assert shown(page, "view.ink.theme") == "dark"
+    page.keyboard.press("t")
+    assert shown(page, "view.ink.theme") == "light"
+
+
+def test_a_phone_shows_everything_in_one_column(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report(JIT_F))
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_without_script_the_page_still_tells_totals_advice_and_the_largest(
+    browser: Browser, write_report: WriteReport
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(write_report("before").as_uri())
+    expect(page.locator("#plain")).to_be_visible()
+    for text in ("384 B", "jit(f)/layer_0/dot", "What could be changed"):
+        expect(page.locator("#plain")).to_contain_text(text)
+    context.close()
