@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "queries/selection": "graph queries",
     "queries/runner": "graph queries queries/catalogue queries/lint queries/selection",
     "queries/checks": "graph queries/advice queries/catalogue queries/selection",
-    "queries/comparison": "graph queries/selection",
+    "queries/comparison": "graph queries/catalogue queries/selection",
     "queries/advice": "graph queries/catalogue queries/runner queries/selection",
     "queries/story": "graph queries/selection",
     # a page to look at, from what graph and queries know

@@ -50,12 +50,24 @@ def write_ndjson(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 
 
 def write_csv(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    """Write comma-separated lines under a line of column names; null is an empty cell."""
+    """Write comma-separated lines under a line of column names.
+
+    Null is `null` among names, as a group of that name is called, else an empty cell.
+    """
     shown = escape_control_characters if stream.isatty() else str
+    nulls = [
+        "null" if _holds_names([row[index] for row in rows]) else ""
+        for index in range(len(columns))
+    ]
     lines = csv.writer(stream, lineterminator="\n")
     lines.writerow(columns)
     for row in rows:
-        lines.writerow([None if cell is None else shown(_csv_text(cell)) for cell in row])
+        lines.writerow(
+            [
+                null if cell is None else shown(_csv_text(cell))
+                for cell, null in zip(row, nulls, strict=True)
+            ]
+        )
 
 
 def escape_markdown(text: str) -> str:
@@ -101,6 +113,11 @@ def _csv_text(cell: "Cell") -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return str(cell) if isinstance(cell, str | int | float) else json.dumps(cell)
+
+
+def _holds_names(cells: "Sequence[Cell]") -> bool:
+    known = [cell for cell in cells if cell is not None]
+    return not known or any(isinstance(cell, str) for cell in known)
 
 
 def _write_md_line(cells: Sequence[str], stream: TextIO) -> None:

@@ -18,14 +18,6 @@ _BYTES_OF_GROUPING: Final = {
     By.ROLE: "allocated bytes",
     By.VALUE: "assigned bytes",
 }
-_NAMELESS: Final = {
-    By.OP: "(no op name)",
-    By.LINE: "(no source line)",
-    By.OPCODE: "(no opcode)",
-    By.SCOPE: "(no scope)",
-    By.SHAPE: "(no shape)",
-    By.ROLE: "(no role)",
-}
 
 
 def headline(comparison: "Comparison") -> str:
@@ -59,7 +51,7 @@ def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> 
 def group_section(comparison: "Comparison", by: By, limit: int | None) -> Section:
     """Return the groups that changed, largest first; the rest is one row, so that they add up."""
     growths = comparison.groups[by]
-    changed = changed_groups(by, growths)
+    changed = changed_groups(growths)
     rows = [
         (*_group_cells(by, item), item.bytes_a, item.bytes_b, item.growth_bytes)
         for item in largest_groups(growths, len(growths) if limit is None else min(limit, changed))
@@ -86,13 +78,17 @@ def _group_cells(by: By, item: "GroupGrowth") -> tuple["Cell", ...]:
     match by:
         case By.LINE:
             line = others[0]
-            return (_NAMELESS[by] if first is None else f"{first}:{line}" if line else first,)
+            return (f"{first}:{line}" if first and line else first,)
         case By.VALUE:
-            op_name, opcode, shape_index, before, after = others
+            op_name, opcode, shape_index, before, after, *_ = others
             shapes = dict.fromkeys(str(shape) for shape in (before, after) if shape is not None)
-            kind = f"{opcode or _NAMELESS[By.OPCODE]}{shape_index or ''}"
-            return first, op_name or _NAMELESS[By.OP], kind, " → ".join(shapes)
-    return (_NAMELESS[by] if first is None else first,)
+            return (
+                first,
+                op_name,
+                f"{opcode}{shape_index or ''}" if opcode else None,
+                " → ".join(shapes),
+            )
+    return (first,)
 
 
 def _compilations(comparison: "Comparison", limit: int | None) -> Section:

@@ -1,28 +1,30 @@
-// Source lines at the peaks of two runs, the one that grew most first
+// Source lines at the peaks of two runs, the largest growth or shrinkage first
 // @kind     table
 // @answers  Which line of mine grew at the peak between two runs?
-// @param    runA        STRING        name of the run before
-// @param    runB        STRING        name of the run after
+// @param    runA        STRING        name of the run before, or key of a compilation
+// @param    runB        STRING        name of the run after, or key of a compilation
 // @param    module      STRING = ''   name of a module; all of them if empty
 // @param    memorySpace INTEGER = 0   number of the memory space
 // @param    limit       INTEGER = 20  rows to return
 // @column   sourceFile  STRING        source file of the op that values belong to, innermost frame
 // @column   sourceLine  INTEGER       line in that file
-// @column   bytesA      INTEGER       at the peaks of the first run
-// @column   bytesB      INTEGER       at the peaks of the second run
+// @column   bytesA      INTEGER       at the peaks of the first side
+// @column   bytesB      INTEGER       at the peaks of the second side
 // @column   growthBytes INTEGER       the difference
 // @measure  physical
-// @note     Physical shares of the peak, summed over the compilations of each run.
+// @note     Physical shares of the peak, summed over the compilations of each side.
 // @note     What has no op name of its own counts for the op that it is made of or read by.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
+WHERE c.state = 'complete'
+WITH c, r.name = $runA OR c.key = $runA AS isA, r.name = $runB OR c.key = $runB AS isB
+WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
-WITH r.name AS run, c, m WHERE $module = '' OR m.name = $module
+WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
 WITH v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
-     sum(CASE WHEN run = $runA THEN p.physicalBytes ELSE 0 END) AS bytesA,
-     sum(CASE WHEN run = $runB THEN p.physicalBytes ELSE 0 END) AS bytesB
+     sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS bytesB
 RETURN sourceFile, sourceLine, bytesA, bytesB, bytesB - bytesA AS growthBytes
-ORDER BY growthBytes DESC, sourceFile, sourceLine
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, sourceFile, sourceLine
 LIMIT $limit

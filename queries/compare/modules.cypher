@@ -1,37 +1,39 @@
 // Modules of two runs, the one that grew most first
 // @kind     table
 // @answers  Which modules grew between two runs?
-// @param    runA               STRING             name of the run before
-// @param    runB               STRING             name of the run after
+// @param    runA               STRING             name of the run before, or key of a compilation
+// @param    runB               STRING             name of the run after, or key of a compilation
 // @param    memorySpace        INTEGER = 0        number of the memory space
 // @param    limit              INTEGER = 1000000  rows to return
 // @column   module             STRING       module name without trailing digits; null if the dump
 //           has none
-// @column   compilationsA      INTEGER      how many in the first run
-// @column   compilationsB      INTEGER      how many in the second run
-// @column   reservedBytesA     INTEGER      largest of them in the first run; null if there is none
-// @column   reservedBytesB     INTEGER      largest of them in the second run
-// @column   physicalPeakBytesA INTEGER      largest of them in the first run
-// @column   physicalPeakBytesB INTEGER      largest of them in the second run
+// @column   compilationsA      INTEGER      how many of the first side
+// @column   compilationsB      INTEGER      how many of the second side
+// @column   reservedBytesA     INTEGER      largest of those of the first side; null if none
+// @column   reservedBytesB     INTEGER      largest of those of the second side
+// @column   physicalPeakBytesA INTEGER      largest of those of the first side
+// @column   physicalPeakBytesB INTEGER      largest of those of the second side
 // @column   growthBytes        INTEGER      of the reserved bytes
 // @measure  reserved, physical
 // @note     A module can be compiled several times in one run: the largest compilation of each
 //           run stands for it. One that is missing counts as 0 in the growth.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
+WHERE c.state = 'complete'
+WITH c, r.name = $runA OR c.key = $runA AS isA, r.name = $runB OR c.key = $runB AS isB
+WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 OPTIONAL MATCH (c)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-WITH r.name AS run, m.name AS module, coalesce(s.reservedBytes, 0) AS reservedBytes,
+WITH isA, isB, m.name AS module, coalesce(s.reservedBytes, 0) AS reservedBytes,
      CASE WHEN s.color IS NULL AND c.scheduleLength IS NOT NULL THEN 0
           ELSE s.physicalPeakBytes END AS peakBytes
 WITH module,
-     sum(CASE WHEN run = $runA THEN 1 ELSE 0 END) AS compilationsA,
-     sum(CASE WHEN run = $runB THEN 1 ELSE 0 END) AS compilationsB,
-     max(CASE WHEN run = $runA THEN reservedBytes ELSE null END) AS reservedBytesA,
-     max(CASE WHEN run = $runB THEN reservedBytes ELSE null END) AS reservedBytesB,
-     max(CASE WHEN run = $runA THEN peakBytes ELSE null END) AS physicalPeakBytesA,
-     max(CASE WHEN run = $runB THEN peakBytes ELSE null END) AS physicalPeakBytesB
+     sum(CASE WHEN isA THEN 1 ELSE 0 END) AS compilationsA,
+     sum(CASE WHEN isB THEN 1 ELSE 0 END) AS compilationsB,
+     max(CASE WHEN isA THEN reservedBytes ELSE null END) AS reservedBytesA,
+     max(CASE WHEN isB THEN reservedBytes ELSE null END) AS reservedBytesB,
+     max(CASE WHEN isA THEN peakBytes ELSE null END) AS physicalPeakBytesA,
+     max(CASE WHEN isB THEN peakBytes ELSE null END) AS physicalPeakBytesB
 RETURN module, compilationsA, compilationsB, reservedBytesA, reservedBytesB,
        physicalPeakBytesA, physicalPeakBytesB,
        coalesce(reservedBytesB, 0) - coalesce(reservedBytesA, 0) AS growthBytes

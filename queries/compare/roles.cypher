@@ -1,24 +1,26 @@
 // What allocations are for, in two runs
 // @kind     table
 // @answers  Parameters, outputs, temporaries: which part grew?
-// @param    runA        STRING       name of the run before
-// @param    runB        STRING       name of the run after
+// @param    runA        STRING       name of the run before, or key of a compilation
+// @param    runB        STRING       name of the run after, or key of a compilation
 // @param    module      STRING = ''  name of a module; all of them if empty
 // @column   role        STRING       parameter, output, temp, constant, threadLocal or liveOut
-// @column   bytesA      INTEGER      bytes of such allocations in the first run
-// @column   bytesB      INTEGER      bytes of such allocations in the second run
+// @column   bytesA      INTEGER      bytes of such allocations of the first side
+// @column   bytesB      INTEGER      bytes of such allocations of the second side
 // @column   growthBytes INTEGER      the difference
 // @measure  allocation
 // @note     All memory spaces and thread-local allocations included, summed over the
-//           compilations of each run.
+//           compilations of each side.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
+WHERE c.state = 'complete'
+WITH c, r.name = $runA OR c.key = $runA AS isA, r.name = $runB OR c.key = $runB AS isB
+WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
-WITH r.name AS run, c, m WHERE $module = '' OR m.name = $module
+WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation)
 WITH a.role AS role,
-     sum(CASE WHEN run = $runA THEN a.sizeBytes ELSE 0 END) AS bytesA,
-     sum(CASE WHEN run = $runB THEN a.sizeBytes ELSE 0 END) AS bytesB
+     sum(CASE WHEN isA THEN a.sizeBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN isB THEN a.sizeBytes ELSE 0 END) AS bytesB
 RETURN role, bytesA, bytesB, bytesB - bytesA AS growthBytes
-ORDER BY growthBytes DESC, role
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, role

@@ -113,7 +113,7 @@ class Comparison:
     unpaired: tuple[ComparedPair, ...]
     """Those without, of the first side, then of the second, by key."""
     groups: Mapping[By, tuple[GroupGrowth, ...]]
-    """All groups, unchanged ones too; the largest growth or shrinkage first."""
+    """The rows of the query of each grouping; the largest growth or shrinkage first."""
 
     def growth_of(self, measure: Measure) -> Growth:
         """Give one of the totals on both sides."""
@@ -154,7 +154,7 @@ def compare(
             *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
             *(ComparedPair(None, b_by_key[key]) for key in pairing.only_b),
         ),
-        group_growths(graph, by, side_a.compilations, side_b.compilations, depth=depth),
+        group_growths(graph, by, side_a.name, side_b.name, depth=depth),
     )
 
 

@@ -1,30 +1,42 @@
-"""What the growth between two sets of compilations is made of: by op, line or role."""
+"""What the growth between two sides is made of: by op, line, role … as the queries group it."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from functools import cache
+from typing import Final, NamedTuple, cast
 
-from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.comparison.value_changes import (
-    RESHAPED,
-    SAME,
-    Group,
-    ValueTraits,
-    match_values,
-)
+from xlagraph.graph.engine import Graph, Scalar
+from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, read_query
 
-if TYPE_CHECKING:
-    from xlagraph.graph.engine import Cell, Graph
+__all__ = [
+    "EVERYTHING_ELSE",
+    "RESHAPED",
+    "By",
+    "GroupGrowth",
+    "changed_groups",
+    "group_growths",
+    "largest_groups",
+]
+
+Group = tuple[str | int | None, ...]
+"""The cells that name a group; None where the dump does not tell."""
+
+RESHAPED: Final = "reshaped"
+"""A change of shape that leaves the bytes as they were."""
+EVERYTHING_ELSE: Final = "everything else"
+"""Name of the group that stands for those left out."""
+# no run has that many groups
+_ALL_ROWS: Final = 2**31 - 1
+_GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
 
 
 class By(StrEnum):
-    """How bytes are grouped.
+    """How bytes are grouped: each is a query of the theme `compare`, `compare/ops` for ``op``.
 
     ``role`` groups the bytes of the allocations of all memory spaces, thread-local ones
     too; ``value`` the assigned sizes of the values of memory space 0, thread-local ones
-    left out; the others the shares of the physical peak of memory space 0.
+    and what did not change left out; the others the shares of the physical peak of memory
+    space 0.
     """
 
     OP = "op"
@@ -38,21 +50,8 @@ class By(StrEnum):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the cells of a group."""
-        return _COLUMNS[self]
-
-
-_COLUMNS: Final[Mapping[By, tuple[str, ...]]] = {
-    By.OP: ("opName",),
-    By.LINE: ("sourceFile", "sourceLine"),
-    By.OPCODE: ("opcode",),
-    By.SCOPE: ("scope",),
-    By.SHAPE: ("shape",),
-    By.VALUE: ("change", "opName", "opcode", "shapeIndex", "shapeA", "shapeB"),
-    By.ROLE: ("role",),
-}
-
-EVERYTHING_ELSE: Final = "everything else"
-"""Name of the group that stands for those left out."""
+        columns = (column.name for column in _query(self).columns)
+        return tuple(name for name in columns if name not in _GROWTH_COLUMNS)
 
 
 class GroupGrowth(NamedTuple):
@@ -68,36 +67,34 @@ class GroupGrowth(NamedTuple):
         return self.bytes_b - self.bytes_a
 
 
-_PEAK: Final = load_statement(__file__, "peak-values")
-_ROLES: Final = load_statement(__file__, "roles")
-_SCOPES: Final = load_statement(__file__, "scopes")
-_VALUES: Final = load_statement(__file__, "values")
-
-
 def group_growths(
-    graph: "Graph", groupings: Iterable[By], a: Sequence[str], b: Sequence[str], *, depth: int = 3
+    graph: Graph, groupings: Iterable[By], a: str, b: str, *, depth: int = 3
 ) -> dict[By, tuple[GroupGrowth, ...]]:
-    """Group the bytes of two sets of compilations, given by their keys.
+    """Group the bytes of two sides, each the name of a run or the key of a compilation.
 
-    All groups, unchanged ones too, so that they add up to the totals; the largest growth
-    or shrinkage first. ``depth`` is how many leading parts of an op name make a scope.
+    All rows of the query of each grouping, in its order: the largest growth or shrinkage
+    first. ``depth`` is how many leading parts of an op name make a scope.
     """
-    sides = _Side(graph, a), _Side(graph, b)
-    return {
-        by: _value_growths(*sides) if by is By.VALUE else _growths(by, *sides, depth)
-        for by in groupings
-    }
+    given: Mapping[str, Scalar] = {"runA": a, "runB": b, "depth": depth, "limit": _ALL_ROWS}
+    growths: dict[By, tuple[GroupGrowth, ...]] = {}
+    for by in groupings:
+        query = _query(by)
+        parameters = {item.name: given.get(item.name, item.default) for item in query.parameters}
+        rows = graph.query(query.text, parameters).rows
+        growths[by] = tuple(
+            GroupGrowth(cast("Group", tuple(group)), cast("int", bytes_a), cast("int", bytes_b))
+            for *group, bytes_a, bytes_b, _ in rows
+        )
+    return growths
 
 
-def changed_groups(by: By, growths: Sequence[GroupGrowth]) -> int:
+def changed_groups(growths: Sequence[GroupGrowth]) -> int:
     """Count the groups that changed; they stand before the others."""
-    return sum(
-        1 for item in growths if item.growth_bytes or (by is By.VALUE and item.group[0] == RESHAPED)
-    )
+    return sum(1 for item in growths if item.growth_bytes or item.group[0] == RESHAPED)
 
 
 def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGrowth, ...]:
-    """Keep the first ``limit`` groups, and add the others up as `EVERYTHING_ELSE`."""
+    """Return the first ``limit`` groups, and the others added up as `EVERYTHING_ELSE`."""
     if len(growths) <= limit:
         return tuple(growths)
     left_out = growths[limit:]
@@ -108,77 +105,6 @@ def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGro
     return (*growths[:limit], everything_else)
 
 
-class _Side:
-    """What the graph tells of one set of compilations; each statement is run once at most."""
-
-    def __init__(self, graph: "Graph", keys: Sequence[str]) -> None:
-        self._graph = graph
-        self._keys = list(keys)
-
-    def _rows(self, statement: str) -> list[dict[str, "Cell"]]:
-        # one engine cannot unwind an empty list
-        if not self._keys:
-            return []
-        return self._graph.query(statement, {"compilations": self._keys}).mappings()
-
-    @cached_property
-    def peak(self) -> list[dict[str, "Cell"]]:
-        return self._rows(_PEAK)
-
-    def values(self) -> Counter[ValueTraits]:
-        rows = (tuple(row.values()) for row in self._rows(_VALUES))
-        return Counter(
-            {ValueTraits(*cast("ValueTraits", row[:-1])): cast("int", row[-1]) for row in rows}
-        )
-
-    def grouped_bytes(self, by: By, depth: int) -> Counter[Group]:
-        if by is By.ROLE:
-            return _added_up(by, self._rows(_ROLES), "allocationBytes")
-        rows = self.peak
-        if by is By.SCOPE:
-            scopes = self._scopes(depth)
-            rows = [{**row, "scope": scopes.get(str(row["opName"]))} for row in rows]
-        return _added_up(by, rows, "peakBytes")
-
-    def _scopes(self, depth: int) -> Mapping[str, str]:
-        keys = sorted({str(row["opName"]) for row in self.peak if row["opName"]})
-        if not keys:
-            return {}
-        parameters: dict[str, Cell] = {"opNames": keys, "depth": depth}
-        # in order of depth: the deepest one stays
-        return {str(op): str(scope) for op, _, scope in self._graph.query(_SCOPES, parameters).rows}
-
-
-def _growths(by: By, a: _Side, b: _Side, depth: int) -> tuple[GroupGrowth, ...]:
-    bytes_a, bytes_b = (side.grouped_bytes(by, depth) for side in (a, b))
-    return _sorted(
-        GroupGrowth(group, bytes_a[group], bytes_b[group])
-        for group in bytes_a.keys() | bytes_b.keys()
-    )
-
-
-def _value_growths(a: _Side, b: _Side) -> tuple[GroupGrowth, ...]:
-    growths = _sorted(GroupGrowth(*change) for change in match_values(a.values(), b.values()))
-    # among those that did not grow, the reshaped before the same
-    return tuple(sorted(growths, key=lambda item: (-abs(item.growth_bytes), item.group[0] == SAME)))
-
-
-def _added_up(by: By, rows: Iterable[Mapping[str, "Cell"]], measure: str) -> Counter[Group]:
-    grouped: Counter[Group] = Counter()
-    for row in rows:
-        group = cast("Group", tuple(row[column] for column in by.columns))
-        grouped[group] += cast("int", row[measure])
-    return grouped
-
-
-def _sorted(growths: Iterable[GroupGrowth]) -> tuple[GroupGrowth, ...]:
-    return tuple(
-        sorted(
-            growths,
-            key=lambda item: (
-                -abs(item.growth_bytes),
-                -item.bytes_b,
-                tuple((cell is None, str(cell)) for cell in item.group),
-            ),
-        )
-    )
+@cache
+def _query(by: By) -> Query:
+    return read_query(OWN_DIRECTORY / "compare" / f"{by}s.cypher", OWN_DIRECTORY)

@@ -10,11 +10,14 @@ from xlagraph.queries.catalogue.declarations import EXAMPLES, LiteralType, Param
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.errors import BadParameter, UnknownQuery
 from xlagraph.queries.runner.missing_facts import missing_facts
-from xlagraph.queries.selection.compilations import find_compilation
+from xlagraph.queries.selection.compilations import find_compilation, is_compilation
 from xlagraph.queries.selection.parameters import check_names, check_tag
 from xlagraph.queries.selection.runs import find_run
 
-_RUN_PARAMETERS: Final = ("run", "runA", "runB")
+_SIDES: Final = ("runA", "runB")
+"""Parameters that name a run or a compilation."""
+# LIMIT of one engine is a signed 32-bit number
+_NO_LIMIT: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,9 @@ def run(
     """Run a canned query by its id.
 
     ``compilation`` may be any unique part of a key. Left out, or the name of a run, it is the
-    compilation with the most reserved bytes of all, or of that run, and a note
-    says which. A parameter that is None is left out.
+    compilation with the most reserved bytes of all, or of that run, and a note says which.
+    ``runA`` and ``runB`` may be keys of compilations too. A ``limit`` of 0 is no limit. A parameter
+    that is None is left out.
 
     Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
     NoSuchName for a value, instruction, allocation, module or op that is not there,
@@ -56,7 +60,7 @@ def run(
         check_names(graph, resolved)
     notes += missing_facts(graph, query, resolved, result)
     if len(result.rows) == resolved.get("limit") and result.rows:
-        notes.append(f"these are the first {len(result.rows)} rows; a higher limit may give more")
+        notes.append(f"these are the first {len(result.rows)} rows; limit 0 gives all")
     compilation = resolved.get("compilation")
     return Answer(query, result, None if compilation is None else str(compilation), tuple(notes))
 
@@ -100,9 +104,14 @@ def resolve_parameters(
         resolved["compilation"] = found.key
         if found.note:
             notes.append(found.note)
-    for name in _RUN_PARAMETERS:
-        if resolved.get(name):
-            find_run(graph, str(resolved[name]))
+    if resolved.get("run"):
+        find_run(graph, str(resolved["run"]))
+    for name in _SIDES:
+        side = str(resolved.get(name) or "")
+        if side and not is_compilation(graph, side):
+            find_run(graph, side)
+    if resolved.get("limit") == 0:
+        resolved["limit"] = _NO_LIMIT
     return resolved, notes
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "Selection",
     "compilation_keys",
     "find_compilation",
+    "is_compilation",
     "select",
     "select_all",
     "select_exact",
@@ -61,7 +62,7 @@ def find_compilation(graph: Graph, name: str | None) -> FoundCompilation:
     if not name:
         keys = compilation_keys(graph)
         return FoundCompilation(keys[0], f"no compilation was named; {_largest(keys)}")
-    if _keys(graph, _BY_KEY, compilation=name):
+    if is_compilation(graph, name):
         return FoundCompilation(name, None)
     if keys := compilations_of_run(graph, name):
         return FoundCompilation(keys[0], f"'{name}' is a run; {_largest(keys)}")
@@ -92,7 +93,7 @@ def select_exact(graph: Graph, name: str) -> Selection:
     Raises InexactName, with what it is a part of, or what `select` raises.
     """
     runs = run_names(graph)
-    if name not in runs and not _keys(graph, _BY_KEY, compilation=name):
+    if name not in runs and not is_compilation(graph, name):
         matches = [run for run in runs if name in run]
         matches += _keys(graph, _BY_PART, part=name)
         if matches:
@@ -111,6 +112,11 @@ def select_all(graph: Graph, names: Sequence[str] = ()) -> tuple[str, ...]:
     if not found:
         raise EmptyGraph
     return found
+
+
+def is_compilation(graph: Graph, key: str) -> bool:
+    """Whether there is a compilation of that key."""
+    return bool(_keys(graph, _BY_KEY, compilation=key))
 
 
 def compilation_keys(graph: Graph) -> tuple[str, ...]:

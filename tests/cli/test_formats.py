@@ -46,12 +46,12 @@ def test_json_has_no_word_for_what_is_no_number():
     assert json.loads(written(Format.JSON, ("ratio",), [(float("nan"),)])) == [{"ratio": None}]
 
 
-def test_csv_quotes_what_needs_it_and_leaves_null_empty():
+def test_csv_quotes_what_needs_it_and_calls_null_null_among_names_only():
     heading, first, second, third = csv.reader(io.StringIO(written(Format.CSV)))
     assert tuple(heading) == COLUMNS
     assert first == ["fusion.7", "1572864", "12", "1.5", "true", '["a=b"]']
     assert second == [ROWS[1][0], "", "", "", "false", "[]"]
-    assert third == ["", "0", "-1", "0.25", "", '["a", "b"]']
+    assert third == ["null", "0", "-1", "0.25", "", '["a", "b"]']
 
 
 def test_md_is_a_table_whose_cells_cannot_break_out():

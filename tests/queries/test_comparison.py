@@ -4,8 +4,19 @@ import pytest
 from tiny_dumps import dump, write_dump, write_runs
 
 from xlagraph.ingest import ingest
-from xlagraph.queries import By, EmptyGraph, NoSuchCompilation, compare, select
+from xlagraph.queries import (
+    By,
+    EmptyGraph,
+    NoSuchCompilation,
+    compare,
+    load_catalogue,
+    run,
+    select,
+)
 from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
+
+BEFORE_F = "before/module_0001.jit_f.cpu_after_optimizations"
+AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
 
 
 @pytest.fixture
@@ -50,12 +61,26 @@ def test_every_grouping_by_hand(two_runs):
         ("f32[32]",): (128, 0),
         ("f32[128]",): (0, 512),
     }
-    assert grown(found, By.VALUE)[("grown", dot, "fusion", None, "f32[64]", "f32[128]")] == (
-        *(256, 512),
-    )
-    for by in By:
+    assert grown(found, By.VALUE) == {
+        ("grown", dot, "fusion", None, "f32[32]", "f32[128]", 2, 2): (384, 576)
+    }
+    for by in set(By) - {By.VALUE}:
         assert sum(item.bytes_a for item in found.groups[by]) == 640
         assert sum(item.bytes_b for item in found.groups[by]) == 832
+
+
+@pytest.mark.parametrize("sides", [("before", "after"), (BEFORE_F, AFTER_F), ("after", AFTER_F)])
+def test_a_grouping_is_the_answer_of_its_query(two_runs, sides):
+    found = compare(two_runs, *sides, by=By, depth=2)
+    for by in By:
+        query = load_catalogue()[f"compare/{by}s"]
+        given = {"limit": 0, "depth": 2}
+        named = {item.name: given[item.name] for item in query.parameters if item.name in given}
+        result = run(two_runs, query.id, runA=sides[0], runB=sides[1], **named).result
+        assert result.columns == (*by.columns, "bytesA", "bytesB", "growthBytes")
+        rows = [(*item.group, item.bytes_a, item.bytes_b, item.growth_bytes)
+                for item in found.groups[by]]  # fmt: skip
+        assert rows == list(result.rows), by
 
 
 def test_the_largest_growth_or_shrinkage_comes_first(two_runs):

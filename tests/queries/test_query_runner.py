@@ -18,6 +18,7 @@ from xlagraph.queries import (
     UnknownQuery,
     find_compilation,
     run,
+    select,
 )
 
 OLD = """\
@@ -203,7 +204,19 @@ def test_notes_name_the_memory_spaces_that_there_are(graph: Graph):
 def test_notes_say_that_the_limit_was_reached(graph: Graph):
     answer = run(graph, "peak/contributors", compilation="tiny/step", limit=2)
     assert len(answer.result.rows) == 2
-    assert answer.notes == ("these are the first 2 rows; a higher limit may give more",)
+    assert answer.notes == ("these are the first 2 rows; limit 0 gives all",)
+
+
+def test_limit_of_0_is_no_limit(graph: Graph):
+    every = run(graph, "peak/contributors", compilation="tiny/step", limit=0)
+    assert len(every.result.rows) == 9
+    assert every.notes == ()
+
+
+def test_side_of_a_comparison_may_be_the_whole_key_of_a_compilation(graph: Graph):
+    (key,) = select(graph, "0004.jit_h").compilations
+    (row,) = run(graph, "compare/modules", runA="before", runB=key, limit=1).result.mappings()
+    assert (row["module"], row["compilationsA"], row["compilationsB"]) == ("jit_h", 0, 1)
 
 
 def test_empty_graph_is_said(empty_graph: Graph):

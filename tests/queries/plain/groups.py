@@ -44,4 +44,9 @@ def over_generations(op_name: str | None) -> str | None:
     return None if op_name is None else op_name.replace("/jit(main)", "")
 
 
+def _compared_scope(dump: PlainDump, item: PlainValue) -> Row:
+    return (scope(over_generations(dump.belonging(item).op_name), 3),)
+
+
+COMPARED_SCOPE = Group("scope", _compared_scope)
 COMPARED_OP = Group("opName", lambda dump, item: (over_generations(dump.belonging(item).op_name),))

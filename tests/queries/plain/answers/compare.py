@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
-from plain.groups import COMPARED_OP, LINE, OPCODE, SHAPE, Group, over_generations
+from plain.groups import COMPARED_OP, COMPARED_SCOPE, LINE, OPCODE, SHAPE, Group, over_generations
 from plain.plan import PlainDump, PlainValue, chosen, role
 
 
@@ -25,7 +26,7 @@ def modules(dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: in
         yield name, len(here[0]), len(here[1]), *reserved, *peaks, growth
 
 
-@largest_first("growthBytes", "role bytesA bytesB growthBytes")
+@in_order("role bytesA bytesB growthBytes")
 def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") -> Rows:
     return _growth(
         dumps,
@@ -79,8 +80,21 @@ def _growth(
         for dump in chosen(dumps, run, module):
             for group, count in of(dump):
                 sums[group][side] += count
-    for group, (before, after) in sums.items():
-        yield *group, before, after, after - before
+    return largest_change_first(
+        (*group, before, after, after - before) for group, (before, after) in sums.items()
+    )
+
+
+def largest_change_first(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Sort by the growth in the last column, whatever its sign, then by the others from left."""
+    return sorted(
+        rows,
+        key=lambda row: (
+            -abs(row[-1]),
+            -row[-1],
+            *((cell is None, cell or 0) for cell in row[:-3]),
+        ),
+    )
 
 
 def _largest(numbers: Iterable[int | None]) -> int | None:
@@ -88,7 +102,7 @@ def _largest(numbers: Iterable[int | None]) -> int | None:
 
 
 def _grouped_by(group: Group) -> PlainAnswer:
-    @largest_first("growthBytes", f"{group.columns} bytesA bytesB growthBytes")
+    @in_order(f"{group.columns} bytesA bytesB growthBytes")
     def grouped(
         dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
     ) -> Rows:
@@ -104,4 +118,5 @@ def _grouped_by(group: Group) -> PlainAnswer:
 ops = _grouped_by(COMPARED_OP)
 lines = _grouped_by(LINE)
 opcodes = _grouped_by(OPCODE)
+scopes = _grouped_by(COMPARED_SCOPE)
 shapes = _grouped_by(SHAPE)
