@@ -28,6 +28,8 @@ class Property:
     name: str
     type: PropertyType
     description: str
+    indexed: bool = False
+    """What people look nodes up by. The embedded engine has no index but that of the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +94,19 @@ class Schema:
         return tuple(item for item in self.relationships if item.target == label)
 
 
-def _string(name: str, description: str) -> Property:
-    return Property(name, PropertyType.STRING, description)
+def _string(name: str, description: str, *, indexed: bool = False) -> Property:
+    return Property(name, PropertyType.STRING, description, indexed)
 
 
-def _integer(name: str, description: str) -> Property:
-    return Property(name, PropertyType.INTEGER, description)
+def _integer(name: str, description: str, *, indexed: bool = False) -> Property:
+    return Property(name, PropertyType.INTEGER, description, indexed)
 
 
 def _boolean(name: str, description: str) -> Property:
     return Property(name, PropertyType.BOOLEAN, description)
 
 
-_KEY_OF_PART = _string("compilation", "key of the compilation that it is a part of")
+_KEY_OF_PART = _string("compilation", "key of the compilation that it is a part of", indexed=True)
 _DEFINITION = (
     _string("opcode", "opcode of the defining instruction"),
     _string("opName", "op name of the defining instruction, as the framework set it"),
@@ -145,6 +147,7 @@ SCHEMA: Final = Schema(
                 _string("name", "path below the folder that was ingested, or as the user says"),
                 _string("path", "folder that was ingested"),
                 _string("ingestedAt", "ISO 8601, UTC, of the last ingest that changed it"),
+                _integer("schemaVersion", "version of the schema that wrote it"),
                 Property(
                     "tags", PropertyType.STRING_LIST, "what the user says of it: `name=value`"
                 ),
@@ -165,9 +168,11 @@ SCHEMA: Final = Schema(
             "one dump",
             (
                 _string("key", "`run/stem`"),
+                _string("run", "name of its run", indexed=True),
+                _string("name", "short, for captions: the module name, else the file name's stem"),
                 _string(
                     "state",
-                    "`complete`; on a server `loading` or `removing` while that is under way",
+                    "`complete`; what is being loaded or removed has another label, `Loading`",
                 ),
                 _integer("moduleId", "process-wide number in the file name"),
                 _string("moduleName", "as in the file name"),
@@ -230,7 +235,7 @@ SCHEMA: Final = Schema(
                 _integer("valueId", "number that XLA gave it"),
                 _string("name", "name of the defining instruction"),
                 _string("shapeIndex", "tuple index in braces, where that is tuple-shaped"),
-                _string("label", "name and tuple index"),
+                _string("label", "name and tuple index", indexed=True),
                 _boolean("isPhi", "made where control flow merges"),
                 _string("shape", "without layout"),
                 _string("layout", "as printed in braces; absent where none is printed"),
@@ -238,6 +243,8 @@ SCHEMA: Final = Schema(
                 _integer("sizeBytes", "assigned size, padding included"),
                 _integer("denseBytes", "elements × bits of the type; absent for tuples and tokens"),
                 _integer("memorySpace", "its colour"),
+                _integer("allocation", "number of the allocation that holds it"),
+                _integer("offsetBytes", "start of its slot within the allocation"),
                 _integer("liveFrom", "first step in which it is needed"),
                 _integer("liveUntil", "last step in which it is needed, inclusive"),
                 _integer("lastUse", "largest step among the instructions that use it"),
@@ -264,13 +271,14 @@ SCHEMA: Final = Schema(
             (
                 _string("key", "`compilation#i/name`"),
                 _KEY_OF_PART,
-                _string("name", "unique in its compilation"),
-                _string("opcode", "HLO opcode"),
+                _string("name", "unique in its compilation", indexed=True),
+                _string("opcode", "HLO opcode", indexed=True),
                 _string("shape", "with layout, as printed"),
-                _string("opName", "op name, as the framework set it"),
+                _string("opName", "op name, as the framework set it", indexed=True),
                 _string("sourceFile", "source file, innermost frame"),
                 _integer("sourceLine", "line in that file"),
                 _string("computation", "computation that it belongs to"),
+                _string("calls", "computation that a fusion, a call or the like runs"),
                 _string("target", "target of a custom call"),
                 _string("rootOpcode", "opcode of the root of a fusion"),
                 _integer("step", "place in the schedule"),
@@ -288,7 +296,7 @@ SCHEMA: Final = Schema(
         NodeType(
             "Op",
             "an op name, shared by all compilations",
-            (_string("key", "the op name"), _string("name", "the op name")),
+            (_string("key", "the op name"), _string("name", "the op name", indexed=True)),
             shared=True,
         ),
         NodeType(
@@ -296,7 +304,7 @@ SCHEMA: Final = Schema(
             "a leading part of an op name, split at `/` outside brackets",
             (
                 _string("key", "the leading part"),
-                _string("name", "the leading part"),
+                _string("name", "the leading part", indexed=True),
                 _integer("depth", "parts in it, from 1"),
             ),
             shared=True,
@@ -306,8 +314,8 @@ SCHEMA: Final = Schema(
             "a line of source code",
             (
                 _string("key", "`file:line`"),
-                _string("file", "as the framework recorded it"),
-                _integer("line", "from 1"),
+                _string("file", "as the framework recorded it", indexed=True),
+                _integer("line", "from 1", indexed=True),
             ),
             shared=True,
         ),

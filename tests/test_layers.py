@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "ingest/dump": "runtime plan ingest",
     "ingest/files": "ingest ingest/dump",
     "ingest/measures": "runtime plan ingest/dump ingest/rows",
-    "ingest/rows": "graph/rows ingest/files ingest/dump ingest/measures",
+    "ingest/rows": "graph graph/rows ingest/files ingest/dump ingest/measures",
     # canned queries, and what is built on them
     "queries": "runtime graph queries/catalogue queries/lint queries/selection queries/runner "
     "queries/checks queries/comparison queries/advice queries/story",

@@ -30,9 +30,6 @@ from xlagraph.graph.schema import SCHEMA, VERSION, NodeType, Property, PropertyT
 MANIFEST: Final = "export.json"
 SCRIPT: Final = "import.sh"
 CONSTRAINTS: Final = "constraints.cypher"
-SCHEMA_NODE: Final = "Schema"
-"""The table of the bookkeeping node, which no schema lists."""
-
 TAG_DELIMITER: Final = "\x1f"
 
 # Rows are gathered until a table has so many of them, and written so many bytes at a time.
@@ -59,7 +56,6 @@ def _node_header(node: NodeType) -> str:
 
 
 HEADERS: Final[Mapping[str, str]] = {
-    SCHEMA_NODE: f"key:ID({SCHEMA_NODE}),version:long",
     **{node.label: _node_header(node) for node in SCHEMA.nodes},
     **{
         item.name: ",".join(
@@ -85,12 +81,7 @@ def _in_file(columns: pa.Schema) -> pa.Schema:
     return columns
 
 
-_SCHEMA_NODE_COLUMNS: Final[Mapping[str, pa.DataType]] = {
-    "key": pa.string(),
-    "version": pa.int64(),
-}
 FILE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
-    SCHEMA_NODE: pa.schema(_SCHEMA_NODE_COLUMNS),
     **{label: _in_file(columns) for label, columns in NODE_COLUMNS.items()},
     **KEYED_COLUMNS,
 }
@@ -121,7 +112,7 @@ class Manifest:
 
     @property
     def nodes(self) -> int:
-        """Nodes in all files, the bookkeeping node left out."""
+        """Nodes in all files."""
         return sum(self.counts.get(name, 0) for name in NODE_COLUMNS)
 
     @property
@@ -171,8 +162,6 @@ class ImportFiles:
 
     def finish(self) -> None:
         """Write what waits, the command, and then that the export is whole."""
-        bookkeeping = [{"key": "xlagraph", "version": VERSION}]
-        self.add(SCHEMA_NODE, pa.Table.from_pylist(bookkeeping, FILE_COLUMNS[SCHEMA_NODE]))
         with written(self._folder):
             for name in list(self._waiting):
                 self._flush(name)

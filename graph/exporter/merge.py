@@ -16,7 +16,6 @@ import pyarrow.csv as pv
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.exporter.import_files import (
     FILE_COLUMNS,
-    SCHEMA_NODE,
     ImportFiles,
     Manifest,
     read_manifest,
@@ -128,7 +127,7 @@ def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
 
 
 def _point_to_the_rest(parts: Sequence[_Part], manifest: Manifest) -> None:
-    own = {SCHEMA_NODE, "Run", *UNCHANGING, *(item.name for item in BETWEEN_SHARED)}
+    own = {"Run", *UNCHANGING, *(item.name for item in BETWEEN_SHARED)}
     for part in parts:
         manifest.widen(part.manifest)
         for table in part.manifest.files:

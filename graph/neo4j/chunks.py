@@ -1,12 +1,12 @@
 """Cuts the rows of compilations into chunks, each the parameters of one statement.
 
-All part nodes of a batch stand in one line, compilation by compilation and there label by
-label. A relationship goes with that of its two ends which stands later in the line, so that
-its other end is in the same chunk or in one before; what is in one before, or is no part, is
+All part nodes of a batch are one sequence, compilation by compilation and there label by
+label. A relationship goes with the later of its two ends in that sequence, so that its other
+end is in the same chunk or in an earlier one; what is in an earlier one, or is not a part, is
 looked up by its key.
 
-    line    a0 a1 │ v0 v1 v2 │ v3 v4 i0 │ i1 i2 i3      a chunk between two bars
-    v1→i2                               └ here; v1 is looked up
+    sequence    a0 a1 │ v0 v1 v2 │ v3 v4 i0 │ i1 i2 i3      a chunk between two bars
+    v1→i2                                   └ here; v1 is looked up
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,7 +21,7 @@ from xlagraph.graph.neo4j.statements import LOOKED_UP, OF_PARTS
 from xlagraph.graph.rows.tables import CompilationRows, RowBatch, keys_of, row_numbers
 from xlagraph.graph.schema import PARTS
 
-Parameters = dict[str, object]
+Parameters = dict[str, list[Any]]
 
 _PART_LABELS: Final = tuple(node.label for node in PARTS)
 
@@ -36,23 +36,23 @@ class Batch:
         self._keys = {
             label: joined.nodes[label].column("key").combine_chunks() for label in LOOKED_UP
         }
-        self._places: dict[str, list[int]] = {label: [] for label in _PART_LABELS}
-        """Places in the line of the nodes of a label."""
+        self._indexes: dict[str, list[int]] = {label: [] for label in _PART_LABELS}
+        """Indexes in the sequence of the nodes of a label."""
         self._ends: list[int] = []
-        """Place in the line after each compilation's last node."""
+        """Index after each compilation's last node."""
         length = 0
         for rows in self.compilations:
-            for label, places in self._places.items():
+            for label, indexes in self._indexes.items():
                 count = rows.nodes[label].num_rows
-                places.extend(range(length, length + count))
+                indexes.extend(range(length, length + count))
                 length += count
             self._ends.append(length)
         self.length = length
-        """Places in the line."""
+        """Of the sequence."""
         rows_at = [1] * length
-        columns = {label: row_numbers(places) for label, places in self._places.items()}
+        columns = {label: row_numbers(indexes) for label, indexes in self._indexes.items()}
         self._relationships: dict[str, tuple[pa.Table, list[int]]] = {}
-        """By type: the rows in the order of their places, and these places."""
+        """By type: the rows in the order of their later ends, and the indexes of these."""
         for item in OF_PARTS:
             ends = joined.ends(item.name)
             later: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]
@@ -65,17 +65,17 @@ class Batch:
             order = pc.sort_indices(later)
             given = joined.relationships[item.name]
             table = pa.table([*ends, *given.columns[2:]], names=given.column_names)
-            item_places = _integers(later.take(order))
-            self._relationships[item.name] = (table.combine_chunks().take(order), item_places)
-            for place in item_places:
-                rows_at[place] += 1
+            later_indexes = _integers(later.take(order))
+            self._relationships[item.name] = (table.combine_chunks().take(order), later_indexes)
+            for index in later_indexes:
+                rows_at[index] += 1
         self._rows_before = list(accumulate(rows_at, initial=0))
-        """Nodes and relationships that stand before each place."""
+        """Nodes and relationships that come before each index."""
 
     def chunk_end(self, start: int, rows: int) -> int:
-        """Say before which place the chunk ends that begins at ``start``.
+        """Return the index before which the chunk ends that begins at ``start``.
 
-        It has so many rows at most, unless a single place has more, and ends with a
+        It has so many rows at most, unless a single node has more, and ends with a
         compilation if it can.
         """
         end = bisect_right(self._rows_before, self._rows_before[start] + rows) - 1
@@ -85,22 +85,22 @@ class Batch:
         return max(end, start + 1)
 
     def parameters(self, start: int, end: int) -> Parameters:
-        """Give the parameters of the chunk from ``start`` to before ``end`` in the line."""
+        """Return the parameters of the chunk from ``start`` to before ``end``."""
         given: Parameters = {}
         made: dict[str, range] = {}
         """Rows of each label that the chunk makes."""
         old: dict[str, dict[int, int]] = {label: {} for label in LOOKED_UP}
         old_keys: dict[str, dict[str, int]] = {label: {} for label in LOOKED_UP}
         for label, table in self._nodes.items():
-            places = self._places[label]
-            made[label] = range(bisect_left(places, start), bisect_left(places, end))
+            indexes = self._indexes[label]
+            made[label] = range(bisect_left(indexes, start), bisect_left(indexes, end))
             part = table.slice(made[label].start, len(made[label]))
             for name in table.column_names:
                 given[f"{label}_{name}"] = part.column(name).to_pylist()
         for item in OF_PARTS:
-            table, places = self._relationships[item.name]
-            first = bisect_left(places, start)
-            part = table.slice(first, bisect_left(places, end) - first)
+            table, indexes = self._relationships[item.name]
+            first = bisect_left(indexes, start)
+            part = table.slice(first, bisect_left(indexes, end) - first)
             for end_name, label in (("source", item.source), ("target", item.target)):
                 given[f"{item.name}_{end_name}"] = self._local(
                     _integers(part.column(end_name)),
@@ -128,29 +128,29 @@ class Batch:
         old: dict[int, int],
         old_keys: dict[str, int],
     ) -> list[int]:
-        """Say where in the chunk's list of a label each row stands: what it makes, then the old."""
+        """Return the index of each row in the chunk's list of a label: new nodes, then old ones."""
         first, stop, count = made.start, made.stop, len(made)
         local: list[int] = []
         for row in rows:
             if first <= row < stop:
                 local.append(row - first)
                 continue
-            place = old.get(row)
-            if place is None:
+            index = old.get(row)
+            if index is None:
                 # a shared node stands once for each compilation of the batch
                 key: str = self._keys[label][row].as_py()
-                place = old[row] = old_keys.setdefault(key, len(old_keys))
-            local.append(count + place)
+                index = old[row] = old_keys.setdefault(key, len(old_keys))
+            local.append(count + index)
         return local
 
 
 def _integers(column: "pa.ChunkedArray[Any]") -> list[int]:
-    """Give a column without nulls as a list."""
+    """Return a column without nulls as a list."""
     return cast("list[int]", column.to_pylist())
 
 
 def keyed_pairs(rows: CompilationRows, name: str, source: str, target: str) -> list[list[str]]:
-    """Give the ends of a type's relationships as pairs of keys."""
+    """Return the ends of a type's relationships as pairs of keys."""
     table = rows.relationships[name]
     if not table.num_rows:
         return []

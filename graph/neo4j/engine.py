@@ -1,7 +1,7 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
 """The Neo4j engine: a server, reached over Bolt.
 
-Driver errors become ours here, in `graph_error`. Writing is in `neo4j_load`.
+Driver errors become ours here, in `graph_error`. Writing is in `load`.
 """
 
 import logging
@@ -37,6 +37,8 @@ from xlagraph.graph.errors import (
 )
 from xlagraph.graph.neo4j.browser_page import SETTINGS_STATEMENT, page_of_settings
 from xlagraph.graph.neo4j.calls import uninterrupted
+from xlagraph.graph.neo4j.database import ServerDatabase
+from xlagraph.graph.neo4j.statements import STORED_VERSIONS
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
@@ -153,13 +155,14 @@ class Neo4jGraph:
     ) -> None:
         self._driver = driver
         self._uri = uri
-        self._database = database
+        self._database = ServerDatabase(driver, database, driver.execute_query_bookmark_manager)
         self._notify = notify
         self._server = ""
 
     @property
     def location(self) -> str:
-        return self._uri if self._database == "neo4j" else f"{self._uri} {self._database}"
+        name = self._database.name
+        return self._uri if name == "neo4j" else f"{self._uri} {name}"
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -175,7 +178,8 @@ class Neo4jGraph:
             found = self._driver.execute_query(
                 SETTINGS_STATEMENT,
                 routing_=neo4j.RoutingControl.READ,
-                database_=self._database,
+                database_=self._database.name,
+                bookmark_manager_=self._database.bookmarks,
             )
         except (Neo4jError, DriverError):  # not everybody may see the settings
             return None
@@ -195,17 +199,16 @@ class Neo4jGraph:
                 raise GraphUnreachable(
                     f"{self._uri} is Neo4j {self._server}; xlagraph needs {_NEEDED} or later"
                 )
-        found = self.query("MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version")
-        stored = found.rows[0][0] if found.rows else VERSION
-        if not isinstance(stored, int) or stored < VERSION:
-            raise WrongSchema(
-                f"the graph at {self._uri} was written by an older xlagraph "
-                f"(schema {stored}, here {VERSION}): ingest the dumps into an empty database"
-            )
-        if stored > VERSION:
+        ((oldest, newest),) = self.query(STORED_VERSIONS).rows
+        if isinstance(newest, int) and newest > VERSION:
             raise GraphTooNew(
                 f"the graph at {self._uri} was written by a newer xlagraph "
-                f"(schema {stored}, here {VERSION}): upgrade xlagraph"
+                f"(schema {newest}, here {VERSION}): upgrade xlagraph"
+            )
+        if isinstance(oldest, int) and oldest < VERSION:
+            raise WrongSchema(
+                f"the graph at {self._uri} was written by an older xlagraph "
+                f"(schema {oldest}, here {VERSION}): ingest the dumps into an empty database"
             )
 
     def query(
@@ -225,7 +228,8 @@ class Neo4jGraph:
                     neo4j.Query(text, timeout=timeout_seconds),
                     given,
                     routing_=neo4j.RoutingControl.READ,
-                    database_=self._database,
+                    database_=self._database.name,
+                    bookmark_manager_=self._database.bookmarks,
                     result_transformer_=lambda found: (
                         tuple(found.keys()),
                         list(bounded_rows(found, most_rows)),
@@ -240,7 +244,7 @@ class Neo4jGraph:
 
         with (
             self._our_errors(writes=True),
-            loading(self._driver, self._database, self._notify) as load,
+            loading(self._database, self._notify) as load,
         ):
             yield load
 

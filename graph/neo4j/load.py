@@ -3,13 +3,13 @@
 
 A batch of compilations goes through these transactions:
 
-    1. claim      its Compilation nodes, `state: 'loading'`; what another load holds is left
+    1. claim      its compilations, as `Loading` nodes; what another load holds is left
     2. clear      the parts of what is replaced or was left by a crash, a few thousand at a time
     3. merge      the shared nodes, sorted, with what leaves them
     4. chunks     parts and their relationships; repeated from 3 if a shared node is gone
-    5. complete   `state: 'complete'`, COMPILED and OF_MODULE
+    5. complete   `Loading` becomes `Compilation`, with COMPILED and OF_MODULE
 
-How loads know of each other is told in `neo4j_transactions`.
+How loads know of each other is described in `transactions`.
 """
 
 import contextlib
@@ -18,10 +18,8 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Final
 
-import neo4j
 from neo4j.exceptions import (
     ClientError,
     DriverError,
@@ -32,11 +30,12 @@ from neo4j.exceptions import (
 
 from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
 from xlagraph.graph.neo4j import statements
+from xlagraph.graph.neo4j.batch_writer import BatchWriter
 from xlagraph.graph.neo4j.chunks import Batch
-from xlagraph.graph.neo4j.transactions import LoadState, OutOfMemory
-from xlagraph.graph.neo4j.worker import Worker
+from xlagraph.graph.neo4j.database import ServerDatabase
+from xlagraph.graph.neo4j.removal import Removal
+from xlagraph.graph.neo4j.transactions import LoadState, OutOfMemory, Transactions
 from xlagraph.graph.rows.tables import CompilationRows, RowBatch
-from xlagraph.graph.schema import VERSION
 
 BATCH_ROWS: Final = 20_000
 """Compilations are gathered until they have so many rows together."""
@@ -46,11 +45,9 @@ HEARTBEAT_SECONDS: Final = 10.0
 
 
 @contextlib.contextmanager
-def loading(
-    driver: neo4j.Driver, database: str, notify: Callable[[str], None]
-) -> Iterator["Neo4jLoad"]:
-    """Begin a load, and end it; what was not completed is taken away again."""
-    load = Neo4jLoad(driver, database, notify)
+def loading(database: ServerDatabase, notify: Callable[[str], None]) -> Iterator["Neo4jLoad"]:
+    """Begin a load, and end it; what was not completed is removed again."""
+    load = Neo4jLoad(database, notify)
     try:
         load.begin()
         yield load
@@ -59,7 +56,7 @@ def loading(
         # the next load clears: this one has waited long enough for the server
         raise
     except BaseException as error:
-        load.take_back()
+        load.discard()
         if isinstance(error, OutOfMemory):
             raise GraphUnwritable(f"the server has too little memory: {error}") from error
         raise
@@ -70,22 +67,23 @@ def loading(
 class Neo4jLoad:
     """One load: it gathers compilations into batches, which its workers write."""
 
-    def __init__(self, driver: neo4j.Driver, database: str, notify: Callable[[str], None]) -> None:
-        self._state = LoadState(uuid.uuid4().hex, driver, database)
+    def __init__(self, database: ServerDatabase, notify: Callable[[str], None]) -> None:
+        self._state = LoadState(uuid.uuid4().hex, database)
         self._notify = notify
         self._waiting: list[CompilationRows] = []
         self._waiting_rows = 0
         self._written: set[str] = set()
         self._batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         """What is to be written; a worker ends at None."""
-        self._place = threading.Semaphore()
+        self._slot = threading.Semaphore()
         """Taken by the batch that waits for a worker."""
         self._workers: list[threading.Thread] = []
         self._failure: BaseException | None = None
         self._is_over = threading.Event()
-        self._own = Worker(self._state)
+        self._own = Transactions(self._state)
+        self._removal = Removal(self._own)
 
-    # what the load is told
+    # what the caller asks for
 
     def expect_rows(self) -> None:
         pass  # the server is ready
@@ -108,11 +106,11 @@ class Neo4jLoad:
         self._raise_failure()
         if compilation in self._written:
             raise ValueError(f"{compilation} is removed after it was written")
-        self._own.remove(compilation)
+        self._removal.remove(compilation)
 
     def tag(self, run: str, tags: Sequence[str]) -> None:
         self._raise_failure()
-        self._own.tag(run, tags)
+        self._own.write(statements.SET_TAGS, run=run, tags=list(tags))
 
     # its course
 
@@ -123,10 +121,10 @@ class Neo4jLoad:
         threading.Thread(
             target=self._send_heartbeats, name="xlagraph-heartbeat", daemon=True
         ).start()
-        self._own.clear_stale_loads()
+        self._removal.clear_stale_loads()
 
     def finish(self) -> None:
-        """Write what waits, see to it that what other loads hold is there, and sign off."""
+        """Write what waits, wait for what other loads hold, and sign off."""
         if self._waiting:
             self._send()
         self._stop_workers()
@@ -136,16 +134,16 @@ class Neo4jLoad:
         with contextlib.suppress(Neo4jError, DriverError):  # all is there; the next load clears
             self._own.sign_off()
 
-    def take_back(self) -> None:
-        """Take back what is not complete, as far as the server still answers, and sign off."""
+    def discard(self) -> None:
+        """Remove what is not complete, as far as the server still answers, and sign off."""
         self._state.given_up.set()
         self._stop_workers()
         with contextlib.suppress(Neo4jError, DriverError, OutOfMemory, GraphBusy):
-            self._own.take_back()
+            self._removal.discard_incomplete()
             self._own.sign_off()
 
     def release(self) -> None:
-        """Stop the heart, and the workers without waiting for them."""
+        """Stop the heartbeats, and the workers without waiting for them."""
         self._is_over.set()
         self._state.given_up.set()
         self._dismiss_workers()
@@ -154,23 +152,24 @@ class Neo4jLoad:
         batch = Batch(self._waiting)
         self._waiting, self._waiting_rows = [], 0
         if len(self._workers) < WORKERS:
-            worker = Worker(self._state, str(len(self._workers)))
+            transactions = Transactions(self._state, str(len(self._workers)))
             thread = threading.Thread(
-                target=self._work, args=(worker,), name="xlagraph-load", daemon=True
+                target=self._work, args=(transactions,), name="xlagraph-load", daemon=True
             )
             thread.start()
             self._workers.append(thread)
-        while not self._place.acquire(timeout=1):
+        while not self._slot.acquire(timeout=1):
             self._raise_failure()
         self._batches.put(batch)
 
-    def _work(self, worker: Worker) -> None:
+    def _work(self, transactions: Transactions) -> None:
         try:
-            worker.register()
+            transactions.register()
+            writer = BatchWriter(transactions)
             while (batch := self._batches.get()) is not None:
-                self._place.release()
+                self._slot.release()
                 if not self._state.given_up.is_set():
-                    worker.write(batch)
+                    writer.write(batch)
         except BaseException as error:  # noqa: BLE001  raised again where the load is used
             self._failure = self._failure or error
             self._state.given_up.set()
@@ -190,43 +189,27 @@ class Neo4jLoad:
 
     def _prepare(self) -> None:
         """Make constraints and indexes, before the first write to this database."""
-        run = self._own.retried
-        ready = run(
-            lambda tx: tx.run(
-                "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version"
-            ).single()
-        )
-        # a graph that was imported from an export has the node, but no constraint yet
-        found = run(
-            lambda tx: tx.run(
-                "SHOW INDEXES YIELD name WHERE name STARTS WITH 'xlagraph_' RETURN count(*) AS made"
-            ).single(strict=True)
-        )
-        if ready is not None and found["made"] >= len(statements.constraints()):
+        wanted = statements.constraints()
+        # a graph that was imported from an export has none yet
+        if int(self._own.read(statements.COUNT_INDEXES)[0]) >= len(wanted):
             return
-        for text in statements.constraints():
+        for statement in wanted:
             try:
-                run(partial(_run, text=text))
+                self._own.write(statement)
             except ClientError as error:  # several loads may begin at once
                 if "AlreadyExists" not in (error.code or ""):
                     raise
-        run(partial(_run, text="CALL db.awaitIndexes(300)"))
-        run(
-            lambda tx: tx.run(
-                "MERGE (s:Schema {key: 'xlagraph'}) ON CREATE SET s.version = $version",
-                version=VERSION,
-            ).consume()
-        )
+        self._own.write(statements.AWAIT_INDEXES)
 
     def _send_heartbeats(self) -> None:
-        heart = Worker(self._state)  # the other may be busy
+        heartbeat = Transactions(self._state)  # the other may be busy
         while not self._is_over.wait(HEARTBEAT_SECONDS):
             with contextlib.suppress(Neo4jError, DriverError):
-                heart.send_heartbeat()
+                heartbeat.send_heartbeat()
 
     def _await_other(self, key: str) -> None:
         """Wait until another load has completed what it holds; GraphBusy if it gave up."""
-        told = False
+        was_notified = False
         while True:
             found = self._own.state_of(key)
             if found is not None and found[0] == "complete":
@@ -236,11 +219,7 @@ class Neo4jLoad:
                     f"{key} was being loaded by another process, which did not complete it: "
                     "ingest it again"
                 )
-            if not told:
+            if not was_notified:
                 self._notify(f"{key} is being loaded by another process; waiting for it")
-                told = True
+                was_notified = True
             time.sleep(0.2)
-
-
-def _run(tx: neo4j.Transaction, text: str) -> None:
-    tx.run(text).consume()

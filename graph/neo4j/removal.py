@@ -1,8 +1,8 @@
 """Takes compilations out of Neo4j, and what nothing uses any more, beside other loads.
 
-A shared node is swept in the transaction that takes its last user away: it is write-locked
-first, so that nobody can begin to use it before we commit. Who wanted to finds it gone, and
-makes it again.
+An orphan, a shared node that nothing uses, is deleted in the transaction that takes its last
+user away: it is write-locked first, so that nobody can begin to use it before we commit. Who
+wanted to finds it gone, and makes it again.
 """
 
 from collections.abc import Mapping
@@ -11,155 +11,124 @@ from functools import partial
 import neo4j
 
 from xlagraph.graph.neo4j import statements
-from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions
+from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
 from xlagraph.graph.schema import PARTS, SCHEMA, SHARED
 
 
-class Removal(Transactions):
-    """What takes away."""
+class Removal:
+    """Takes compilations out in the transactions of one worker."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self._state = transactions.state
 
     def remove(self, compilation: str) -> None:
         """Take a complete compilation out."""
 
         def hide_if_complete(tx: neo4j.Transaction) -> bool:
-            tx.run("MATCH (c:Compilation {key: $key}) SET c.key = $key", key=compilation).consume()
-            found = tx.run(
-                "MATCH (c:Compilation {key: $key}) RETURN c.state AS state", key=compilation
-            ).single()
-            if found is None or found["state"] != "complete":
+            run(tx, statements.LOCK_COMPLETE, keys=[compilation]).consume()
+            if not run(tx, statements.COMPLETE_DIGESTS, keys=[compilation]).values():
                 return False
             self.hide(tx, [compilation], "removing")
             return True
 
-        if self.once(hide_if_complete) is not False:
-            self._drop(compilation)
+        if self._transactions.once(hide_if_complete) is not False:
+            self._delete(compilation)
 
-    def take_back(self) -> None:
+    def discard_incomplete(self) -> None:
         """Remove what this load began and did not complete."""
-        self._drop_all_of(self.state.key)
-        if any(self.state.known.values()):
+        self._delete_all_of(self._state.key)
+        if any(self._state.known.values()):
             self._delete_all_orphans()
 
     def clear_stale_loads(self) -> None:
-        """Take away what loads left that ended without signing off."""
-        dead = self.stale_loads()
-        for load in dead:
+        """Remove what loads did not complete whose lease has expired."""
+        stale = self._transactions.stale_loads()
+        for load in stale:
             self._clear(load)
-        if dead:
+        if stale:
             self._delete_all_orphans()
 
-    def _clear(self, load: str) -> None:
-        """Give another load up, and remove what it did not complete."""
-        self.once(
-            lambda tx: tx.run(
-                "MATCH (l:Load {load: $load}) WHERE l.key <> $load DELETE l", load=load
-            ).consume()
-        )
-        self._drop_all_of(load)
-        self.once(lambda tx: tx.run("MATCH (l:Load {key: $load}) DELETE l", load=load).consume())
-
-    def _delete_all_orphans(self) -> None:
-        """Sweep every shared node that nothing uses: a load may end before it uses what it made."""
-        at_once = self.state.deletions.most
-        for node in SHARED:
-            unused = self.retried(partial(_values, text=statements.unused_keys(node.label)))
-            for first in range(0, len(unused), at_once):
-                keys = set(unused[first : first + at_once])
-                self.once(partial(_delete_orphans, keys={node.label: keys}))
-
     def hide(self, tx: neo4j.Transaction, keys: list[str], state: str) -> None:
-        """Make compilations invisible and ours; what they led to is swept if unused."""
-        led: dict[str, set[str]] = {}
+        """Make complete compilations invisible and ours; delete what only they led to."""
+        reached: dict[str, set[str]] = {}
         for item in statements.OF_COMPILATIONS:
-            ours, other = ("a", "b") if item.source == "Compilation" else ("b", "a")
-            label = item.target if ours == "a" else item.source
-            found = tx.run(
-                (
-                    "UNWIND $keys AS key "
-                    f"MATCH (a:{item.source})-[r:{item.name}]->(b:{item.target}) "
-                    f"WHERE {ours}.key = key WITH r, {other}.key AS other DELETE r "
-                    "RETURN DISTINCT other"
-                ),
-                keys=keys,
-            ).value()
-            led.setdefault(label, set()).update(found)
-        tx.run(
-            "UNWIND $keys AS key MATCH (c:Compilation {key: key}) "
-            "SET c.state = $state, c.load = $load",
-            keys=keys,
-            state=state,
-            load=self.state.key,
-        ).consume()
+            label = item.target if item.source == "Compilation" else item.source
+            found = run(tx, statements.delete_relationships(item), keys=keys).value()
+            reached.setdefault(label, set()).update(found)
+        run(tx, statements.HIDE, keys=keys, state=state, load=self._state.key).consume()
         if state == "loading":
-            led.pop("Run", None)  # it comes back in a moment, and has its tags
-        _delete_orphans(tx, led)
+            reached.pop("Run", None)  # it comes back in a moment, and has its tags
+        _delete_orphans(tx, reached)
 
     def clear_parts(self, compilation: str) -> None:
         """Delete the parts of a compilation, some thousand at a time, and what only they used."""
         for node in reversed(PARTS):
-            text = statements.delete_parts(node)
+            statement = statements.delete_parts(node)
             is_left = True
             while is_left:
-                limit = self.state.deletions.most
-                delete = partial(_delete, text=text, compilation=compilation, limit=limit)
+                limit = self._state.deletions.most
+                delete = partial(
+                    _delete_some, statement=statement, compilation=compilation, limit=limit
+                )
                 try:
-                    deleted = self.once(delete)
+                    deleted = self._transactions.once(delete)
                 except OutOfMemory:
                     if limit == 1:
                         raise
-                    self.state.deletions.halve(limit)
+                    self._state.deletions.halve(limit)
                 else:
                     is_left = deleted is None or deleted == limit
 
-    def _drop(self, compilation: str) -> None:
+    def _delete(self, compilation: str) -> None:
+        """Delete a compilation that is hidden and ours."""
         self.clear_parts(compilation)
-        self.once(
-            lambda tx: tx.run(
-                "MATCH (c:Compilation {key: $key}) WHERE c.load = $load AND c.state <> 'complete' "
-                "DETACH DELETE c",
-                key=compilation,
-                load=self.state.key,
-            ).consume()
-        )
+        self._write_once(statements.DELETE_INCOMPLETE, key=compilation, load=self._state.key)
 
-    def _drop_all_of(self, load: str) -> None:
-        """Make the unfinished compilations of a load ours first, so that nobody else begins."""
+    def _delete_all_of(self, load: str) -> None:
+        """Make the incomplete compilations of a load ours first, so that nobody else begins."""
 
-        def take(tx: neo4j.Transaction) -> None:
-            keys = tx.run(
-                "MATCH (c:Compilation) WHERE c.load = $load RETURN c.key AS key ORDER BY key",
-                load=load,
-            ).value()
-            tx.run(
-                "UNWIND $keys AS key MATCH (c:Compilation {key: key}) SET c.key = key", keys=keys
-            ).consume()
-            tx.run(
-                "UNWIND $keys AS key MATCH (c:Compilation {key: key}) WHERE c.load = $load "
-                "SET c.load = $own, c.state = 'removing'",
-                keys=keys,
-                load=load,
-                own=self.state.key,
-            ).consume()
+        def take_over(tx: neo4j.Transaction) -> None:
+            keys = run(tx, statements.HELD_BY, load=load).value()
+            run(tx, statements.LOCK_INCOMPLETE, keys=keys).consume()
+            run(tx, statements.TAKE_OVER, load=load, own=self._state.key).consume()
 
-        self.once(take)
-        taken = "MATCH (c:Compilation) WHERE c.load = $own AND c.state = 'removing' RETURN c.key"
-        for compilation in self.retried(partial(_values, text=taken, own=self.state.key)):
-            self._drop(compilation)
+        self._transactions.once(take_over)
+        for compilation in self._transactions.read(statements.TO_REMOVE, own=self._state.key):
+            self._delete(compilation)
+
+    def _clear(self, load: str) -> None:
+        """End another load, and remove what it did not complete."""
+        self._write_once(statements.END_WORKERS, load=load)
+        self._delete_all_of(load)
+        self._write_once(statements.END_LOAD, load=load)
+
+    def _delete_all_orphans(self) -> None:
+        """Delete every shared node that nothing uses: a load may end before it uses its own."""
+        at_once = self._state.deletions.most
+        for node in SHARED:
+            unused = self._transactions.read(statements.unused_keys(node.label))
+            for first in range(0, len(unused), at_once):
+                keys = set(unused[first : first + at_once])
+                self._transactions.once(partial(_delete_orphans, keys={node.label: keys}))
+
+    def _write_once(self, statement: str, **given: object) -> None:
+        self._transactions.once(lambda tx: run(tx, statement, **given).consume())
 
 
-def _delete(tx: neo4j.Transaction, text: str, compilation: str, limit: int) -> int:
-    """Delete some parts, and the shared nodes that only they used; say how many parts."""
-    found = tx.run(text, compilation=compilation, limit=limit).single(strict=True)
-    _delete_orphans(tx, _led_to(found))
+def _delete_some(tx: neo4j.Transaction, statement: str, compilation: str, limit: int) -> int:
+    """Delete some parts, and the shared nodes that only they used; return how many parts."""
+    found = run(tx, statement, compilation=compilation, limit=limit).single(strict=True)
+    _delete_orphans(tx, _reached(found))
     return int(found["deleted"])
 
 
-def _led_to(found: neo4j.Record) -> dict[str, set[str]]:
-    """Give by label the keys to which what was deleted led; a column for each type."""
-    led: dict[str, set[str]] = {}
+def _reached(found: neo4j.Record) -> dict[str, set[str]]:
+    """Return by label the keys to which what was deleted led; a column for each type."""
+    reached: dict[str, set[str]] = {}
     for name in found.keys()[1:]:
-        led.setdefault(SCHEMA.relationship(name).target, set()).update(found[name])
-    return led
+        reached.setdefault(SCHEMA.relationship(name).target, set()).update(found[name])
+    return reached
 
 
 def _delete_orphans(tx: neo4j.Transaction, keys: Mapping[str, set[str]]) -> None:
@@ -169,12 +138,7 @@ def _delete_orphans(tx: neo4j.Transaction, keys: Mapping[str, set[str]]) -> None
         label = min(left)
         some = sorted(left.pop(label))
         if some:
-            tx.run(statements.lock_shared(label), keys=some).consume()
-            found = tx.run(statements.delete_orphans(label), keys=some).single(strict=True)
-            for other, led in _led_to(found).items():
-                left[other] = left.get(other, set()) | led
-
-
-def _values(tx: neo4j.Transaction, text: str, **parameters: str) -> list[str]:
-    values: list[str] = tx.run(text, parameters).value()
-    return values
+            run(tx, statements.lock_shared(label), keys=some).consume()
+            found = run(tx, statements.delete_orphans(label), keys=some).single(strict=True)
+            for other, reached in _reached(found).items():
+                left[other] = left.get(other, set()) | reached

@@ -1,12 +1,18 @@
 # ruff: noqa: PERF401  statements grow line by line, and are read so
-"""The statements that write to Neo4j, made from the schema once.
+"""The statements of the Neo4j engine, made from the schema once.
 
-Rows are sent as columns, one parameter for each property: packing and unpacking them costs
-20 % less than rows as maps, and the client never builds a row.
+All parameters of a statement stand in one map, `$given`. The server plans a statement anew
+for each order of magnitude of each list that is a parameter of its own: half the time of an
+ingest of small compilations.
 
-A chunk is one statement. It looks up the nodes that earlier chunks or other compilations
-made, makes its own, and joins them by their places in the two lists, so that a relationship
-costs no look-up.
+A compilation that is not complete is a `Loading` node; its parts hang off it. `Loading` and
+`Load` have neither constraint nor index, so that no picture of the schema shows them: only a
+few are there at a time, and two loads exclude each other by the unique key of `Compilation`.
+
+Rows are sent as columns, one list for each property: packing and unpacking them costs 20 %
+less than rows as maps, and the client never builds a row. A chunk is one statement. It looks
+up the nodes that earlier chunks or other compilations made, makes its own, and joins them by
+their indexes in the two lists, so that a relationship costs no look-up.
 """
 
 from typing import Final
@@ -51,44 +57,152 @@ LOOKED_UP: Final = tuple(
 )
 """Labels at whose nodes the relationships of a chunk end."""
 
+STORED_VERSIONS: Final = (
+    "MATCH (r:Run) WITH coalesce(r.schemaVersion, 0) AS version "
+    "RETURN min(version) AS oldest, max(version) AS newest"
+)
+"""Versions of the schema that wrote the runs; null where there is none."""
+
+COUNT_INDEXES: Final = (
+    "SHOW INDEXES YIELD name WHERE name STARTS WITH 'xlagraph_' RETURN count(*) AS made"
+)
+"""Our constraints have an index each."""
+
+AWAIT_INDEXES: Final = "CALL db.awaitIndexes(300)"
+
 
 def constraints() -> list[str]:
-    """Give the statements that make a database ready; each may be repeated."""
-    labels = [node.label for node in SCHEMA.nodes] + ["Schema", "Load"]
+    """Return the statements that make a database ready; each may be repeated."""
     unique = [
-        f"CREATE CONSTRAINT xlagraph_{label}_key IF NOT EXISTS "
-        f"FOR (n:{label}) REQUIRE n.key IS UNIQUE"
-        for label in labels
+        f"CREATE CONSTRAINT xlagraph_{node.label}_key IF NOT EXISTS "
+        f"FOR (n:{node.label}) REQUIRE n.key IS UNIQUE"
+        for node in SCHEMA.nodes
     ]
     indexes = [
-        f"CREATE INDEX xlagraph_{node.label}_compilation IF NOT EXISTS "
-        f"FOR (n:{node.label}) ON (n.compilation)"
-        for node in PARTS
+        f"CREATE INDEX xlagraph_{node.label}_{item.name} IF NOT EXISTS "
+        f"FOR (n:{node.label}) ON (n.{item.name})"
+        for node in SCHEMA.nodes
+        for item in node.properties
+        if item.indexed
     ]
     return unique + indexes
 
 
-def chunk() -> str:
-    """Give the statement that writes a chunk; no row if it did not.
+# Loads: a node for each, and one more for each of its workers
 
-    It does nothing if the load was given up by somebody else, if the chunk was written
+REGISTER: Final = (
+    "MERGE (l:Load {key: $given.key}) "
+    "SET l.load = $given.load, l.process = $given.process, l.count = 0, l.heartbeat = timestamp()"
+)
+BEAT: Final = "MATCH (l:Load {key: $given.key}) SET l.heartbeat = timestamp()"
+COUNT: Final = (
+    "MATCH (l:Load {key: $given.key}) WITH l, l.count AS done "
+    "SET l.count = $given.count, l.heartbeat = timestamp() RETURN done"
+)
+"""Counts a transaction of a worker, and tells how many it had counted before."""
+
+COUNTED: Final = "MATCH (l:Load {key: $given.key}) RETURN l.count AS done"
+LOADS: Final = (
+    "MATCH (l:Load) WITH l.load AS load, collect(l.process)[0] AS process, "
+    "max(l.heartbeat) AS heartbeat WHERE load <> $given.own "
+    "RETURN load, process, timestamp() - heartbeat AS silent"
+)
+"""The other loads, with the milliseconds since their last heartbeat."""
+
+SIGN_OFF: Final = (
+    "MATCH (l:Load {load: $given.load}) "
+    "WHERE NOT EXISTS { MATCH (c:Loading) WHERE c.load = $given.load } DELETE l"
+)
+END_WORKERS: Final = "MATCH (l:Load {load: $given.load}) WHERE l.key <> $given.load DELETE l"
+END_LOAD: Final = "MATCH (l:Load {key: $given.load}) DELETE l"
+
+# Claims: whoever has made or found the Compilation of a key is alone with it until it commits
+
+LOCK_KEYS: Final = "UNWIND $given.keys AS key MERGE (c:Compilation {key: key}) SET c.key = key"
+COMPLETE_DIGESTS: Final = (
+    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) WHERE c.state = 'complete' "
+    "RETURN key, c.sha256 AS digest"
+)
+LOCK_INCOMPLETE: Final = "MATCH (c:Loading) WHERE c.key IN $given.keys SET c.key = c.key"
+HOLDERS: Final = (
+    "MATCH (c:Loading) WHERE c.key IN $given.keys "
+    "RETURN c.key AS key, c.state AS state, c.load AS load, "
+    "EXISTS { MATCH (l:Load) WHERE l.key = c.load } AS lives"
+)
+"""Incomplete compilations of some keys, and whether the load is there that holds them."""
+
+CLAIM_NEW: Final = (
+    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) WHERE c.state IS NULL "
+    "REMOVE c:Compilation SET c:Loading, c.state = 'loading', c.load = $given.load"
+)
+DELETE_UNCLAIMED: Final = (
+    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) WHERE c.state IS NULL DELETE c"
+)
+CLAIM_INCOMPLETE: Final = (
+    "MATCH (c:Loading) WHERE c.key IN $given.keys SET c.state = 'loading', c.load = $given.load"
+)
+HIDE: Final = (
+    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) "
+    "REMOVE c:Compilation SET c:Loading, c.state = $given.state, c.load = $given.load"
+)
+CLAIMED_IDS: Final = (
+    "MATCH (c:Loading) WHERE c.load = $given.load AND c.key IN $given.keys "
+    "RETURN c.key AS key, elementId(c) AS id"
+)
+SHOW_COMPLETE: Final = (
+    "MATCH (c:Loading) WHERE c.load = $given.load AND c.key IN $given.keys "
+    "WITH c, $given.rows[c.key] AS row "
+    "REMOVE c:Loading SET c:Compilation, c = row RETURN count(*) AS held"
+)
+STATE_OF: Final = (
+    "OPTIONAL MATCH (c:Compilation {key: $given.key}) "
+    "OPTIONAL MATCH (l:Loading) WHERE l.key = $given.key "
+    "RETURN c.state AS complete, l.state AS state, l.load AS load"
+)
+SET_TAGS: Final = "MATCH (r:Run {key: $given.run}) SET r.tags = $given.tags"
+
+# Removal
+
+LOCK_COMPLETE: Final = "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) SET c.key = key"
+HELD_BY: Final = "MATCH (c:Loading) WHERE c.load = $given.load RETURN c.key AS key ORDER BY key"
+TAKE_OVER: Final = (
+    "MATCH (c:Loading) WHERE c.load = $given.load SET c.load = $given.own, c.state = 'removing'"
+)
+TO_REMOVE: Final = (
+    "MATCH (c:Loading) WHERE c.load = $given.own AND c.state = 'removing' RETURN c.key AS key"
+)
+DELETE_INCOMPLETE: Final = (
+    "MATCH (c:Loading) WHERE c.load = $given.load AND c.key = $given.key DETACH DELETE c"
+)
+
+
+def chunk() -> str:
+    """Return the statement that writes a chunk; no row if it did not.
+
+    It does nothing if the load was ended by somebody else, if the chunk was written
     before, or if a node that it looks up is missing.
     """
-    lines = ["MATCH (claim:Load {key: $worker}) WHERE claim.chunk < $chunk", "WITH claim"]
+    lines = ["MATCH (claim:Load {key: $given.worker}) WHERE claim.count < $given.count"]
+    lines.append("WITH claim")
     carried = []
     for label in LOOKED_UP:
+        found = (
+            "MATCH (n:Loading) WHERE elementId(n) = key"
+            if label == "Compilation"
+            else f"MATCH (n:{label} {{key: key}})"
+        )
         lines.append(
-            f"CALL () {{ UNWIND $old_{label} AS key MATCH (n:{label} {{key: key}}) "
+            f"CALL () {{ UNWIND $given.old_{label} AS key {found} "
             f"RETURN collect(n) AS old_{label} }}"
         )
         carried.append(f"old_{label}")
-    fits = " AND ".join(f"size(old_{label}) = size($old_{label})" for label in LOOKED_UP)
+    fits = " AND ".join(f"size(old_{label}) = size($given.old_{label})" for label in LOOKED_UP)
     lines.append(f"WITH claim, {', '.join(carried)} WHERE {fits}")
-    lines.append("SET claim.chunk = $chunk, claim.heartbeat = timestamp()")
+    lines.append("SET claim.count = $given.count, claim.heartbeat = timestamp()")
     lines.append(f"WITH {', '.join(carried)}")
     for node in PARTS:
         lines.append(
-            f"CALL () {{ UNWIND range(0, size(${node.label}_key) - 1) AS i "
+            f"CALL () {{ UNWIND range(0, size($given.{node.label}_key) - 1) AS i "
             f"CREATE (n:{node.label} {_properties(node)}) RETURN collect(n) AS new_{node.label} }}"
         )
     lists = [
@@ -101,9 +215,9 @@ def chunk() -> str:
     for item in OF_PARTS:
         ends = ", ".join(dict.fromkeys((item.source, item.target)))
         lines.append(
-            f"CALL ({ends}) {{ UNWIND range(0, size(${item.name}_source) - 1) AS i "
-            f"WITH i, {item.source}[${item.name}_source[i]] AS a, "
-            f"{item.target}[${item.name}_target[i]] AS b "
+            f"CALL ({ends}) {{ UNWIND range(0, size($given.{item.name}_source) - 1) AS i "
+            f"WITH i, {item.source}[$given.{item.name}_source[i]] AS a, "
+            f"{item.target}[$given.{item.name}_target[i]] AS b "
             f"CREATE (a)-[:{item.name} {_properties(item)}]->(b) "
             f"RETURN count(*) AS made_{item.name} }}"
         )
@@ -113,77 +227,96 @@ def chunk() -> str:
 
 
 def merge_nodes(node: NodeType) -> str:
-    """Give the statement that makes shared nodes that are not there yet; it counts its rows."""
-    given = ", ".join(f"n.{item.name} = row[{place}]" for place, item in enumerate(node.properties))
+    """Return the statement that makes shared nodes that are not there yet; it counts its rows."""
+    given = ", ".join(f"n.{item.name} = row[{index}]" for index, item in enumerate(node.properties))
     return (
-        f"UNWIND $rows AS row MERGE (n:{node.label} {{key: row[0]}}) ON CREATE SET {given} "
+        f"UNWIND $given.rows AS row MERGE (n:{node.label} {{key: row[0]}}) ON CREATE SET {given} "
         "RETURN count(*) AS merged"
     )
 
 
 def merge_relationships(item: RelationshipType) -> str:
-    """Give the statement that joins nodes by their keys, once each; it counts what it found."""
+    """Return the statement that joins nodes by their keys, once each; it counts what it found."""
     return (
-        f"UNWIND $rows AS row MATCH (a:{item.source} {{key: row[0]}}) "
+        f"UNWIND $given.rows AS row MATCH (a:{item.source} {{key: row[0]}}) "
         f"MATCH (b:{item.target} {{key: row[1]}}) MERGE (a)-[:{item.name}]->(b) "
         "RETURN count(*) AS merged"
     )
 
 
+def replace_nodes(node: NodeType) -> str:
+    """Return the statement that makes shared nodes, or changes those that are there."""
+    return f"UNWIND $given.rows AS row MERGE (n:{node.label} {{key: row.key}}) SET n = row"
+
+
+def delete_relationships(item: RelationshipType) -> str:
+    """Return the statement that deletes what makes compilations visible.
+
+    It tells the keys of the nodes at the other end.
+    """
+    ours, other = ("a", "b") if item.source == "Compilation" else ("b", "a")
+    return (
+        f"UNWIND $given.keys AS key MATCH (a:{item.source})-[r:{item.name}]->(b:{item.target}) "
+        f"WHERE {ours}.key = key WITH r, {other}.key AS other DELETE r RETURN DISTINCT other"
+    )
+
+
 def delete_parts(node: NodeType) -> str:
-    """Give the statement that deletes some parts of a compilation.
+    """Return the statement that deletes some parts of a compilation.
 
     It tells how many, and the keys of the shared nodes that they led to, by type.
     """
     lines = [
-        f"MATCH (n:{node.label} {{compilation: $compilation}}) WITH n LIMIT $limit",
+        f"MATCH (n:{node.label} {{compilation: $given.compilation}}) WITH n LIMIT $given.limit",
         "WITH collect(n) AS parts",
     ]
-    led = [item for item in OF_PARTS if item.source == node.label and item.target in _SHARED_LABELS]
-    for item in led:
+    shared = [
+        item for item in OF_PARTS if item.source == node.label and item.target in _SHARED_LABELS
+    ]
+    for item in shared:
         lines.append(
             f"CALL (parts) {{ UNWIND parts AS part MATCH (part)-[:{item.name}]->(s:{item.target}) "
             f"RETURN collect(DISTINCT s.key) AS {item.name} }}"
         )
     lines.append("CALL (parts) { UNWIND parts AS part DETACH DELETE part }")
-    names = "".join(f", {item.name}" for item in led)
+    names = "".join(f", {item.name}" for item in shared)
     lines.append(f"RETURN size(parts) AS deleted{names}")
     return "\n".join(lines)
 
 
 def lock_shared(label: str) -> str:
-    """Give the statement that write-locks nodes: nobody can begin to use them until we commit."""
-    return f"UNWIND $keys AS key MATCH (n:{label} {{key: key}}) SET n.key = n.key"
+    """Return the statement that write-locks nodes: nobody can begin to use them until we commit."""
+    return f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) SET n.key = n.key"
 
 
 def delete_orphans(label: str) -> str:
-    """Give the statement that deletes those of the locked nodes that nothing uses.
+    """Return the statement that deletes those of the locked nodes that nothing uses.
 
     It tells the keys of the shared nodes that they led to, by type.
     """
-    led = [item for item in BETWEEN_SHARED if item.source == label]
+    shared = [item for item in BETWEEN_SHARED if item.source == label]
     lines = [
-        f"UNWIND $keys AS key MATCH (n:{label} {{key: key}}) WHERE {_is_unused(label)}",
+        f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) WHERE {_is_unused(label)}",
         "WITH collect(n) AS unused",
     ]
-    for item in led:
+    for item in shared:
         lines.append(
             f"CALL (unused) {{ UNWIND unused AS n MATCH (n)-[:{item.name}]->(s:{item.target}) "
             f"RETURN collect(DISTINCT s.key) AS {item.name} }}"
         )
     lines.append("CALL (unused) { UNWIND unused AS n DETACH DELETE n }")
-    names = "".join(f", {item.name}" for item in led)
+    names = "".join(f", {item.name}" for item in shared)
     lines.append(f"RETURN size(unused) AS deleted{names}")
     return "\n".join(lines)
 
 
 def unused_keys(label: str) -> str:
-    """Give the statement that finds shared nodes that nothing uses at this moment."""
+    """Return the statement that finds shared nodes that nothing uses at this moment."""
     return f"MATCH (n:{label}) WHERE {_is_unused(label)} RETURN n.key AS key"
 
 
 def _is_unused(label: str) -> str:
-    """Give the condition that no compilation leads to a shared node n; a run leads to its own."""
+    """Return the condition that no compilation leads to a shared node n; a run leads to its own."""
     if label == "Run":
         return "NOT EXISTS { MATCH (n)-[:COMPILED]->() }"
     return " AND ".join(
@@ -193,5 +326,5 @@ def _is_unused(label: str) -> str:
 
 def _properties(owner: NodeType | RelationshipType) -> str:
     name = owner.label if isinstance(owner, NodeType) else owner.name
-    given = ", ".join(f"{item.name}: ${name}_{item.name}[i]" for item in owner.properties)
+    given = ", ".join(f"{item.name}: $given.{name}_{item.name}[i]" for item in owner.properties)
     return f"{{{given}}}"

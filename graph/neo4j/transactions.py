@@ -1,9 +1,9 @@
 """Transactions of a load: each is done exactly once, or its error is raised.
 
 A load is a `Load` node with a heartbeat, and one more for each of its workers. Every writing
-transaction also writes to its worker's node: it counts the transaction, so that one whose end
-got lost on the way is not done twice, and it fails if somebody else ended the load. A load has
-ended when its process is gone, or its heart has not beaten for a minute.
+transaction also writes to its worker's node: it counts the transaction, so that one whose
+confirmation was lost is not done twice, and it fails if another process ended the load. The
+lease of a load has expired when its process is gone, or its last heartbeat is a minute old.
 """
 
 import random
@@ -20,14 +20,15 @@ from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 from xlagraph.graph.errors import GraphBusy
 from xlagraph.graph.neo4j import statements
 from xlagraph.graph.neo4j.calls import Value, uninterrupted
+from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.process_identity import is_gone, this_process
 
-DEAD_AFTER_SECONDS: Final = 60.0
+LEASE_SECONDS: Final = 60.0
 RETRY_SECONDS: Final = 120.0
 """How long a load waits for a server that restarts."""
 
 _LAST_RETRY_SECONDS: Final = 5.0
-"""How long what is given up waits."""
+"""How long a load waits that is given up."""
 
 WRITTEN_ROWS: Final = 10_000
 """Nodes and relationships of one transaction. 194 000 in one took three times as long."""
@@ -61,8 +62,7 @@ class LoadState:
     """What the workers of a load share."""
 
     key: str
-    driver: neo4j.Driver
-    database: str
+    database: ServerDatabase
     known: Mapping[str, set[str]] = field(
         default_factory=lambda: {node.label: set() for node in statements.MERGED}
     )
@@ -75,92 +75,79 @@ class LoadState:
     """Set when nothing more is to be written: nobody waits for the server any more."""
 
 
+def run(tx: neo4j.Transaction, statement: str, **given: object) -> neo4j.Result:
+    """Run a statement; its parameters are one map, see `statements`."""
+    return tx.run(statement, given=given)
+
+
 class Transactions:
-    """What one worker does, and the `Load` node that stands for it; the first has no name."""
+    """The transactions of one worker, which a `Load` node stands for; the first has no name."""
 
     def __init__(self, state: LoadState, name: str | None = None) -> None:
         self.state = state
-        self._key = state.key if name is None else f"{state.key}/{name}"
+        self.key = state.key if name is None else f"{state.key}/{name}"
+        """Of the `Load` node."""
         self._count = 0
         self._lock = threading.Lock()
 
     def register(self) -> None:
         """Make the node that stands for this worker."""
-        self.retried(
-            lambda tx: tx.run(
-                "MERGE (l:Load {key: $key}) "
-                "SET l.load = $load, l.process = $process, l.chunk = 0, l.heartbeat = timestamp()",
-                key=self._key,
-                load=self.state.key,
-                process=this_process(),
-            ).consume()
+        self.write(statements.REGISTER, key=self.key, load=self.state.key, process=this_process())
+
+    def sign_off(self) -> None:
+        """Delete the nodes that stand for the load, unless something of it is left."""
+        self.write(statements.SIGN_OFF, load=self.state.key)
+
+    def send_heartbeat(self) -> None:
+        """Renew the lease of this load."""
+        self.write(statements.BEAT, key=self.key)
+
+    def stale_loads(self) -> list[str]:
+        """Return the loads whose lease has expired."""
+        found = self.retried(lambda tx: run(tx, statements.LOADS, own=self.state.key).values())
+        return [
+            str(load)
+            for load, process, silent in found
+            if silent > 1000 * LEASE_SECONDS or is_gone(str(process))
+        ]
+
+    def state_of(self, compilation: str) -> tuple[str, str | None] | None:
+        """Return the state of a compilation and the load that holds it; None if it is gone."""
+        complete, state, load = self.retried(
+            lambda tx: run(tx, statements.STATE_OF, key=compilation).single(strict=True).values()
         )
+        if complete is not None:
+            return complete, None
+        return None if state is None else (state, load)
+
+    def write(self, statement: str, **given: object) -> None:
+        """Run one statement that may be repeated."""
+        self.retried(lambda tx: run(tx, statement, **given).consume())
+
+    def read(self, statement: str, **given: object) -> list[str]:
+        """Return the first column of a statement."""
+        values: list[str] = self.retried(lambda tx: run(tx, statement, **given).value())
+        return values
 
     def once(self, work: "Work[Value]") -> Value | None:
         """Do a piece of work in a transaction exactly once.
 
         None if it turns out to be done already, because only its confirmation was lost.
         """
-        self._count += 1
-        count = self._count
+        count = self.next_count()
 
         def counted(tx: neo4j.Transaction) -> Value | None:
-            claim = tx.run(
-                "MATCH (l:Load {key: $worker}) "
-                "WITH l, l.chunk AS done SET l.chunk = $count, l.heartbeat = timestamp() "
-                "RETURN done",
-                worker=self._key,
-                count=count,
-            ).single()
+            claim = run(tx, statements.COUNT, key=self.key, count=count).single()
             if claim is None:
                 raise self.lease_expired()
             return None if claim["done"] >= count else work(tx)
 
         return self.retried(counted)
 
-    def send_heartbeat(self) -> None:
-        """Tell other loads that this one lives."""
-        self.retried(
-            lambda tx: tx.run(
-                "MATCH (l:Load {key: $key}) SET l.heartbeat = timestamp()", key=self._key
-            ).consume()
-        )
-
-    def state_of(self, compilation: str) -> tuple[str, str | None] | None:
-        """Say in which state a compilation is, and which load holds it; None if it is gone."""
-        found = self.retried(
-            lambda tx: tx.run(
-                "MATCH (c:Compilation {key: $key}) RETURN c.state AS state, c.load AS load",
-                key=compilation,
-            ).single()
-        )
-        return None if found is None else (found["state"], found["load"])
-
-    def stale_loads(self) -> list[str]:
-        """Find the loads that have ended without signing off."""
-        found = self.retried(
-            lambda tx: tx.run(
-                "MATCH (l:Load) WITH l.load AS load, collect(l.process)[0] AS process, "
-                "max(l.heartbeat) AS heartbeat WHERE load <> $own "
-                "RETURN load, process, timestamp() - heartbeat AS silent",
-                own=self.state.key,
-            ).values()
-        )
-        return [
-            str(load)
-            for load, process, silent in found
-            if silent > 1000 * DEAD_AFTER_SECONDS or is_gone(str(process))
-        ]
-
-    def sign_off(self) -> None:
-        """Delete the nodes that stand for the load, unless something of it is left."""
-        self.retried(
-            lambda tx: tx.run(
-                "MATCH (l:Load {load: $load}) "
-                "WHERE NOT EXISTS { MATCH (c:Compilation) WHERE c.load = $load } DELETE l",
-                load=self.state.key,
-            ).consume()
-        )
+    def next_count(self) -> int:
+        """Return the number of the next transaction that counts itself."""
+        self._count += 1
+        return self._count
 
     def retried(self, work: "Work[Value]") -> Value:
         """Run a transaction, again where it may succeed the next time.
@@ -186,7 +173,7 @@ class Transactions:
                     may_succeed = (
                         error.is_retryable()
                         or isinstance(error, IncompleteCommit)
-                        # a node that was found was deleted by a delete_orphans before it was locked
+                        # a node was found, and deleted with other orphans before it was locked
                         or "EntityNotFound" in code
                     )
                     is_given_up = self.state.given_up.is_set()
@@ -198,7 +185,7 @@ class Transactions:
 
     def _transact(self, work: "Work[Value]") -> Value:
         with (
-            self.state.driver.session(database=self.state.database) as session,
+            self.state.database.session() as session,
             session.begin_transaction() as transaction,
         ):
             done = work(transaction)
@@ -206,7 +193,7 @@ class Transactions:
             return done
 
     def lease_expired(self) -> GraphBusy:
-        """Say that somebody else ended this load."""
+        """Return the error that another process ended this load."""
         return GraphBusy(
             "another process took this load for dead and cleared what it had not completed: "
             "ingest again"

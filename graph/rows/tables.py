@@ -207,7 +207,7 @@ def rebased(rows: CompilationRows, old: str, new: str) -> CompilationRows:
             for column in ("key", "name"):
                 table = _with_column(table, column, pa.array([new]))
         elif not node.shared:
-            for column in {"key", "compilation"} & set(table.column_names):
+            for column in {"key", "compilation", "run"} & set(table.column_names):
                 keys = table.column(column)
                 # what comes after the run's name stays
                 moved = [new + key.removeprefix(old) for key in cast("list[str]", keys.to_pylist())]

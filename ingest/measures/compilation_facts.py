@@ -37,6 +37,9 @@ class Instruction(NamedTuple):
     source_file: str | None
     source_line: int | None
     computation: str | None
+    """That it belongs to."""
+    calls: str | None
+    """The computation that it runs."""
     target: str | None
     root_opcode: str | None
     step: int | None
@@ -178,6 +181,7 @@ def _instructions(
                 source_file or None,
                 source_line,
                 computation,
+                facts.calls,
                 facts.target,
                 root_opcode,
                 steps.get(name),

@@ -8,6 +8,7 @@ are made where it is known which one it is. Labels and property names stand here
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from xlagraph.graph.schema import VERSION
 from xlagraph.ingest.dump.plan import Allocation
 from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
@@ -25,6 +26,7 @@ def _run(identity: Identity, _: CompilationFacts) -> Columns:
         path=identity.files.run_path,
         ingestedAt=identity.ingested_at,
         tags=identity.tags,
+        schemaVersion=VERSION,
     )
 
 
@@ -42,6 +44,8 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
     spaces = [space for space in facts.peaks.spaces if space.color == 0]
     return _row(
         key=identity.files.key,
+        run=identity.files.run,
+        name=name.module_name or identity.files.stem,
         state="complete",
         moduleId=name.module_id,
         moduleName=name.module_name,
@@ -155,7 +159,9 @@ def _values(source: RowSource) -> Columns:
     facts = source.facts
     if not facts.plan.values:
         return NO_ROWS
-    ids, names, indexes, phis, colors, _, _, sizes, shapes = zip(*facts.plan.values, strict=True)
+    ids, names, indexes, phis, colors, allocations, offsets, sizes, shapes = zip(
+        *facts.plan.values, strict=True
+    )
     by_text: dict[str, ShapeFacts] = {text: shape_facts(text) for text in set(shapes)}
     bare, layouts, dtypes, dense = zip(*map(by_text.__getitem__, shapes), strict=True)
     spans = facts.spans
@@ -182,6 +188,8 @@ def _values(source: RowSource) -> Columns:
         sizeBytes=sizes,
         denseBytes=dense,
         memorySpace=colors,
+        allocation=allocations,
+        offsetBytes=offsets,
         liveFrom=[None if span is None else span.first for span in spans],
         liveUntil=[None if span is None else span.last for span in spans],
         lastUse=facts.last_uses,
@@ -237,6 +245,7 @@ def _instructions(source: RowSource) -> Columns:
         source_files,
         source_lines,
         computations,
+        calls,
         targets,
         root_opcodes,
         steps,
@@ -251,6 +260,7 @@ def _instructions(source: RowSource) -> Columns:
         "sourceFile": source_files,
         "sourceLine": source_lines,
         "computation": computations,
+        "calls": calls,
         "target": targets,
         "rootOpcode": root_opcodes,
         "step": steps,

@@ -225,12 +225,10 @@ def test_graph_of_another_schema_is_refused_with_the_remedy(
     remedy: str,
 ):
     with neo4j_server.driver() as driver:
-        driver.execute_query(
-            "CREATE (:Schema {key: 'xlagraph', version: $version})", version=version
-        )
+        driver.execute_query("CREATE (:Run {key: 'run', schemaVersion: $version})", version=version)
         with pytest.raises(error, match=remedy):
             open_graph(neo4j_server.uri, create=True)
-        driver.execute_query("MATCH (s:Schema) DELETE s")
+        driver.execute_query("MATCH (r:Run) DELETE r")
 
 
 @pytest.mark.parametrize(

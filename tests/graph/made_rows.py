@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.schema import VERSION
 
 
 def table(schema, rows: Sequence[Mapping[str, object]]):
@@ -49,11 +50,21 @@ def made_rows(
     scopes = [op[:place] for place, sign in enumerate(op) if sign == "/"]
     return rows_from(
         {
-            "Run": [{"key": run, "name": run, "path": f"/dumps/{run}", "tags": tags}],
+            "Run": [
+                {
+                    "key": run,
+                    "name": run,
+                    "path": f"/dumps/{run}",
+                    "tags": tags,
+                    "schemaVersion": VERSION,
+                }
+            ],
             "Module": [{"key": stem, "name": stem}],
             "Compilation": [
                 {
                     "key": key,
+                    "run": run,
+                    "name": stem,
                     "moduleName": stem,
                     "valueCount": values,
                     "reservedBytes": size * values,

@@ -22,6 +22,7 @@ from xlagraph.graph import (
     open_export,
 )
 from xlagraph.graph.rows.tables import RowBatch
+from xlagraph.graph.schema import VERSION
 from xlagraph.ingest import Shard, ingest
 
 csv.field_size_limit(1 << 24)
@@ -56,7 +57,7 @@ def test_a_header_names_ids_ends_and_types(tmp_path):
         ":START_ID(Allocation),:END_ID(Value),offsetBytes:long,sizeBytes:long\n"
     )
     assert (folder / "Run-header.csv").read_text() == (
-        "key:ID(Run),name,path,ingestedAt,tags:string[]\n"
+        "key:ID(Run),name,path,ingestedAt,schemaVersion:long,tags:string[]\n"
     )
     assert (
         (folder / "Allocation-header.csv")
@@ -69,7 +70,7 @@ def test_text_is_quoted_and_null_is_nothing(tmp_path):
     folder = exported(tmp_path / "out", made_rows(op='a/"b", c\\'))
     assert (folder / "Op.csv").read_text() == '"a/""b"", c\\","a/""b"", c\\"\n'
     assert (folder / "Run.csv").read_text() == (
-        '"baseline","baseline","/dumps/baseline",,"commit=abc"\n'
+        f'"baseline","baseline","/dumps/baseline",,{VERSION},"commit=abc"\n'
     )
 
 
@@ -88,8 +89,9 @@ def test_what_compilations_share_is_written_once(tmp_path, batches):
 
 def test_every_compilation_is_complete_and_the_schema_version_is_there(tmp_path):
     folder = exported(tmp_path / "out", made_rows())
-    assert [row[1] for row in rows_of(folder, "Compilation")] == ["complete"]
-    assert [row[0] for row in rows_of(folder, "Schema")] == ["xlagraph"]
+    header = (folder / "Compilation-header.csv").read_text().strip().split(",")
+    assert [row[header.index("state")] for row in rows_of(folder, "Compilation")] == ["complete"]
+    assert [row[-2] for row in rows_of(folder, "Run")] == [str(VERSION)]
 
 
 def test_the_command_names_a_file_for_each_table_that_has_rows(tmp_path):
@@ -222,7 +224,7 @@ def test_of_a_run_in_several_exports_the_latest_row_stands(tmp_path):
         parts.append(tmp_path / f"part{number}")
         with open_export(parts[-1]) as target:
             ingest(target, next((runs / "same").glob(f"*000{number}*")), tags=[tag], jobs=1)
-        ((*_, when, _),) = rows_of(parts[-1], "Run")
+        ((*_, when, _, _),) = rows_of(parts[-1], "Run")
         file = parts[-1] / "Run.csv"
         file.write_text(file.read_text().replace(when, f"2026-01-0{3 - number}T00:00:00+00:00"))
     merge_exports(tmp_path / "merged", parts)

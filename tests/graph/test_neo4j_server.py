@@ -18,6 +18,7 @@ from tiny_dumps import STEM, dump, write_dump, write_runs
 
 from xlagraph.graph import GraphTooNew, GraphUnreachable, open_graph, remove
 from xlagraph.graph.neo4j.load import BATCH_ROWS
+from xlagraph.graph.schema import SCHEMA
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
 
@@ -56,7 +57,7 @@ def loader(location, *arguments):
 
 def assert_nothing_is_left_over(graph):
     """No bookkeeping, no part without its compilation, no shared node without a user."""
-    assert cells(graph, "MATCH (l:Load) RETURN count(*) AS n") == [0]
+    assert cells(graph, "MATCH (n:Load|Loading) RETURN count(*) AS n") == [0]
     assert cells(graph, "MATCH (c:Compilation) WHERE c.state <> 'complete' RETURN c.key AS k") == []
     stray = (
         "MATCH (n:Value|Instruction|Allocation|MemorySpace) "
@@ -154,7 +155,7 @@ def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(neo4j_graph, neo4j
 def set_version(server, version):
     with server.driver() as driver:
         driver.execute_query(
-            "MATCH (s:Schema) SET s.version = $version",
+            "MATCH (r:Run) SET r.schemaVersion = $version",
             version=version,
             database_=server.database or "neo4j",
         )
@@ -167,6 +168,42 @@ def test_procedures_that_name_what_is_there_may_be_called(neo4j_graph):
     assert "Compilation" in labels
     text = "MATCH (v:Value) CALL (v) { RETURN v.valueId AS id } RETURN max(id) AS id"
     assert cells(neo4j_graph, text) == [3]
+
+
+def test_pictures_of_the_schema_show_the_schema_alone(neo4j_graph):
+    with neo4j_graph.load() as load:
+        load.write(made_rows())
+    text = "CALL db.schema.visualization() YIELD nodes UNWIND nodes AS n RETURN n AS node"
+    shown = {node["name"] for node in cells(neo4j_graph, text)}
+    assert shown == {node.label for node in SCHEMA.nodes}
+    labels = cells(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
+    assert set(labels) == shown
+
+
+def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
+    """Of two batches at once the first is replaced, and the second is new."""
+    old, new, other = (
+        made_rows(values=BATCH_ROWS // 10, sha256="1"),
+        made_rows(values=BATCH_ROWS // 5, sha256="2"),
+        made_rows(stem="other", values=BATCH_ROWS // 5, sha256="3"),
+    )
+    with neo4j_graph.load() as load:
+        load.write(old)
+    seen = set()
+    with neo4j_graph.load() as load:
+        load.write(new)
+        load.write(other)
+        while "2" not in seen:
+            found = neo4j_graph.query(
+                "MATCH (c:Compilation) RETURN c.state AS state, c.sha256 AS digest"
+            )
+            states, digests = zip(*found.rows, strict=True) if found.rows else ((), ())
+            assert set(states) <= {"complete"}
+            seen.update(digests)
+    assert seen <= {"1", "2", "3"}
+    for rows in (new, other):
+        assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
 
 
 def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):

@@ -198,6 +198,8 @@ def test_the_compilation_has_its_sums_and_the_peaks_of_memory_space_0(rows):
     (compilation,) = rows.nodes["Compilation"].to_pylist()
     assert compilation == {
         "key": f"base/{STEM}",
+        "run": "base",
+        "name": "jit_step.3",
         "state": "complete",
         "moduleId": 7,
         "moduleName": "jit_step.3",
@@ -324,6 +326,14 @@ def test_values_have_slot_shape_range_and_what_defines_them(rows):
         ("x", 4, 4, 0, None, None, None),
         ("neg", 32, 16, 1, 1, 1, 2),
         ("mul", 48, 16, 1, 2, 3, 3),
+    ]
+    assert nodes(rows, "Value", "label", "allocation", "offsetBytes") == [
+        ("p", 0, 0),
+        ("add", 0, 0),
+        ("out{}", 1, 0),
+        ("x", 2, 0),
+        ("neg", 3, 32),
+        ("mul", 3, 16),
     ]
     assert nodes(rows, "Value", "opcode", "opName", "sourceFile", "sourceLine") == [
         ("parameter", "params['w']", None, None),

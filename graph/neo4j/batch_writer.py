@@ -1,4 +1,4 @@
-"""Takes batches of compilations into Neo4j, through the steps told in `neo4j_load`."""
+"""Writes batches of compilations into Neo4j, through the steps listed in `load`."""
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,12 +11,12 @@ from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.neo4j import statements
 from xlagraph.graph.neo4j.chunks import Batch, Parameters, keyed_pairs
 from xlagraph.graph.neo4j.removal import Removal
-from xlagraph.graph.neo4j.transactions import OutOfMemory
+from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
 from xlagraph.graph.rows.tables import CompilationRows, keys_of
 from xlagraph.graph.schema import BETWEEN_SHARED
 
 _REPEATS: Final = 20
-_CHUNK_TEXT: Final = statements.chunk()
+_CHUNK: Final = statements.chunk()
 _NOTHING: Final[Mapping[str, Collection[str]]] = {node.label: () for node in statements.MERGED}
 
 _ClaimStatus = Literal["ours", "stays", "elsewhere", "wait"]
@@ -28,8 +28,13 @@ class _NotWritten(Exception):
     """Something that is looked up was not found; the transaction is rolled back."""
 
 
-class Worker(Removal):
-    """What writes, one batch after another."""
+class BatchWriter:
+    """Writes one batch after another in the transactions of one worker."""
+
+    def __init__(self, transactions: Transactions) -> None:
+        self._transactions = transactions
+        self._removal = Removal(transactions)
+        self._state = transactions.state
 
     def write(self, batch: Batch) -> None:
         """Take a batch through all steps; compilations that need not be written are left."""
@@ -40,20 +45,13 @@ class Worker(Removal):
         if len(ours) < len(batch.compilations):
             batch = Batch(ours)
         self._merge(batch)
+        ids = self._ids(batch)
         start = 0
         while start < batch.length:
-            if self.state.given_up.is_set():
+            if self._state.given_up.is_set():
                 return
-            start = self._write_chunk(batch, start)
+            start = self._write_chunk(batch, ids, start)
         self._complete(batch)
-
-    def tag(self, run: str, tags: Sequence[str]) -> None:
-        """Set the tags of a run."""
-        self.once(
-            lambda tx: tx.run(
-                "MATCH (r:Run {key: $run}) SET r.tags = $tags", run=run, tags=list(tags)
-            ).consume()
-        )
 
     def _claim(self, compilations: Sequence[CompilationRows]) -> dict[str, _ClaimStatus]:
         """Make compilations ours where they are to be written, and clear what they had before."""
@@ -64,25 +62,25 @@ class Worker(Removal):
         statuses: dict[str, _ClaimStatus] = {}
         answer_was_lost = False
         while left := sorted(digests.keys() - statuses.keys()):
-            if self.state.given_up.is_set():
+            if self._state.given_up.is_set():
                 break
-            claimed = self.once(partial(self._claim_in, keys=left, digests=digests))
+            claimed = self._transactions.once(partial(self._claim_in, keys=left, digests=digests))
             if claimed is None:
                 answer_was_lost = True
                 continue
             found, stale = claimed
             if answer_was_lost:
-                # which of them had parts nobody can say any more
+                # it is not known any more which of them had parts
                 stale = [key for key, status in found.items() if status == "ours"]
                 answer_was_lost = False
             for key in stale:
-                self.clear_parts(key)
+                self._removal.clear_parts(key)
             statuses |= {key: status for key, status in found.items() if status != "wait"}
             if "wait" in found.values():
                 # another load is taking them out; it may have died over that
-                self.clear_stale_loads()
+                self._removal.clear_stale_loads()
                 time.sleep(0.1)
-        self.state.held_elsewhere.update(
+        self._state.held_elsewhere.update(
             key for key, status in statuses.items() if status == "elsewhere"
         )
         return statuses
@@ -93,47 +91,58 @@ class Worker(Removal):
         keys: list[str],
         digests: Mapping[str, str | None],
     ) -> tuple[dict[str, _ClaimStatus], list[str]]:
-        """Say what becomes of each compilation, and of which parts must be cleared first."""
-        tx.run(
-            "UNWIND $keys AS key MERGE (c:Compilation {key: key}) "
-            "ON CREATE SET c.state = 'loading', c.load = $load "
-            "SET c.key = key",  # locks what was there before
-            keys=keys,
-            load=self.state.key,
-        ).consume()
-        found = tx.run(
-            "UNWIND $keys AS key MATCH (c:Compilation {key: key}) "
-            "RETURN key, c.state AS state, c.load AS load, c.sha256 AS digest, "
-            "EXISTS { MATCH (l:Load {key: c.load}) } AS lives",
-            keys=keys,
-        ).values()
-        statuses: dict[str, _ClaimStatus] = {}
-        stale: list[str] = []
-        for key, state, load, digest, lives in found:
-            if load == self.state.key and state == "loading":
+        """Return the claim status of each compilation, and of which the parts are stale."""
+        own = self._state.key
+        run(tx, statements.LOCK_KEYS, keys=keys).consume()
+        run(tx, statements.LOCK_INCOMPLETE, keys=keys).consume()
+        complete = dict(run(tx, statements.COMPLETE_DIGESTS, keys=keys).values())
+        statuses: dict[str, _ClaimStatus] = {
+            key: "stays" if digest is not None and digest == digests[key] else "ours"
+            for key, digest in complete.items()
+        }
+        replaced = sorted(key for key, status in statuses.items() if status == "ours")
+        abandoned = []
+        for key, state, load, lives in run(tx, statements.HOLDERS, keys=keys).values():
+            if load == own and state == "loading":
                 statuses[key] = "ours"
-            elif state == "complete" and digest is not None and digest == digests[key]:
-                statuses[key] = "stays"
-            elif state == "complete" or not lives:
-                stale.append(key)
+            elif not lives:
                 statuses[key] = "ours"
+                abandoned.append(key)
             else:
                 statuses[key] = "wait" if state == "removing" else "elsewhere"
-        if stale:
-            self.hide(tx, stale, "loading")
-        return statuses, stale
+        incomplete = sorted(statuses.keys() - complete.keys())
+        new = sorted(set(keys) - statuses.keys())
+        if incomplete:
+            run(tx, statements.DELETE_UNCLAIMED, keys=incomplete).consume()
+        if abandoned:
+            run(tx, statements.CLAIM_INCOMPLETE, keys=abandoned, load=own).consume()
+        if replaced:
+            self._removal.hide(tx, replaced, "loading")
+        if new:
+            run(tx, statements.CLAIM_NEW, keys=new, load=own).consume()
+        return statuses | dict.fromkeys(new, "ours"), replaced + abandoned
+
+    def _ids(self, batch: Batch) -> dict[str, str]:
+        """Return by key what the server calls the nodes of the claimed compilations."""
+        keys = [rows.compilation for rows in batch.compilations]
+        found = self._transactions.retried(
+            lambda tx: run(tx, statements.CLAIMED_IDS, keys=keys, load=self._state.key).values()
+        )
+        if len(found) < len(keys):
+            raise self._transactions.lease_expired()
+        return dict(found)
 
     def _merge(self, batch: Batch, *, again: bool = False) -> None:
         """Make the shared nodes of a batch that were not seen yet; ``again``: all of them."""
         repeats = 0
         while True:
-            rows = self.state.rows.most
+            rows = self._state.rows.most
             try:
-                return self._merge_unknown(batch, _NOTHING if again else self.state.known, rows)
+                return self._merge_unknown(batch, _NOTHING if again else self._state.known, rows)
             except OutOfMemory:
                 if rows == 1:
                     raise
-                self.state.rows.halve(rows)
+                self._state.rows.halve(rows)
             except _NotWritten:
                 repeats += 1
                 if repeats == _REPEATS:
@@ -149,8 +158,8 @@ class Worker(Removal):
             for compilation in batch.compilations:
                 table = compilation.nodes[label]
                 wanted = [
-                    place
-                    for place, key in enumerate(keys_of(table))
+                    index
+                    for index, key in enumerate(keys_of(table))
                     if key not in rows_by_key and key not in known[label]
                 ]
                 if wanted:
@@ -171,22 +180,25 @@ class Worker(Removal):
                 (statements.merge_relationships(item), [list(pair) for pair in sorted(pairs)])
             )
         for portion in _portions(merges, at_once):
-            self.once(partial(_merge_in, merges=portion))
+            self._transactions.once(partial(_merge_in, merges=portion))
         for label, rows_by_key in fresh.items():
-            self.state.known[label].update(rows_by_key)
+            self._state.known[label].update(rows_by_key)
 
-    def _write_chunk(self, batch: Batch, start: int) -> int:
-        """Write the chunk that begins at a place in the line; say where the next one begins."""
+    def _write_chunk(self, batch: Batch, ids: Mapping[str, str], start: int) -> int:
+        """Write the chunk that begins at an index; return where the next one begins."""
         repeats = 0
         while True:
-            rows = self.state.rows.most
+            rows = self._state.rows.most
             end = batch.chunk_end(start, rows)
             try:
-                self._try_chunk(batch.parameters(start, end), batch.relationships(start, end))
+                parameters = batch.parameters(start, end)
+                keys = parameters["old_Compilation"]
+                parameters["old_Compilation"] = [ids[key] for key in keys]
+                self._try_chunk(parameters, batch.relationships(start, end))
             except OutOfMemory:
                 if end == start + 1:
                     raise
-                self.state.rows.halve(rows)
+                self._state.rows.halve(rows)
             except _NotWritten:
                 repeats += 1
                 if repeats == _REPEATS:
@@ -197,40 +209,34 @@ class Worker(Removal):
 
     def _try_chunk(self, parameters: Parameters, expected: int) -> None:
         """Write a chunk, exactly once; the statement counts it itself."""
-        self._count += 1
-        count = self._count
+        worker, count = self._transactions.key, self._transactions.next_count()
 
         def write(tx: neo4j.Transaction) -> None:
-            written = tx.run(_CHUNK_TEXT, parameters, worker=self._key, chunk=count).single()
+            written = run(tx, _CHUNK, **parameters, worker=worker, count=count).single()
             if written is None:
-                claim = tx.run(
-                    "MATCH (l:Load {key: $worker}) RETURN l.chunk AS done", worker=self._key
-                ).single()
+                claim = run(tx, statements.COUNTED, key=worker).single()
                 if claim is None:
-                    raise self.lease_expired()
+                    raise self._transactions.lease_expired()
                 if claim["done"] < count:
                     raise _NotWritten
             elif written["relationships"] != expected:
                 raise _NotWritten
 
-        self.retried(write)
+        self._transactions.retried(write)
 
     def _complete(self, batch: Batch) -> None:
         """Make the compilations of a batch visible."""
-        rows = [
-            item.nodes["Compilation"].to_pylist()[0] | {"state": "complete"}
+        rows = {
+            item.compilation: item.nodes["Compilation"].to_pylist()[0] | {"state": "complete"}
             for item in batch.compilations
-        ]
+        }
 
         def complete(tx: neo4j.Transaction) -> None:
-            held = tx.run(
-                "UNWIND $rows AS row MATCH (c:Compilation {key: row.key}) WHERE c.load = $load "
-                "SET c = row RETURN count(*) AS held",
-                rows=rows,
-                load=self.state.key,
+            held = run(
+                tx, statements.SHOW_COMPLETE, keys=sorted(rows), rows=rows, load=self._state.key
             ).single(strict=True)
             if held["held"] < len(rows):
-                raise self.lease_expired()
+                raise self._transactions.lease_expired()
             for node in statements.MERGED_LAST:
                 ends = {
                     row["key"]: row
@@ -238,19 +244,17 @@ class Worker(Removal):
                     for row in item.nodes[node.label].to_pylist()
                 }
                 if ends:
-                    tx.run(
-                        f"UNWIND $rows AS row MERGE (n:{node.label} {{key: row.key}}) SET n = row",
-                        rows=[ends[key] for key in sorted(ends)],
-                    ).consume()
+                    ordered = [ends[key] for key in sorted(ends)]
+                    run(tx, statements.replace_nodes(node), rows=ordered).consume()
             for item in statements.OF_COMPILATIONS:
                 pairs = [
                     pair
                     for compilation in batch.compilations
                     for pair in keyed_pairs(compilation, item.name, item.source, item.target)
                 ]
-                tx.run(statements.merge_relationships(item), rows=sorted(pairs)).consume()
+                run(tx, statements.merge_relationships(item), rows=sorted(pairs)).consume()
 
-        self.once(complete)
+        self._transactions.once(complete)
 
 
 def _deleted_again() -> GraphUnwritable:
@@ -277,6 +281,6 @@ def _portions(merges: Sequence[_Merge], at_once: int) -> Iterator[list[_Merge]]:
 
 def _merge_in(tx: neo4j.Transaction, merges: Sequence[_Merge]) -> None:
     for text, rows in merges:
-        merged = tx.run(text, rows=rows).single(strict=True)
+        merged = run(tx, text, rows=rows).single(strict=True)
         if merged["merged"] < len(rows):
             raise _NotWritten
