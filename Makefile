@@ -33,7 +33,7 @@ docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
 
 soak: $(VENV)/dev.stamp
-	$(BIN)/python tests/faults/soak.py
+	$(BIN)/python -m tests.faults.soak
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

@@ -6,9 +6,10 @@ import signal
 from pathlib import Path
 
 import pytest
-from corpus.pack import unpack
 
-pytest_plugins = ("browser_fixtures", "graph_fixtures")
+from tests.corpus.pack import unpack
+
+pytest_plugins = ("tests.browser_fixtures", "tests.graph_fixtures")
 
 # A shell lets what it runs in the background ignore Ctrl-C, and so would the processes of
 # the tests that press it.

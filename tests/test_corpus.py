@@ -4,7 +4,7 @@ import lzma
 import re
 from pathlib import Path
 
-from corpus.pack import ARCHIVE, packed
+from tests.corpus.pack import ARCHIVE, packed
 
 
 def test_packing_what_was_unpacked_gives_the_archive_back(corpus: Path):

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Ended
-from tiny_dumps import write_runs
 
+from tests.cli.command_line import Ended
+from tests.tiny_dumps import write_runs
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND
-from tiny_dumps import dump, write_dump
 
+from tests.cli.command_line import COMMAND
+from tests.tiny_dumps import dump, write_dump
 from xlagraph.cli.errors import report
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
 

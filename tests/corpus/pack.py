@@ -1,6 +1,6 @@
 """Pack real dumps into the archive beside this file, the same bytes for the same dumps.
 
-    python tests/corpus/pack.py FOLDER...
+    python -m tests.corpus.pack FOLDER...
 
 Each folder becomes one in the archive. Absolute paths of programs become `programs/NAME.py`:
 where somebody's program lay is nobody's business, and no length of a line depends on it.

@@ -4,8 +4,8 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from graph_states import key_of, put_dump
-from tiny_dumps import dump
+from tests.faults.graph_states import key_of, put_dump
+from tests.tiny_dumps import dump
 
 KEYS = (
     key_of("alpha", 1, "jit_f"),

@@ -4,8 +4,7 @@ import shutil
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from tiny_dumps import STEM, dump, write_dump
-
+from tests.tiny_dumps import STEM, dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, CompilationRows, Graph, QueryFailed, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue

@@ -7,10 +7,16 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from changing_dumps import KEYS, ChangingDumps
-from forked_commands import Commands
-from graph_states import CATALOGUE, CleanGraphs, answers, complete, everything, of_compilation
-
+from tests.faults.changing_dumps import KEYS, ChangingDumps
+from tests.faults.forked_commands import Commands
+from tests.faults.graph_states import (
+    CATALOGUE,
+    CleanGraphs,
+    answers,
+    complete,
+    everything,
+    of_compilation,
+)
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import find_dumps
 from xlagraph.ingest.files.contents import read_dump

@@ -1,4 +1,6 @@
-"""The long form of the tests of faults: `make soak`, or one part: `soak.py kills --seed 7`.
+"""The long form of the tests of faults: `make soak`, or one part of it.
+
+    python -m tests.faults.soak kills --seed 7
 
 kills       500 writers killed at random moments, half of them into a file, half into a server
 damage      a million damaged dumps
@@ -20,17 +22,14 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from changing_dumps import ChangingDumps
-from dropping_proxy import DroppingProxy
-from dump_damage import SAMPLES, assert_error_or_faithful_plan, damage, peak_bytes
-from forked_commands import Commands, command_server
-from graph_fixtures import Neo4jServer, NoNeo4j, empty, own_server
-from graph_states import CleanGraphs, everything
-from kills import kill_many
-from test_readers import watch_a_file, watch_a_server
-
+from tests.faults.changing_dumps import ChangingDumps
+from tests.faults.dropping_proxy import DroppingProxy
+from tests.faults.dump_damage import SAMPLES, assert_error_or_faithful_plan, damage, peak_bytes
+from tests.faults.forked_commands import Commands, command_server
+from tests.faults.graph_states import CleanGraphs, everything
+from tests.faults.kills import kill_many
+from tests.faults.test_readers import watch_a_file, watch_a_server
+from tests.graph_fixtures import Neo4jServer, NoNeo4j, empty, own_server
 from xlagraph.graph import open_graph
 
 Run = Callable[[argparse.Namespace, Path], None]

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from changing_dumps import wide_dump
-from graph_states import CleanGraphs, complete, everything, key_of
-from tiny_dumps import dump, write_dump
 
+from tests.faults.changing_dumps import wide_dump
+from tests.faults.graph_states import CleanGraphs, complete, everything, key_of
+from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import Progress, ingest
 

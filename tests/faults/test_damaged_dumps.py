@@ -2,11 +2,17 @@
 
 import random
 
-from dump_damage import SAMPLES, assert_error_or_faithful_plan, damage, peak_bytes, regions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_dumps import dump
 
+from tests.faults.dump_damage import (
+    SAMPLES,
+    assert_error_or_faithful_plan,
+    damage,
+    peak_bytes,
+    regions,
+)
+from tests.tiny_dumps import dump
 from xlagraph.ingest import parse_plan
 from xlagraph.ingest.dump.text import DumpPart
 

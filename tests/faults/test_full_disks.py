@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from forked_commands import Commands
-from graph_states import everything
-from tiny_dumps import dump, write_dump, write_runs
 
+from tests.faults.forked_commands import Commands
+from tests.faults.graph_states import everything
+from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import GraphUnwritable, open_graph
 from xlagraph.ingest import Progress, ingest
 

@@ -6,9 +6,9 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from forked_commands import Commands
-from tiny_dumps import dump, write_dump
 
+from tests.faults.forked_commands import Commands
+from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import Graph, remove
 from xlagraph.ingest import ingest
 from xlagraph.queries import run

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from changing_dumps import KEYS, ChangingDumps
-from forked_commands import Commands, Ended, Running
-from graph_fixtures import Neo4jServer
-from graph_states import CleanGraphs, complete, everything
 
+from tests.faults.changing_dumps import KEYS, ChangingDumps
+from tests.faults.forked_commands import Commands, Ended, Running
+from tests.faults.graph_states import CleanGraphs, complete, everything
+from tests.graph_fixtures import Neo4jServer
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import Progress, ingest
 

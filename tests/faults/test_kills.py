@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from forked_commands import Commands
-from graph_fixtures import Neo4jServer
-from kills import kill_many
-
+from tests.faults.forked_commands import Commands
+from tests.faults.kills import kill_many
+from tests.graph_fixtures import Neo4jServer
 from xlagraph.graph import Graph
 
 

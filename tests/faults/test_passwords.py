@@ -11,10 +11,10 @@ from pathlib import Path
 
 import neo4j
 import pytest
-from changing_dumps import ChangingDumps
-from forked_commands import Commands, Ended
-from graph_fixtures import Neo4jServer, own_server, skipped_without_neo4j
 
+from tests.faults.changing_dumps import ChangingDumps
+from tests.faults.forked_commands import Commands, Ended
+from tests.graph_fixtures import Neo4jServer, own_server, skipped_without_neo4j
 from xlagraph.graph import GraphUnreachable, open_graph
 
 SECRET = "s3cret-Pa55w0rd"

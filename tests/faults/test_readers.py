@@ -4,11 +4,10 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from changing_dumps import wide_dump
-from forked_commands import Commands
-from graph_fixtures import Neo4jServer
-from graph_states import CATALOGUE, CleanGraphs, answers, complete, key_of, put_dump
-
+from tests.faults.changing_dumps import wide_dump
+from tests.faults.forked_commands import Commands
+from tests.faults.graph_states import CATALOGUE, CleanGraphs, answers, complete, key_of, put_dump
+from tests.graph_fixtures import Neo4jServer
 from xlagraph.graph import Graph, open_graph
 from xlagraph.queries import NoSuchCompilation, run
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from graph_states import everything
-from tiny_dumps import write_runs
 
+from tests.faults.graph_states import everything
+from tests.tiny_dumps import write_runs
 from xlagraph.graph import Graph, QueryFailed, QueryRefused
 from xlagraph.ingest import ingest
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from changing_dumps import ChangingDumps, wide_dump
-from dropping_proxy import DroppingProxy
-from forked_commands import Commands
-from graph_fixtures import Neo4jServer, empty, own_server, skipped_without_neo4j
-from graph_states import CleanGraphs, everything, key_of, put_dump
-from tiny_dumps import dump
 
+from tests.faults.changing_dumps import ChangingDumps, wide_dump
+from tests.faults.dropping_proxy import DroppingProxy
+from tests.faults.forked_commands import Commands
+from tests.faults.graph_states import CleanGraphs, everything, key_of, put_dump
+from tests.graph_fixtures import Neo4jServer, empty, own_server, skipped_without_neo4j
+from tests.tiny_dumps import dump
 from xlagraph.graph import Graph, GraphTooNew, GraphUnwritable, WrongSchema, open_graph
 from xlagraph.graph.neo4j.transactions import WRITTEN_ROWS
 from xlagraph.graph.schema import VERSION

@@ -5,12 +5,12 @@ import time
 from pathlib import Path
 
 import pytest
-from changing_dumps import ChangingDumps
-from forked_commands import Commands
-from graph_fixtures import Neo4jServer
-from graph_states import CleanGraphs, everything
-from tiny_dumps import write_runs
 
+from tests.faults.changing_dumps import ChangingDumps
+from tests.faults.forked_commands import Commands
+from tests.faults.graph_states import CleanGraphs, everything
+from tests.graph_fixtures import Neo4jServer
+from tests.tiny_dumps import write_runs
 from xlagraph.graph import Graph, GraphBusy, open_graph
 
 WRITERS = 8

@@ -1,8 +1,8 @@
 """What a load does to a graph: the same on both engines."""
 
 import pytest
-from made_rows import facts, made_rows
 
+from tests.graph.made_rows import facts, made_rows
 from xlagraph.graph import NameUnknown, open_graph
 
 ALL_OPS = "MATCH (o:Op) RETURN o.key AS op ORDER BY op"

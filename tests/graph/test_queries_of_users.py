@@ -3,8 +3,8 @@
 import decimal
 
 import pytest
-from made_rows import made_rows
 
+from tests.graph.made_rows import made_rows
 from xlagraph.graph import QueryFailed, QueryRefused
 
 

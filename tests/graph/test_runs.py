@@ -1,8 +1,8 @@
 """Removing, renaming and tagging whole runs: the same on both engines."""
 
 import pytest
-from made_rows import facts, made_rows
 
+from tests.graph.made_rows import facts, made_rows
 from xlagraph.graph import NameTaken, NameUnknown, remove, rename_run, tag_run
 
 

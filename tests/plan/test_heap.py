@@ -1,5 +1,4 @@
-from small_programs import value
-
+from tests.plan.small_programs import value
 from xlagraph.plan.heap import heap_groups, live_bytes
 
 

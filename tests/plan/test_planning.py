@@ -1,5 +1,4 @@
-from small_programs import program, value
-
+from tests.plan.small_programs import program, value
 from xlagraph.plan.gluing import HEAP, Part, glued_bytes
 from xlagraph.plan.packing import STRATEGIES
 from xlagraph.plan.planning import plan_anew

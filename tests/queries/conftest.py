@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odd_dumps import write_odd_dumps
-from plain.plan import read_dump
-from real_dumps import Real, link_largest
 
+from tests.queries.odd_dumps import write_odd_dumps
+from tests.queries.plain.plan import read_dump
+from tests.queries.real_dumps import Real, link_largest
 from xlagraph.graph import open_graph
 from xlagraph.ingest import find_dumps, ingest
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from short_dumps import short_dump
+from tests.queries.short_dumps import short_dump
 
 NOTHING = """\
 BufferAssignment:

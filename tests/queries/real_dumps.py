@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
-from plain.plan import PlainDump, read_dump
-
+from tests.queries.plain.plan import PlainDump, read_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import find_dumps
 

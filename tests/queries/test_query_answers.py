@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from plain.answer import PlainAnswer, Row, find_answers
-from plain.attribution import Belonging
-from plain.plan import PlainDump, PlainValue
-from plain.questions import PAIRS, questions, questions_over_runs
-from real_dumps import Real
 
+from tests.queries.plain.answer import PlainAnswer, Row, find_answers
+from tests.queries.plain.attribution import Belonging
+from tests.queries.plain.plan import PlainDump, PlainValue
+from tests.queries.plain.questions import PAIRS, questions, questions_over_runs
+from tests.queries.real_dumps import Real
 from xlagraph.graph import Cell
 from xlagraph.queries import load_catalogue, run
 

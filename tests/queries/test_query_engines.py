@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import neo4j
 import pytest
-from graph_fixtures import Neo4jServer, empty
 
+from tests.graph_fixtures import Neo4jServer, empty
 from xlagraph.graph import Cell, Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import Query, load_catalogue

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from graph_fixtures import Neo4jServer, empty
-from query_cases import Case, read_cases, write_dumps
 
+from tests.graph_fixtures import Neo4jServer, empty
+from tests.queries.query_cases import Case, read_cases, write_dumps
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue, run

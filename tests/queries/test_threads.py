@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from short_dumps import short_dump
 
+from tests.queries.short_dumps import short_dump
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tiny_dumps import dump, write_dump, write_runs
 
+from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import Graph, tag_run
 from xlagraph.ingest import ingest
 from xlagraph.queries import NoSuchName, run

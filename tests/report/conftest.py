@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tiny_dumps import write_runs
 
+from tests.tiny_dumps import write_runs
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.report import make_report

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tiny_dumps import write_runs
 
+from tests.tiny_dumps import write_runs
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.serve import create_app

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.testclient import TestClient
-from tiny_dumps import dump, write_dump, write_runs
 
+from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest

@@ -51,6 +51,6 @@ def find_answers() -> dict[str, PlainAnswer]:
     return {
         f"{path.stem}/{name.replace('_', '-')}": answer
         for path in sorted((Path(__file__).parent / "answers").glob("*.py"))
-        for name, answer in vars(import_module(f"plain.answers.{path.stem}")).items()
+        for name, answer in vars(import_module(f"{__package__}.answers.{path.stem}")).items()
         if isinstance(answer, PlainAnswer)
     }

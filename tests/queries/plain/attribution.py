@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plain.plan import PlainDump, PlainValue
+    from tests.queries.plain.plan import PlainDump, PlainValue
 
 Result = tuple[str, tuple[int, ...]]
 

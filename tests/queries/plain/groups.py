@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plain.answer import Row
-from plain.plan import PlainDump, PlainValue
+from tests.queries.plain.answer import Row
+from tests.queries.plain.plan import PlainDump, PlainValue
 
 
 def scope(op_name: str | None, depth: int) -> str | None:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from plain.attribution import Belonging, belonging
-from plain.text import (
+from tests.queries.plain.attribution import Belonging, belonging
+from tests.queries.plain.text import (
     PlainModule,
     PlainText,
     dense_bytes,
@@ -22,7 +22,6 @@ from plain.text import (
     read_module,
     read_operands,
 )
-
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.plan import Allocation, Plan, Position, Use
 

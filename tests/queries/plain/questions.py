@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from plain.plan import PlainDump, PlainValue, alias_sets
+from tests.queries.plain.plan import PlainDump, PlainValue, alias_sets
 
 Question = dict[str, str | int]
 

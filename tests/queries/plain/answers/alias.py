@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from plain.answer import Rows, in_order, largest_first
-from plain.plan import PlainDump, PlainValue, alias_sets, takeovers
+from tests.queries.plain.answer import Rows, in_order, largest_first
+from tests.queries.plain.plan import PlainDump, PlainValue, alias_sets, takeovers
 
 
 @largest_first("sharedBytes", "earlier later allocation sharedBytes step instruction")

@@ -4,9 +4,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
-from plain.groups import COMPARED_OP, COMPARED_SCOPE, LINE, OPCODE, SHAPE, Group, over_generations
-from plain.plan import PlainDump, PlainValue, chosen, role
+from tests.queries.plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
+from tests.queries.plain.groups import (
+    COMPARED_OP,
+    COMPARED_SCOPE,
+    LINE,
+    OPCODE,
+    SHAPE,
+    Group,
+    over_generations,
+)
+from tests.queries.plain.plan import PlainDump, PlainValue, chosen, role
 
 
 @largest_first(

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from plain.answer import Rows, in_order
-from plain.plan import PlainDump, PlainValue
+from tests.queries.plain.answer import Rows, in_order
+from tests.queries.plain.plan import PlainDump, PlainValue
 
 
 @in_order("hop value instruction opcode")

@@ -1,7 +1,7 @@
 """What the queries of theme lifetime must answer."""
 
-from plain.answer import Rows, largest_first
-from plain.plan import PlainDump, held_bytes, peak_step
+from tests.queries.plain.answer import Rows, largest_first
+from tests.queries.plain.plan import PlainDump, held_bytes, peak_step
 
 
 @largest_first("byteSteps", "value sizeBytes liveFrom liveUntil steps byteSteps")

@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 
-from plain.answer import PlainAnswer, Row, Rows, in_any_order, in_order, largest_first
-from plain.groups import CALLER, DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
-from plain.plan import PlainDump, PlainValue, held_bytes
+from tests.queries.plain.answer import PlainAnswer, Row, Rows, in_any_order, in_order, largest_first
+from tests.queries.plain.groups import CALLER, DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
+from tests.queries.plain.plan import PlainDump, PlainValue, held_bytes
 
 
 @largest_first(

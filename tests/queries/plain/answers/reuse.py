@@ -3,8 +3,16 @@
 from collections import defaultdict
 from itertools import pairwise
 
-from plain.answer import Rows, in_order, largest_first
-from plain.plan import PlainDump, PlainValue, alias_sets, held_bytes, peak_step, role, takeovers
+from tests.queries.plain.answer import Rows, in_order, largest_first
+from tests.queries.plain.plan import (
+    PlainDump,
+    PlainValue,
+    alias_sets,
+    held_bytes,
+    peak_step,
+    role,
+    takeovers,
+)
 
 
 @largest_first("sharedBytes", "earlier later allocation sharedBytes freedAt reusedAt gapSteps")

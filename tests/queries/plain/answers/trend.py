@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from plain.answer import Rows, in_order, largest_first
-from plain.plan import PlainDump, chosen
+from tests.queries.plain.answer import Rows, in_order, largest_first
+from tests.queries.plain.plan import PlainDump, chosen
 
 
 @in_order("run compilation reservedBytes physicalPeakBytes allocationBytes")

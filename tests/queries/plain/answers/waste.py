@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 
-from plain.answer import Rows, largest_first
-from plain.plan import PlainDump, role, takeovers
+from tests.queries.plain.answer import Rows, largest_first
+from tests.queries.plain.plan import PlainDump, role, takeovers
 
 LIBRARY_OR_CONTROL = frozenset(
     (

@@ -1,0 +1,119 @@
+"""Does it fit: each memory space against its capacity, what is missing, what to change."""
+
+import json
+
+import pytest
+
+from tests.tiny_dumps import dump, write_dump
+
+AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
+
+TWO_SPACES = """\
+BufferAssignment:
+allocation 0: size 4096, preallocated-temp:
+ value: <0 a @0> (size=4096,offset=0): f32[1024]{0}
+allocation 1: size 512, color 1, preallocated-temp:
+ value: <1 b @1> (size=512,offset=0): f32[128]{0:S(1)}
+
+Total bytes used: 4608 (4.5KiB)
+
+Used values:
+<0 a @0>
+ positions:
+  a
+ uses:
+ from instruction: %a = f32[1024]{0} iota(), iota_dimension=0
+<1 b @1>
+ positions:
+  b
+ uses:
+ from instruction: %b = f32[128]{0:S(1)} iota(), iota_dimension=0
+"""
+
+
+def rows(ended):
+    return [
+        (row["memorySpace"], row["reservedBytes"], row["fits"], row["missingBytes"])
+        for row in json.loads(ended.out)
+    ]
+
+
+def test_exactly_the_capacity_fits_and_a_byte_less_trips_the_gate(run, graph):
+    ended = run("check", "after", "--capacity", "640B", "--format", "json")
+    assert ended.code == 0
+    assert rows(ended) == [(0, 640, True, 0), (0, 192, True, 0)]
+    ended = run("check", "after", "--capacity", "639B", "--format", "json")
+    assert ended.code == 4
+    assert rows(ended) == [(0, 640, False, 1), (0, 192, True, 0)]
+    assert ended.err.splitlines()[1:] == [
+        f"{AFTER_F}: does not fit, memory space 0 lacks 1 B: it reserves 640 B of 639 B"
+    ]
+
+
+def test_each_memory_space_has_a_capacity_of_its_own(run, tmp_path):
+    write_dump(tmp_path / "runs", 1, "jit_f", TWO_SPACES)
+    graph = ("--graph", tmp_path / "g.lbug")
+    run("ingest", tmp_path / "runs", *graph)
+    for capacities, code, found in (
+        (["4096"], 0, [(0, 4096, True, 0), (1, 512, None, None)]),
+        (["1=512"], 0, [(0, 4096, None, None), (1, 512, True, 0)]),
+        (["4KiB", "1=500B"], 4, [(1, 512, False, 12), (0, 4096, True, 0)]),
+        (["0=4000", "1=500B"], 4, [(0, 4096, False, 96), (1, 512, False, 12)]),
+    ):
+        options = [part for text in capacities for part in ("--capacity", text)]
+        ended = run("check", *options, *graph, "--format", "json")
+        assert ended.code == code
+        assert rows(ended) == found
+    ended = run("check", "--capacity", "3=1KiB", *graph)
+    assert ended.code == 0
+    assert "nothing is allocated in memory space 3" in ended.err
+    assert ended.out.startswith("Does it fit? Nothing is allocated there.\n")
+
+
+def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_path):
+    # an input that could be donated: 64 KiB of 192 KiB
+    text = dump(65536).replace("f32[16]", "f32[16384]").replace("size 64,", "size 65536,")
+    text = text.replace("(size=64,", "(size=65536,").replace("65664", "196608")
+    write_dump(tmp_path / "my runs", 1, "jit_f", text)
+    graph = ("--graph", tmp_path / "g.lbug")
+    assert run("ingest", tmp_path / "my runs", *graph).code == 0
+    asked = ("check", "--capacity", "150KiB", *graph)
+    ended = run(*asked, "--format", "json")
+    assert ended.code == 4
+    (row,) = json.loads(ended.out)
+    assert row["missingBytes"] == 196608 - 150 * 1024
+    assert 1 <= len(row["changes"]) <= 3
+    assert [*row["changes"][0]] == ["finding", "query", "bytes", "jax", "tensorflow", "pytorch"]
+    shown = run(*asked).out
+    assert shown.splitlines()[0] == (
+        "Does it fit? No: 1 of 1 compilation is too large;"
+        " my runs/module_0001.jit_f.cpu_after_optimizations lacks 42.0 KiB in memory space 0."
+    )
+    assert (
+        "What to change first, for 42.0 KiB less"
+        " (how: xlagraph advise 'my runs/module_0001.jit_f.cpu_after_optimizations')\n"
+    ) in shown
+    assert row["changes"][0]["query"] in shown
+
+
+def test_all_that_fits_is_said_in_a_sentence(run, graph):
+    shown = run("check", "--capacity", "16GiB", "--format", "md").out
+    assert shown.startswith("**Does it fit? Yes: 4 compilations.**\n")
+
+
+def test_other_limits_still_hold_beside_a_capacity(run, graph):
+    ended = run("check", "--capacity", "1KiB", "--max-peak", "639B", "-q")
+    assert ended.code == 4
+    assert ended.err == f"{AFTER_F}: its peak, 640 B, is above 639 B\n"
+
+
+@pytest.mark.parametrize("text", ["much", "1=", "hbm=16GiB", "-1=1GiB", "1=1,2=2"])
+def test_what_is_no_capacity_shows_the_forms(run, graph, text):
+    ended = run("check", "--capacity", text)
+    assert ended.code == 2
+    assert "expected" in ended.err
+    assert "16GiB" in ended.err
+
+
+def test_a_memory_space_named_twice_is_a_usage_error(run, graph):
+    assert run("check", "--capacity", "1GiB", "--capacity", "0=2GiB").code == 2

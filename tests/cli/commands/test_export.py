@@ -1,0 +1,124 @@
+"""What `xlagraph export` writes, says and refuses."""
+
+import subprocess
+
+import pytest
+
+from tests.tiny_dumps import dump, write_dump, write_runs
+
+
+def test_the_command_that_imports_is_all_there_is_on_stdout(run, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    ended = run("export", tmp_path / "out", runs, "--format", "neo4j-admin", "--jobs", 1)
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith(f"cd {tmp_path / 'out'} &&\nneo4j-admin database import full neo4j")
+    assert "exported 4 compilations in 2 runs: 4 added" in ended.err
+    assert f"sh {tmp_path / 'out' / 'import.sh'}" in ended.err
+
+
+def test_the_script_runs_that_command_from_anywhere_and_hands_options_on(run, tmp_path):
+    run("export", tmp_path / "o u t", write_runs(tmp_path / "runs"), "--jobs", 1)
+    printed = run("export", tmp_path / "other", tmp_path / "runs", "--jobs", 1).out
+    program = tmp_path / "admin"
+    program.write_text('#!/bin/sh\npwd\nprintf "%s\\n" "$@"\n')
+    program.chmod(0o755)
+    ended = subprocess.run(
+        ["sh", tmp_path / "o u t" / "import.sh", "--overwrite-destination"],
+        env={"PATH": "/usr/bin:/bin", "NEO4J_ADMIN": str(program), "NEO4J_DATABASE": "plans"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folder, *arguments = ended.stdout.splitlines()
+    assert folder == str(tmp_path / "o u t")
+    assert arguments[:4] == ["database", "import", "full", "plans"]
+    assert arguments[-1] == "--overwrite-destination"
+    assert arguments[4:-1] == [line.strip(" \\") for line in printed.splitlines()[2:]]
+
+
+def test_a_graph_is_exported_where_no_path_is_named(run, graph, tmp_path):
+    ended = run("export", tmp_path / "out")
+    assert ended.code == 0
+    assert "exported 4 compilations" in ended.err
+    assert (tmp_path / "out" / "Value.csv").read_text().count("\n") == 12
+
+
+def test_tags_and_the_name_of_the_run_are_those_of_ingest(run, tmp_path):
+    write_dump(tmp_path / "dumps", 1, "jit_f", dump(256))
+    run("export", tmp_path / "out", tmp_path / "dumps", "--run", "mine", "--tag", "commit=abc")
+    row = (tmp_path / "out" / "Run.csv").read_text()
+    assert row.startswith('"mine","mine"')
+    assert row.endswith('"commit=abc"\n')
+
+
+def test_shards_are_merged_into_one_export(run, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    for number in range(3, 12):
+        write_dump(runs / "before", number, "jit_more", dump(256))
+    for number in (1, 2):
+        ended = run("export", f"part{number}", runs, "--shard", f"{number}/2", "--jobs", 1)
+        assert ended.code == 0, ended.err
+    ended = run("export", "whole", "--merge", "part1", "part2")
+    assert ended.code == 0, ended.err
+    assert "merged 2 exports of 13 compilations" in ended.err
+    assert "Value-header.csv,../part1/Value.csv,../part2/Value.csv" in ended.out
+
+
+def test_a_shard_without_dumps_says_so(run, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    shards = [f"{number}/9" for number in range(1, 10)]
+    all_ended = [run("export", shard, runs, "--shard", shard) for shard in shards]
+    assert sum(ended.code == 0 for ended in all_ended) <= 4
+    empty = next(ended for ended in all_ended if ended.code == 1)
+    assert "there are no dumps in shard" in empty.err
+    assert empty.out == ""
+
+
+def test_a_bad_dump_is_left_out_and_named_and_the_rest_exported(run, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    bad = write_dump(runs / "before", 8, "jit_bad", "BufferAssignment:\nallocation x\n")
+    ended = run("export", "out", runs)
+    assert ended.code == 1
+    assert f"left out: {bad}:2: " in ended.err
+    assert "exported 4 compilations" in ended.err
+    assert "neo4j-admin database import" in ended.out
+
+
+def test_nothing_to_export_leaves_no_folder(run, tmp_path):
+    (tmp_path / "runs").mkdir()
+    ended = run("export", tmp_path / "out", tmp_path / "runs")
+    assert (ended.code, ended.out) == (1, "")
+    assert "no dumps below" in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_holds_something_is_refused(run, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").touch()
+    ended = run("export", tmp_path / "out", write_runs(tmp_path / "runs"))
+    assert ended.code == 1
+    assert "is not empty, it holds notes.txt" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["out", "runs", "--graph", "g.lbug"], "not both"),
+        (["out", "--shard", "1/2"], "name one"),
+        (["out", "--merge"], "name one"),
+        (["out", "a", "--merge", "--run", "x"], "name no other option"),
+        (["out", "runs", "--shard", "0/2"], "from 1/2 to 2/2"),
+        (["out", "runs", "--shard", "3/2"], "from 1/2 to 2/2"),
+        (["out", "runs", "--shard", "half"], "expected --shard I/N"),
+        (["out", "runs", "--format", "gexf"], "neo4j-admin"),
+        ([], "DIR"),
+    ],
+)
+def test_what_cannot_be_meant_is_a_usage_error(run, arguments, said):
+    ended = run("export", *arguments)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_without_a_graph_the_code_says_so(run):
+    assert run("export", "out").code == 3

@@ -1,0 +1,127 @@
+"""What is different where somebody looks: questions, tables that fit, a bar, colours or not."""
+
+import os
+import select
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import COMMAND
+from tests.tiny_dumps import dump, write_dump
+
+pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+
+
+class Terminal:
+    """A process whose three streams are a terminal."""
+
+    def __init__(self, arguments: list[str], **environment: str) -> None:
+        self._master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**os.environ, "COLUMNS": "100", "TERM": "xterm-256color", **environment},
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.shown = ""
+
+    def wait_for(self, text: str) -> None:
+        """Read until a text is shown."""
+        deadline = time.monotonic() + 60
+        while text not in self.shown:
+            if not self._read(deadline):
+                raise AssertionError(f"{text!r} is not in {self.shown!r}")
+
+    def type(self, text: str) -> None:
+        """Type some keys."""
+        os.write(self._master, text.encode())
+
+    def end(self) -> int:
+        """Read the rest, and give the exit code."""
+        deadline = time.monotonic() + 60
+        while self._read(deadline):
+            pass
+        return self.process.wait(60)
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+    def _read(self, deadline: float) -> bool:
+        ready, _, _ = select.select([self._master], [], [], max(0, deadline - time.monotonic()))
+        try:
+            chunk = os.read(self._master, 65536) if ready else b""
+        except OSError:  # the other end is closed
+            chunk = b""
+        self.shown += chunk.decode()
+        return bool(chunk)
+
+
+@contextmanager
+def terminal(*arguments: str, **environment: str):
+    opened = Terminal([*arguments], **environment)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_remove_asks_and_a_no_changes_nothing(own_graph):
+    with terminal("remove", "before") as asked:
+        asked.wait_for("remove run before (2 compilations)? [y/N] ")
+        asked.type("n\n")
+        assert asked.end() == 1
+    with terminal("remove", "before") as asked:
+        asked.wait_for("[y/N] ")
+        asked.type("y\n")
+        assert asked.end() == 0
+        assert "removed run before" in asked.shown
+
+
+def test_ctrl_c_is_exit_130_with_one_word(own_graph):
+    with terminal("remove", "before") as asked:
+        asked.wait_for("[y/N] ")
+        asked.process.send_signal(signal.SIGINT)
+        assert asked.end() == 130
+        assert asked.shown.splitlines()[-1] == "interrupted"
+        assert "Traceback" not in asked.shown
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_table_fits_the_terminal_whatever_its_width(graph, width):
+    asked = ("query", "peak/contributors", "--compilation", "after/module_0001", "-q")
+    with terminal(*asked, COLUMNS=str(width)) as shown:
+        assert shown.end() == 0
+    lines = shown.shown.splitlines()
+    assert max(map(len, lines)) <= width
+    for heading in ("value", "physicalBytes", "opName", "sourceFile", "liveUntil"):
+        assert any(heading in line.split() for line in lines)
+
+
+def test_no_color_is_honoured_and_data_cannot_colour(run, tmp_path):
+    write_dump(tmp_path / "runs", 1, "jit_f", dump(256, op="jit(f)/\\033[31mred"))
+    graph = str(tmp_path / "g.lbug")
+    run("ingest", tmp_path / "runs", "--graph", graph)
+    with terminal("query", "peak/by-op", "--graph", graph, NO_COLOR="1") as shown:
+        assert shown.end() == 0
+    assert "\x1b[31m" not in shown.shown
+    assert "\x1b[3" not in shown.shown
+
+
+def test_a_bar_is_shown_on_a_terminal_and_gone_at_the_end(run, tmp_path):
+    write_dump(tmp_path / "runs", 1, "jit_f", dump(256))
+    with terminal("ingest", str(tmp_path / "runs"), "--graph", str(tmp_path / "g.lbug")) as shown:
+        assert shown.end() == 0
+    assert "bytes" in shown.shown
+    assert "1 of 1 agree" in shown.shown
+    assert "\x1b[" not in run("runs", "--graph", tmp_path / "g.lbug").out
+    assert Path(tmp_path / "g.lbug").exists()

@@ -1,0 +1,282 @@
+"""What an export writes, alone or as one of several."""
+
+import csv
+import json
+import re
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.graph.made_rows import made_rows
+from tests.tiny_dumps import dump, write_dump, write_runs
+from xlagraph.graph import (
+    CompilationRows,
+    Graph,
+    GraphMissing,
+    GraphUnwritable,
+    export,
+    import_command,
+    merge_exports,
+    open_export,
+)
+from xlagraph.graph.rows.tables import RowBatch
+from xlagraph.graph.schema import VERSION
+from xlagraph.ingest import Shard, ingest
+
+csv.field_size_limit(1 << 24)
+
+STEP = "jit(step)/layer_0/dot"
+
+
+def exported(folder: Path, *compilations: CompilationRows) -> Path:
+    with open_export(folder) as target, target.load() as load:
+        for rows in compilations:
+            load.write(rows)
+    return folder
+
+
+def rows_of(folder: Path, table: str) -> list[tuple[str, ...]]:
+    """Read a table as the command names its files, without their order."""
+    rows: list[tuple[str, ...]] = []
+    for name in json.loads((folder / "export.json").read_text())["files"].get(table, []):
+        with (folder / name).open(newline="", encoding="utf-8") as file:
+            rows.extend(map(tuple, csv.reader(file)))
+    return sorted(rows)
+
+
+def tables_of(folder: Path) -> set[str]:
+    return set(json.loads((folder / "export.json").read_text())["files"])
+
+
+def test_a_header_names_ids_ends_and_types(tmp_path):
+    folder = exported(tmp_path / "out", made_rows())
+    assert (folder / "WITHIN-header.csv").read_text() == ":START_ID(Op),:END_ID(Scope)\n"
+    assert (folder / "HOLDS-header.csv").read_text() == (
+        ":START_ID(Allocation),:END_ID(Value),offsetBytes:long,sizeBytes:long\n"
+    )
+    assert (folder / "Run-header.csv").read_text() == (
+        "key:ID(Run),name,path,ingestedAt,schemaVersion:long,tags:string[]\n"
+    )
+    assert (
+        (folder / "Allocation-header.csv")
+        .read_text()
+        .startswith("key:ID(Allocation),compilation,number:long,sizeBytes:long,role,")
+    )
+
+
+def test_text_is_quoted_and_null_is_nothing(tmp_path):
+    folder = exported(tmp_path / "out", made_rows(op='a/"b", c\\'))
+    assert (folder / "Op.csv").read_text() == '"a/""b"", c\\","a/""b"", c\\"\n'
+    assert (folder / "Run.csv").read_text() == (
+        f'"baseline","baseline","/dumps/baseline",,{VERSION},"commit=abc"\n'
+    )
+
+
+@pytest.mark.parametrize("batches", [(1, 1, 1), (2, 1), (3,)])
+def test_what_compilations_share_is_written_once(tmp_path, batches):
+    compilations = iter([made_rows(stem="a"), made_rows(stem="b"), made_rows("other")])
+    folder = tmp_path / "out"
+    with open_export(folder) as target, target.load() as load:
+        for size in batches:
+            load.write_batch(RowBatch.joined(list(islice(compilations, size))))
+    assert rows_of(folder, "Op") == [(STEP, STEP)]
+    assert rows_of(folder, "WITHIN") == [(STEP, "jit(step)"), (STEP, "jit(step)/layer_0")]
+    assert [row[0] for row in rows_of(folder, "Run")] == ["baseline", "other"]
+    assert [row[0] for row in rows_of(folder, "COMPILED")] == ["baseline", "baseline", "other"]
+
+
+def test_every_compilation_is_complete_and_the_schema_version_is_there(tmp_path):
+    folder = exported(tmp_path / "out", made_rows())
+    header = (folder / "Compilation-header.csv").read_text().strip().split(",")
+    assert [row[header.index("state")] for row in rows_of(folder, "Compilation")] == ["complete"]
+    assert [row[-2] for row in rows_of(folder, "Run")] == [str(VERSION)]
+
+
+def test_the_command_names_a_file_for_each_table_that_has_rows(tmp_path):
+    write_dump(tmp_path / "run", 1, "jit_f", dump(256))
+    with open_export(tmp_path / "out") as target:
+        assert ingest(target, tmp_path / "run", jobs=1).ok
+    for command in (import_command(tmp_path / "out"), (tmp_path / "out/import.sh").read_text()):
+        for table in tables_of(tmp_path / "out"):
+            assert f"={table}=./{table}-header.csv,./{table}.csv" in command
+        assert "Frame" not in command  # there is no module text
+
+
+@pytest.mark.parametrize(
+    ("op", "has_newlines"), [("plain", False), (r"two\nlines", True), (r"two\rlines", True)]
+)
+def test_newlines_are_told_to_the_importer_only_where_there_are_any(tmp_path, op, has_newlines):
+    write_dump(tmp_path / "run", 1, "jit_f", dump(256, op=op))
+    with open_export(tmp_path / "out") as target:
+        assert ingest(target, tmp_path / "run", jobs=1).ok
+    command = import_command(tmp_path / "out")
+    assert ("--multiline-fields=true" in command) == has_newlines
+    assert "--read-buffer-size" not in command
+
+
+def test_the_importer_is_given_a_buffer_that_the_longest_row_fits(tmp_path):
+    command = import_command(exported(tmp_path / "out", made_rows(op='"' * 3_000_000)))
+    (size,) = re.findall(r"--read-buffer-size=(\d+)", command)
+    assert int(size) > 2 * 2 * 3_000_000  # key and name, each quote doubled
+
+
+def test_a_graph_exports_what_its_dumps_would(tmp_path, embedded_graph):
+    runs = write_runs(tmp_path / "runs")
+    assert ingest(embedded_graph, runs, jobs=1).ok
+    assert export(embedded_graph, tmp_path / "graph").counts["Compilation"] == 4
+    with open_export(tmp_path / "dumps") as target:
+        assert ingest(target, runs, jobs=1).ok
+    assert tables_of(tmp_path / "graph") == tables_of(tmp_path / "dumps")
+    for table in tables_of(tmp_path / "dumps") - {"Run", "Compilation"}:  # they say when
+        assert rows_of(tmp_path / "graph", table) == rows_of(tmp_path / "dumps", table)
+
+
+@pytest.mark.parametrize("values", [[1500] * 4, [21_000]])  # several are read at once; one in turns
+def test_what_is_read_from_a_graph_in_turns_is_written_as_one(tmp_path, embedded_graph, values):
+    compilations = [made_rows(stem=f"m{n}", values=count) for n, count in enumerate(values)]
+    with embedded_graph.load() as load:
+        for rows in compilations:
+            load.write(rows)
+    export(embedded_graph, tmp_path / "graph")
+    exported(tmp_path / "rows", *compilations)
+    assert tables_of(tmp_path / "graph") == tables_of(tmp_path / "rows")
+    for table in tables_of(tmp_path / "rows"):
+        assert rows_of(tmp_path / "graph", table) == rows_of(tmp_path / "rows", table)
+
+
+class CountingGraph:
+    """A graph that counts the statements that it is asked."""
+
+    def __init__(self, graph: Graph):
+        self.asked = Counter[str]()
+        self._graph = graph
+
+    def __getattr__(self, name: str):
+        return getattr(self._graph, name)
+
+    def query(self, text: str, *parameters):
+        self.asked[text] += 1
+        return self._graph.query(text, *parameters)
+
+
+def test_small_compilations_are_read_from_a_graph_together(tmp_path, embedded_graph):
+    graph = CountingGraph(embedded_graph)
+    with embedded_graph.load() as load:
+        for number in range(20):
+            load.write(made_rows(stem=f"module_{number:04}"))
+    assert export(graph, tmp_path / "out").counts["Compilation"] == 20
+    assert max(graph.asked.values()) < 20
+
+
+def test_shards_hold_every_dump_once_and_merge_into_the_whole(tmp_path):
+    runs = tmp_path / "runs"
+    for number in range(12):
+        write_dump(runs / "same", number, "jit_f", dump(256, op=f"jit(f)/layer_{number % 2}/dot"))
+    with open_export(tmp_path / "whole") as target:
+        ingest(target, runs, jobs=1)
+    shards = []
+    for number in (1, 2, 3):
+        shards.append(tmp_path / f"shard {number}")
+        with open_export(shards[-1]) as target:
+            summary = ingest(target, runs, shard=Shard(number, 3), jobs=1)
+            assert 0 < len(summary.added) < 12
+    merged = merge_exports(tmp_path / "merged", shards)
+    assert merged.counts["Compilation"] == 12
+    assert tables_of(tmp_path / "merged") == tables_of(tmp_path / "whole")
+    for table in tables_of(tmp_path / "whole") - {"Run", "Compilation"}:
+        assert rows_of(tmp_path / "merged", table) == rows_of(tmp_path / "whole", table)
+
+
+def test_merging_keeps_any_text_as_it_is(tmp_path):
+    odd = made_rows("one", op='x/"é",\n/\ry\\/' + "z" * 3_000_000)
+    parts = [
+        exported(tmp_path / "a", odd),
+        exported(tmp_path / "b", made_rows("two", op='x/"é",\n/\ry\\/' + "z" * 3_000_000)),
+        exported(tmp_path / "c", made_rows("three", op="")),
+    ]
+    merge_exports(tmp_path / "all", parts)
+    assert rows_of(tmp_path / "all", "Op") == sorted(
+        rows_of(parts[0], "Op") + rows_of(parts[2], "Op")
+    )
+    assert '"",""\n' in (tmp_path / "all" / "Op.csv").read_text()
+    assert "--multiline-fields=true" in import_command(tmp_path / "all")
+    assert "--read-buffer-size=" in import_command(tmp_path / "all")
+
+
+def test_merged_exports_merge_again(tmp_path):
+    for name in "abc":
+        exported(tmp_path / name, made_rows(name))
+    merge_exports(tmp_path / "ab", [tmp_path / "a", tmp_path / "b"])
+    merge_exports(tmp_path / "sub" / "abc", [tmp_path / "ab", tmp_path / "c"])
+    whole = exported(tmp_path / "whole", *map(made_rows, "abc"))
+    for table in tables_of(whole):
+        assert rows_of(tmp_path / "sub" / "abc", table) == rows_of(whole, table)
+
+
+def test_of_a_run_in_several_exports_the_latest_row_stands(tmp_path):
+    runs = tmp_path / "runs"
+    write_dump(runs / "same", 1, "jit_f", dump(256))
+    write_dump(runs / "same", 2, "jit_f", dump(256))
+    parts = []
+    for number, tag in ((1, "job=first"), (2, "job=second")):
+        parts.append(tmp_path / f"part{number}")
+        with open_export(parts[-1]) as target:
+            ingest(target, next((runs / "same").glob(f"*000{number}*")), tags=[tag], jobs=1)
+        ((*_, when, _, _),) = rows_of(parts[-1], "Run")
+        file = parts[-1] / "Run.csv"
+        file.write_text(file.read_text().replace(when, f"2026-01-0{3 - number}T00:00:00+00:00"))
+    merge_exports(tmp_path / "merged", parts)
+    ((*_, tags),) = rows_of(tmp_path / "merged", "Run")
+    assert tags == "job=first"
+
+
+def test_a_compilation_in_two_exports_is_refused_and_named(tmp_path):
+    parts = [exported(tmp_path / name, made_rows()) for name in ("a", "b")]
+    with pytest.raises(GraphUnwritable, match=r"baseline/module_0001\.jit_step is in .*a and in"):
+        merge_exports(tmp_path / "merged", parts)
+    assert not (tmp_path / "merged").exists()
+
+
+def test_an_unfinished_export_is_not_merged(tmp_path):
+    (tmp_path / "part").mkdir()
+    with pytest.raises(GraphMissing, match=r"no finished export"):
+        merge_exports(tmp_path / "merged", [tmp_path / "part"])
+
+
+def test_a_finished_export_and_foreign_files_are_not_overwritten(tmp_path):
+    folder = exported(tmp_path / "out", made_rows())
+    with pytest.raises(GraphUnwritable, match="holds an export already"):
+        open_export(folder)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(GraphUnwritable, match=r"not empty.*notes\.txt|not empty.*out"):
+        open_export(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_what_a_crash_left_is_begun_anew(tmp_path):
+    folder = exported(tmp_path / "out", made_rows(op="of another time"))
+    (folder / "export.json").unlink()
+    exported(folder, made_rows())
+    assert rows_of(folder, "Op") == [(STEP, STEP)]
+
+
+def test_an_exception_or_nothing_to_export_leaves_nothing(tmp_path):
+    with pytest.raises(ValueError, match="written twice"):
+        exported(tmp_path / "new", made_rows(), made_rows())
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    exported(tmp_path / "old")
+    assert list((tmp_path / "old").iterdir()) == []
+
+
+def test_a_tag_that_would_fall_apart_is_refused(tmp_path):
+    with pytest.raises(GraphUnwritable, match=r"run baseline .* U\+001F"):
+        exported(tmp_path / "out", made_rows(tags=["note=a\x1fb"]))
+
+
+def test_tags_are_one_list(tmp_path):
+    folder = exported(tmp_path / "out", made_rows(tags=["a=1;2", 'b="x",y']))
+    ((*_, tags),) = rows_of(folder, "Run")
+    assert tags.split("\x1f") == ["a=1;2", 'b="x",y']

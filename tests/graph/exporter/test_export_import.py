@@ -1,0 +1,209 @@
+"""What Neo4j's own importer makes of exports is the graph that an ingest makes."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import neo4j
+import pytest
+
+from tests.graph_fixtures import neo4j_admin, own_server, skipped_without_neo4j
+from tests.tiny_dumps import dump, write_dump
+from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph
+from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.ingest import Shard, ingest
+from xlagraph.queries import load_catalogue
+
+TREE = Path(__file__).resolve().parents[3]
+CATALOGUE = load_catalogue()
+TAGS = ("commit=3f2a1c", 'note=a;b, "c" \\', "empty=")
+
+# as it stands in a dump, where names are escaped as in C
+ODD_OPS = (
+    r"jit(f)/\"quoted\", 'single'/\n\r\t/back\\slash\\/\303\251 `x`/ ; | \\N NULL",
+    r"jit(f)/\\\"",
+    "jit(f)/,/;/ ",
+    r"\342\200\250/\360\237\222\251",
+    r"{\"a\": 1}/x",
+)
+
+
+class Engines(NamedTuple):
+    embedded: Graph
+    server: Graph
+    uri: str
+    dumps: Path
+    export: Path
+
+
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example runs, and a run of dumps whose text is meant to fall apart."""
+    folder = tmp_path_factory.mktemp("dumps")
+    (folder / "runs").symlink_to(TREE / "examples" / "runs")
+    odd = folder / "odd" / 'a "run", of; ünicode'
+    for number, op in enumerate(ODD_OPS):
+        write_dump(odd, number, "jit_f", dump(256, op=op))
+    long = dump(128).replace("kind=kLoop", f'kind=kLoop, backend_config="{"x" * 5_000_000}"', 1)
+    write_dump(odd, 90, "jit_long", long)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engines]:
+    """The same dumps ingested into a file, and imported into a Neo4j from three exports."""
+    folder = tmp_path_factory.mktemp("imported")
+    with skipped_without_neo4j():
+        program = neo4j_admin(folder / "home")
+    with open_graph(folder / "ingested.lbug", create=True) as embedded:
+        assert ingest(embedded, dumps / "runs").ok
+        assert ingest(embedded, dumps / "odd", tags=TAGS).ok
+        exports = [folder / "shard 1", folder / "shard 2", folder / "odd"]
+        for number, path in enumerate(exports[:2], 1):
+            with open_export(path) as target:
+                assert ingest(target, dumps / "runs", shard=Shard(number, 2)).ok
+        with open_export(exports[2]) as target:
+            assert ingest(target, dumps / "odd", tags=TAGS).ok
+        merge_exports(folder / "all", exports)
+        imported = subprocess.run(
+            ["sh", folder / "all" / "import.sh"],
+            env={"PATH": "/usr/bin:/bin", "NEO4J_ADMIN": str(program)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert imported.returncode == 0, imported.stdout[-3000:] + imported.stderr[-3000:]
+        with own_server(folder / "home") as (server, _), open_graph(server.uri) as graph:
+            yield Engines(embedded, graph, server.uri, dumps, folder / "all")
+
+
+def everything(rows: CompilationRows) -> dict[str, list[str]]:
+    """Spell all rows of a compilation, without what says when it was ingested."""
+    keys = {label: table.column("key").to_pylist() for label, table in rows.nodes.items()}
+    spelt = {}
+    for label, table in rows.nodes.items():
+        nodes = table.to_pylist()
+        for node in nodes:
+            node.pop("ingestedAt", None)
+            if label == "Run":
+                node["tags"] = node["tags"] or None  # the importer knows no empty list
+        spelt[label] = sorted(map(repr, nodes))
+    for item in SCHEMA.relationships:
+        spelt[item.name] = sorted(
+            repr((keys[item.source][source], keys[item.target][target], rest))
+            for source, target, *rest in zip(
+                *(column.to_pylist() for column in rows.relationships[item.name].columns),
+                strict=True,
+            )
+        )
+    return spelt
+
+
+def compilations(graph: Graph) -> list[str]:
+    rows = graph.query("MATCH (c:Compilation) RETURN c.key AS key ORDER BY key").rows
+    return [str(row[0]) for row in rows]
+
+
+def test_compilations_read_back_the_same(engines: Engines):
+    keys = compilations(engines.embedded)
+    assert compilations(engines.server) == keys
+    some = [key for place, key in enumerate(keys) if "odd" in key or place % 4 == 0]
+    for key in some:
+        assert everything(engines.server.read(key)) == everything(engines.embedded.read(key))
+
+
+def test_odd_text_is_there_as_it_was(engines: Engines):
+    ops = [str(row[0]) for row in engines.server.query("MATCH (o:Op) RETURN o.name AS name").rows]
+    assert "jit(f)/\"quoted\", 'single'/\n\r\t/back\\slash\\/é `x`/ ; | \\N NULL" in ops
+    assert {'jit(f)/\\"', "jit(f)/,/;/ ", "\u2028/💩", '{"a": 1}/x'} < set(ops)
+    tags = engines.server.query("MATCH (r:Run) WHERE size(r.tags) > 0 RETURN r.name, r.tags").rows
+    assert tags == (('a "run", of; ünicode', list(TAGS)),)
+
+
+@pytest.mark.parametrize("label", [node.label for node in SCHEMA.nodes])
+def test_no_node_is_doubled(engines: Engines, label: str):
+    text = f"MATCH (n:{label}) RETURN count(n) AS nodes"
+    assert engines.server.query(text).rows == engines.embedded.query(text).rows
+
+
+@pytest.mark.parametrize("name", [item.name for item in SCHEMA.relationships])
+def test_no_relationship_is_doubled(engines: Engines, name: str):
+    text = f"MATCH ()-[r:{name}]->() RETURN count(r) AS relationships"
+    assert engines.server.query(text).rows == engines.embedded.query(text).rows
+
+
+LARGEST_OF_EACH_RUN = """
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)
+RETURN r.name AS run, c.key AS compilation, c.valueCount AS values
+ORDER BY run, values DESC, compilation
+"""
+BUSIEST_VALUE = """
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+RETURN v.label AS value ORDER BY v.aliasPosition DESC, v.sizeBytes DESC, value LIMIT 1
+"""
+
+
+@pytest.fixture(scope="module")
+def asked(engines: Engines) -> list[dict[str, Cell]]:
+    """Parameters for every query: of each run the compilation with the most values."""
+    rows = engines.embedded.query(LARGEST_OF_EACH_RUN).mappings()
+    largest = {row["run"]: row["compilation"] for row in reversed(rows)}
+    ops = engines.embedded.query("MATCH (o:Op) RETURN o.name AS name ORDER BY name").rows
+    ops = sorted(ops, key=lambda row: '"' not in str(row[0]))
+    values = [
+        engines.embedded.query(BUSIEST_VALUE, {"compilation": compilation}).rows[0][0]
+        for compilation in largest.values()
+    ]
+    return [
+        {
+            "compilation": compilation,
+            "value": value,
+            "allocation": 0,
+            "opName": ops[place % len(ops)][0],
+            "runA": "baseline",
+            "runB": list(largest)[place],
+            "limit": 100_000,
+        }
+        for place, (compilation, value) in enumerate(zip(largest.values(), values, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
+def test_every_query_gives_the_same_rows(engines: Engines, asked: list[dict[str, Cell]], query):
+    for everyone in asked:
+        parameters = {item.name: everyone.get(item.name, item.default) for item in query.parameters}
+        ingested = engines.embedded.query(query.text, parameters)
+        imported = engines.server.query(query.text, parameters)
+        assert ingested.columns == imported.columns
+        kept = [place for place, column in enumerate(ingested.columns) if column != "ingestedAt"]
+        assert [[row[place] for place in kept] for row in imported.rows] == [
+            [row[place] for place in kept] for row in ingested.rows
+        ]
+
+
+def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Path):
+    summary = ingest(engines.server, engines.dumps / "runs")
+    assert (summary.added, summary.updated) == ((), ())
+    assert len(summary.unchanged) == 10
+    ops = engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows
+    write_dump(tmp_path / "later", 1, "jit_f", dump(256, op=ODD_OPS[0]))
+    assert ingest(engines.server, tmp_path / "later").ok
+    assert engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows == ops
+    with neo4j.GraphDatabase.driver(engines.uri) as driver:
+        indexes = driver.execute_query("SHOW INDEXES YIELD name, state RETURN name, state")
+    states = {row["name"]: row["state"] for row in indexes.records}
+    for node in SCHEMA.nodes:
+        assert states[f"xlagraph_{node.label}_key"] == "ONLINE"
+
+
+def test_the_constraints_beside_the_command_are_those_of_an_ingest(engines: Engines):
+    statements = (engines.export / "constraints.cypher").read_text().split(";\n")
+    with neo4j.GraphDatabase.driver(engines.uri) as driver:
+        made = [
+            driver.execute_query(statement).summary.counters
+            for statement in statements
+            if statement
+        ]
+    assert len(made) > len(SCHEMA.nodes)
+    assert not any(counters.constraints_added or counters.indexes_added for counters in made)

@@ -1,0 +1,302 @@
+"""The embedded graph as a file: how it is opened, locked, changed and found."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import ladybug
+import pytest
+
+from tests.graph.loader import TREE, start_loader
+from tests.graph.made_rows import facts, made_rows
+from xlagraph.graph import (
+    GraphBusy,
+    GraphMissing,
+    GraphTooNew,
+    GraphUnreachable,
+    GraphUnwritable,
+    open_graph,
+)
+from xlagraph.graph.ladybug import load as ladybug_load
+from xlagraph.graph.rows import parquet_files
+
+pytestmark = pytest.mark.usefixtures("no_connection_named")
+
+
+def load(path, *compilations):
+    with open_graph(path, create=True) as graph, graph.load() as loading:
+        for rows in compilations:
+            loading.write(rows)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "graph.lbug"
+    load(path, made_rows())
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
+    for name in ("_GROUP_ROWS", "_FILE_NODES", "_FILE_RELATIONSHIPS"):
+        monkeypatch.setattr(parquet_files, name, 10)
+    compilations = [made_rows(stem=f"module_{number:04}", values=7) for number in range(9)]
+    parts = []
+    copy = ladybug_load._copy
+    monkeypatch.setattr(
+        ladybug_load, "_copy", lambda *given: (parts.append(given[1]), copy(*given))
+    )
+    load(tmp_path / "graph.lbug", *compilations)
+    assert parts.count("Value") > 3
+    assert parts.count("HOLDS") > 3
+    with open_graph(tmp_path / "graph.lbug") as graph:
+        for rows in compilations:
+            assert facts(graph.read(rows.compilation)) == facts(rows)
+
+
+def test_reading_never_makes_a_file(tmp_path):
+    with pytest.raises(GraphMissing, match="no graph at"):
+        open_graph(tmp_path / "none.lbug")
+    assert names(tmp_path) == []
+
+
+def test_opening_to_load_makes_no_file_either(tmp_path):
+    with open_graph(tmp_path / "none.lbug", create=True) as graph:
+        assert graph.query("MATCH (c:Compilation) RETURN c.key AS key").rows == ()
+    assert names(tmp_path) == []
+
+
+def test_after_a_load_only_the_file_and_its_lock_are_there(file):
+    assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
+
+
+def test_a_load_of_nothing_leaves_the_file_alone(file):
+    before = file.stat()
+    with open_graph(file, create=True) as graph, graph.load():
+        pass
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_what_is_no_graph_is_neither_read_nor_overwritten(tmp_path):
+    text = tmp_path / "README.md"
+    text.write_text("# hello\n")
+    empty = tmp_path / "empty.lbug"
+    empty.touch()
+    for path in (text, empty, tmp_path):
+        for create in (False, True):
+            with pytest.raises(GraphMissing, match="is not a graph"):
+                open_graph(path, create=create)
+    assert text.read_text() == "# hello\n"
+
+
+def test_a_database_of_somebody_else_is_no_graph(tmp_path):
+    path = tmp_path / "theirs.lbug"
+    with ladybug.Database(path) as database, ladybug.Connection(database) as connection:
+        connection.execute("CREATE NODE TABLE Person(name STRING, PRIMARY KEY(name))")
+    with pytest.raises(GraphMissing, match="holds no xlagraph graph"):
+        open_graph(path, create=True)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+def test_a_cut_file_is_damaged(file, share):
+    load(file, made_rows("second", values=5000))
+    file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+    with pytest.raises(GraphMissing, match=r"is damaged.*ingest the dumps into a new file"):
+        open_graph(file)
+
+
+def test_a_path_is_no_pattern(tmp_path):
+    (tmp_path / "ab").mkdir()
+    load(tmp_path / "ab" / "g.lbug", made_rows())
+    for name in ("run[1]", "a*", "a?", "{a,b}", "it's"):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / "[g]*.lbug"
+        load(file, made_rows())
+        with open_graph(file) as graph:
+            assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
+
+
+def test_a_link_in_a_circle_is_no_graph(tmp_path):
+    link = tmp_path / "loop.lbug"
+    link.symlink_to(link)
+    with pytest.raises(GraphMissing, match="leads nowhere"):
+        open_graph(link, create=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others do not limit addresses so")
+def test_an_engine_that_gets_no_addresses_says_what_limits_it(file):
+    script = (
+        "import resource, sys; from xlagraph.graph import *\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
+        "try: open_graph(sys.argv[1])\n"
+        "except GraphMissing as error: print(error)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script, file], capture_output=True, text=True, check=False
+    )
+    assert "see `ulimit -v`" in ended.stdout, ended.stderr
+
+
+def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(file):
+    with ladybug.Database(file) as database, ladybug.Connection(database) as connection:
+        connection.execute("MATCH (s:Schema) SET s.version = 99")
+    with pytest.raises(GraphTooNew, match="upgrade xlagraph"):
+        open_graph(file)
+
+
+def test_a_damaged_load_leaves_the_graph_as_it_was(file):
+    rows = made_rows("second")
+    twice = rows.nodes | {"Value": rows.nodes["Value"].take([0, 0, 1, 2, 3])}
+    with pytest.raises(GraphUnwritable, match="as before"):
+        load(file, type(rows)(twice, rows.relationships))
+    assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
+    with open_graph(file) as graph:
+        assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
+
+
+def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(file, tmp_path):
+    file.chmod(0o640)
+    link = tmp_path / "link.lbug"
+    link.symlink_to(file)
+    load(link, made_rows("second"))
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+
+
+def test_the_second_writer_is_told_who_writes(file):
+    with (
+        open_graph(file) as first,
+        first.load(),
+        open_graph(file, wait=False) as second,
+        pytest.raises(GraphBusy, match=f"process {os.getpid()} on"),
+        second.load(),
+    ):
+        pass
+
+
+def test_the_second_writer_waits_and_nothing_is_lost(file):
+    told = threading.Event()
+    finished = threading.Event()
+
+    def second():
+        with open_graph(file, notify=lambda _: told.set()) as graph, graph.load() as loading:
+            loading.write(made_rows("second"))
+        finished.set()
+
+    with open_graph(file) as graph, graph.load() as loading:
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert told.wait(20)
+        loading.write(made_rows("first"))
+    thread.join()
+    assert finished.is_set()
+    with open_graph(file) as graph:
+        runs = graph.query("MATCH (r:Run) RETURN r.key AS run ORDER BY run").rows
+    assert runs == (("baseline",), ("first",), ("second",))
+
+
+def test_an_open_reader_is_not_disturbed(file):
+    with open_graph(file) as reader:
+        values = "MATCH (v:Value) RETURN count(*) AS n"
+        assert reader.query(values).rows == ((4,),)
+        load(file, made_rows("second"))
+        assert reader.query(values).rows == ((4,),)
+    with open_graph(file) as reader:
+        assert reader.query(values).rows == ((8,),)
+
+
+def test_a_killed_load_leaves_the_old_graph_and_the_next_one_clears(file):
+    chance = random.Random(7)
+    for attempt in range(6):
+        process = start_loader(file, f"killed{attempt}", 0, 40, 60)
+        assert process.stdout.readline() == "loading\n"
+        time.sleep(chance.uniform(0, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        with open_graph(file) as graph:
+            runs = dict(
+                graph.query(
+                    "MATCH (r:Run)-[:COMPILED]->(:Compilation) RETURN r.key AS run, count(*) AS n"
+                ).rows
+            )
+            assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
+        assert set(runs.values()) <= {1, 40}
+    with open_graph(file) as graph, graph.load():
+        pass
+    assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_told(file):
+    file.parent.chmod(0o500)
+    try:
+        with pytest.raises(GraphUnwritable, match="cannot write"):
+            load(file, made_rows("second"))
+    finally:
+        file.parent.chmod(0o700)
+
+
+def test_a_full_disk_is_told_and_the_graph_is_as_before(file):
+    script = (
+        "import resource, sys\n"
+        "from tests.graph.made_rows import made_rows; from xlagraph.graph import *\n"
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))\n"
+        "try:\n"
+        "    with open_graph(sys.argv[1]) as graph, graph.load() as load:\n"
+        "        load.write(made_rows('second', values=5000))\n"
+        "except GraphUnwritable as error: print(error)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script, file],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(TREE)},
+        timeout=120,
+    )
+    assert "as before" in ended.stdout, ended.stderr
+    with open_graph(file) as graph:
+        assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
+    assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
+
+
+def test_the_graph_is_found_by_flag_then_variable_then_folder(file, monkeypatch):
+    other = shutil.copy(file, file.parent / "other.lbug")
+    default = shutil.copy(file, file.parent / "xlagraph.lbug")
+    monkeypatch.chdir(file.parent)
+    assert open_graph().location == str(default)
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+    with pytest.raises(GraphUnreachable, match=r"127\.0\.0\.1:1"):
+        open_graph()
+    monkeypatch.setenv("XLAGRAPH_GRAPH", str(other))
+    assert open_graph().location == str(other)
+    assert open_graph(file).location == str(file)
+
+
+@pytest.mark.parametrize(
+    ("uri", "says"),
+    [
+        ("http://localhost:7474", "no scheme of a graph"),
+        ("neo4j:/localhost", "names no host"),
+        ("neo4j://", "names no host"),
+        ("neo4j//localhost", "lacks a colon"),
+        ("neo4j://localhost/?s3cret=1", "NEO4J_PASSWORD"),
+        ("neo4j://localhost/#s3cret", "NEO4J_PASSWORD"),
+        ("neo4j://localhost:99999", "cannot be read"),
+        ("neo4j://neo4j:s3cret@localhost", "NEO4J_PASSWORD"),
+        ("bolt://:s3cret@localhost:7687", "NEO4J_PASSWORD"),
+    ],
+)
+def test_a_wrong_uri_is_told_without_its_secret(uri, says):
+    with pytest.raises(GraphUnreachable, match=says) as told:
+        open_graph(uri)
+    assert "s3cret" not in str(told.value)

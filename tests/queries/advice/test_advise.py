@@ -1,0 +1,306 @@
+"""`advise` finds what stands out, says how much is at stake, and nothing that is not there."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.queries.short_dumps import short_dump
+from xlagraph.graph import Graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import (
+    Diagnosis,
+    EmptyGraph,
+    NoSuchCompilation,
+    advise,
+    load_catalogue,
+)
+
+Advise = Callable[..., Diagnosis]
+
+
+@pytest.fixture
+def advised(graph: Graph, tmp_path: Path) -> Advise:
+    """Ingest a dump as `run/f`, and diagnose it; on each engine in turn."""
+
+    def diagnose(allocations: str, values: str, *, live_ranges: bool = True) -> Diagnosis:
+        folder = tmp_path / "runs" / "run"
+        folder.mkdir(parents=True)
+        (folder / "f.txt").write_text(short_dump(allocations, values, live_ranges=live_ranges))
+        ingest(graph, tmp_path / "runs", jobs=1)
+        return advise(graph, "run/f")
+
+    return diagnose
+
+
+def found(diagnosis):
+    return {finding.query.id: finding for finding in diagnosis.findings}
+
+
+def shown(finding, *columns):
+    return [tuple(row[column] for column in columns) for row in finding.rows]
+
+
+TWO_STATES = """
+0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+1 | 4096 | parameter 1, shape |f32[1024]| at ShapeIndex {}
+2 | 4096 | maybe-live-out
+"""
+
+
+def test_of_two_inputs_that_fit_one_output_only_one_can_be_donated(advised):
+    diagnosis = advised(
+        TWO_STATES,
+        """
+        0 | x   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
+        1 | y   | f32[1024] | 0 | 4096 | 0-3 | parameter(1)
+        2 | out | f32[1024] | 0 | 4096 | 2-3 | add(x, y)
+        """,
+    )
+    finding = found(diagnosis)["alias/not-donated"]
+    assert (finding.bytes, finding.share) == (4096, pytest.approx(1 / 3))
+    assert shown(finding, "value", "freeInSpace", "savedBytes") == [("x", 1, 4096)]
+
+
+def test_an_input_that_is_read_after_the_output_begins_is_no_candidate(advised):
+    diagnosis = advised(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096 | preallocated-temp
+        2 | 4096 | maybe-live-out
+        """,
+        """
+        0 | x    | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
+        2 | out  | f32[1024] | 0 | 4096 | 1-3 | negate(x)
+        1 | late | f16[2048] | 0 | 4096 | 2-2 | convert(x)
+        """,
+    )
+    assert "alias/not-donated" not in found(diagnosis)
+
+
+def test_an_output_whose_buffer_serves_temporaries_at_the_peak_saves_nothing(advised):
+    # At the peak, step 1, the buffer of the output holds `t`, which would need another place.
+    diagnosis = advised(
+        "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}\n1 | 4096 | maybe-live-out",
+        """
+        0 | x   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
+        1 | t   | s8[4096]  | 0 | 4096 | 1-1 | convert(x)
+        1 | out | f32[1024] | 0 | 4096 | 2-3 | convert(t)
+        """,
+    )
+    assert "alias/not-donated" not in found(diagnosis)
+
+
+def test_a_donated_input_is_not_told_to_be_donated(advised):
+    diagnosis = advised(
+        "0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}, maybe-live-out",
+        """
+        0 | x   | f32[1024] | 0 | 4096 | 0-1 | parameter(0)
+        0 | out | f32[1024] | 0 | 4096 | 1-2 | negate(x)
+        """,
+    )
+    assert diagnosis.findings == ()
+
+
+def test_padding_counts_what_is_live_at_the_peak_once_though_overwritten_in_place(advised):
+    diagnosis = advised(
+        "0 | 8192 | preallocated-temp",
+        """
+        0 | a   | s8[16,1] | 0 | 8192 | 0-1 | iota()
+        0 | b   | s8[16,1] | 0 | 8192 | 1-2 | negate(a)
+        """,
+    )
+    finding = found(diagnosis)["waste/padding"]
+    # at the peak, step 0, `a` alone holds the bytes
+    assert shown(finding, "value", "peakPaddingBytes") == [("a", 8176)]
+    assert finding.advice.measure == "physical"
+
+
+def test_wide_types_count_half_of_intermediate_values_at_the_peak(advised):
+    diagnosis = advised(
+        """
+        0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 6144 | preallocated-temp
+        """,
+        """
+        0 | x | f32[1024]  | 0    | 4096 | 0-3 | parameter(0)
+        1 | h | f32[1024]  | 0    | 4096 | 1-2 | negate(x)
+        1 | g | bf16[1024] | 4096 | 2048 | 2-2 | convert(h)
+        """,
+    )
+    finding = found(diagnosis)["waste/wide-types"]
+    assert shown(finding, "value", "halfBytes") == [("h", 2048)]
+    assert finding.share == pytest.approx(2048 / 10240)
+
+
+THREE_EQUAL = """
+0 | 1024  | parameter 0, shape |s8[1024]| at ShapeIndex {}
+1 | 12288 | preallocated-temp
+"""
+
+
+def test_the_same_op_over_the_same_operands_is_the_same_value(advised):
+    diagnosis = advised(
+        THREE_EQUAL,
+        """
+        0 | x | s8[1024]   | 0    | 1024 | 0-5 | parameter(0)
+        1 | a | s8[4,1024] | 0    | 4096 | 1-4 | broadcast(x) | jit(f)/mask
+        1 | b | s8[4,1024] | 4096 | 4096 | 2-4 | broadcast(x) | jit(f)/mask
+        1 | c | s8[4,1024] | 8192 | 4096 | 3-4 | broadcast(x) | jit(f)/mask
+        1 | d | s8[0]      | 0    | 0    | 4-4 | fusion(a, b, c)
+        """,
+    )
+    finding = found(diagnosis)["waste/duplicates"]
+    assert shown(finding, "opName", "copies", "alike", "repeatedBytes") == [
+        ("jit(f)/mask", 3, 2, 8192)
+    ]
+
+
+def test_fusions_of_one_array_with_one_op_name_may_differ_inside(advised):
+    # query, key and value of a layer look just like that
+    diagnosis = advised(
+        THREE_EQUAL,
+        """
+        0 | x | s8[1024]   | 0    | 1024 | 0-5 | parameter(0)
+        1 | a | s8[4,1024] | 0    | 4096 | 1-4 | fusion(x) | jit(f)/split
+        1 | b | s8[4,1024] | 4096 | 4096 | 2-4 | fusion(x) | jit(f)/split
+        1 | c | s8[4,1024] | 8192 | 4096 | 3-4 | fusion(x) | jit(f)/split
+        1 | d | s8[0]      | 0    | 0    | 4-4 | fusion(a, b, c)
+        """,
+    )
+    assert diagnosis.findings == ()
+
+
+def test_gathered_tensors_at_the_peak_are_a_finding(advised):
+    diagnosis = advised(
+        "0 | 1024 | parameter 0, shape |s8[1024]| at ShapeIndex {}\n1 | 8192 | preallocated-temp",
+        """
+        0 | x | s8[1024] | 0 | 1024 | 0-3 | parameter(0)
+        1 | g | s8[8192] | 0 | 8192 | 1-2 | all-gather(x) | jit(f)/dot
+        1 | y | s8[0]    | 0 | 0    | 2-2 | fusion(g)
+        """,
+    )
+    assert shown(found(diagnosis)["waste/gathered"], "value", "physicalBytes") == [("g", 8192)]
+
+
+def test_a_copy_is_a_finding_where_the_original_holds_room_at_the_peak_too(advised):
+    diagnosis = advised(
+        "0 | 2048 | parameter 0, shape |s8[2048]| at ShapeIndex {}\n1 | 2048 | preallocated-temp",
+        """
+        0 | x | s8[2048] | 0 | 2048 | 0-3 | parameter(0)
+        1 | k | s8[2048] | 0 | 2048 | 1-2 | copy(x)
+        1 | y | s8[0]    | 0 | 0    | 2-2 | fusion(k, x)
+        """,
+    )
+    finding = found(diagnosis)["alias/copies"]
+    assert shown(finding, "value", "copied", "peakCopyBytes") == [("k", "x", 2048)]
+
+
+def test_fragmentation_is_what_packing_loses_not_what_nothing_ever_takes(advised):
+    # 12288 bytes: `a` and `b` take 8192 at different steps, the last 4096 are never taken.
+    diagnosis = advised(
+        "0 | 12288 | preallocated-temp",
+        """
+        0 | a | s8[4096] | 0    | 4096 | 0-0 | iota()
+        0 | b | s8[4096] | 4096 | 4096 | 1-2 | iota()
+        """,
+    )
+    finding = found(diagnosis)["reuse/fragmentation"]
+    assert shown(finding, "unusedBytes", "packingBytes") == [(8192, 4096)]
+    assert (finding.bytes, finding.share) == (4096, pytest.approx(1 / 3))
+
+
+def test_activations_that_the_backward_pass_keeps_are_a_finding(advised):
+    diagnosis = advised(
+        "0 | 2048 | parameter 0, shape |s8[2048]| at ShapeIndex {}\n1 | 4096 | preallocated-temp",
+        """
+        0 | x | s8[2048] | 0    | 2048 | 0-4 | parameter(0)
+        1 | h | s8[2048] | 0    | 2048 | 1-3 | fusion(x)    | jit(f)/jvp(h)/mul
+        1 | l | s8[2048] | 2048 | 2048 | 2-2 | fusion(h)    | jit(f)/jvp(h)/sum
+        1 | d | s8[0]    | 2048 | 0    | 3-3 | fusion(h, l) | jit(f)/transpose(jvp(h))/mul
+        """,
+    )
+    finding = found(diagnosis)["lifetime/kept-for-backward"]
+    assert shown(finding, "value", "physicalBytes", "neededAt") == [("h", 2048, 3), ("l", 2048, 3)]
+
+
+def test_what_is_small_is_no_finding(advised):
+    # all of it is padding, and all of it is 512 bytes
+    diagnosis = advised("0 | 512 | preallocated-temp", "0 | a | s8[1] | 0 | 512 | 0-1 | iota()")
+    assert diagnosis.findings == ()
+
+
+def test_without_live_ranges_it_says_what_cannot_be_told(advised):
+    diagnosis = advised(
+        TWO_STATES,
+        """
+        0 | x   | f32[1024] | 0 | 4096 | 0-3 | parameter(0)
+        1 | y   | f32[1024] | 0 | 4096 | 0-3 | parameter(1)
+        2 | out | f32[1024] | 0 | 4096 | 2-3 | add(x, y)
+        """,
+        live_ranges=False,
+    )
+    assert diagnosis.findings == ()
+    assert [item.peak_bytes for item in diagnosis.compilations] == [None]
+    assert any("no live ranges" in note for note in diagnosis.notes)
+
+
+def test_findings_come_most_bytes_first_and_share_nothing_they_do_not_hold(advised):
+    diagnosis = advised(
+        TWO_STATES + "3 | 16384 | preallocated-temp",
+        """
+        0 | x   | f32[1024] | 0 | 4096  | 0-4 | parameter(0)
+        1 | y   | f32[1024] | 0 | 4096  | 0-4 | parameter(1)
+        3 | t   | s8[16,1]  | 0 | 16384 | 2-3 | fusion(x)
+        2 | out | f32[1024] | 0 | 4096  | 3-4 | fusion(x, y, t)
+        """,
+    )
+    ranked = [(finding.query.id, finding.bytes) for finding in diagnosis.findings]
+    assert ranked == [("waste/padding", 16368), ("alias/not-donated", 4096)]
+    assert all(0 < finding.share <= 1 for finding in diagnosis.findings)
+
+
+def test_of_a_run_the_largest_compilations_are_diagnosed(graph: Graph, tmp_path: Path):
+    folder = tmp_path / "runs" / "run"
+    folder.mkdir(parents=True)
+    for name, size in (("large", 8192), ("half", 4096), ("small", 1024)):
+        row = f"0 | a | s8[16,1] | 0 | {size} | 0-1 | iota()"
+        text = short_dump(f"0 | {size} | preallocated-temp", row)
+        (folder / f"{name}.txt").write_text(text)
+    ingest(graph, tmp_path / "runs", jobs=1)
+    diagnosis = advise(graph, "run")
+    assert [item.compilation for item in diagnosis.compilations] == ["run/large", "run/half"]
+    assert [finding.compilation for finding in diagnosis.findings] == ["run/large", "run/half"]
+    assert "1 of 3 compilations" in diagnosis.notes[0]
+    assert advise(graph).name == "run/large"
+    with pytest.raises(NoSuchCompilation):
+        advise(graph, "nowhere")
+
+
+def test_an_empty_module_has_nothing_that_stands_out(advised):
+    diagnosis = advised("0 | 0 | preallocated-temp", "0 | t | () | 0 | 0 | 0-1 | tuple()")
+    assert diagnosis.findings == ()
+
+
+def test_an_empty_graph_is_said(graph: Graph):
+    with graph.load():
+        pass
+    with pytest.raises(EmptyGraph):
+        advise(graph)
+
+
+def test_every_advice_has_evidence_and_a_remedy_for_each_framework():
+    advices = {query.id: query.advice for query in load_catalogue().values() if query.advice}
+    assert set(advices) == {
+        "alias/copies",
+        "alias/not-donated",
+        "lifetime/kept-for-backward",
+        "reuse/fragmentation",
+        "waste/duplicates",
+        "waste/gathered",
+        "waste/padding",
+        "waste/wide-types",
+    }
+    for advice in advices.values():
+        assert set(advice.remedies) == {"jax", "tensorflow", "pytorch"}
+        assert advice.evidence

@@ -1,0 +1,55 @@
+"""XLA's totals against the graph's, and limits, on each engine."""
+
+import pytest
+
+from tests.tiny_dumps import dump, write_dump, write_runs
+from xlagraph.ingest import ingest
+from xlagraph.queries import check
+
+
+@pytest.fixture
+def two_runs(graph, tmp_path):
+    """Give the runs `before` and `after` of tiny_dumps."""
+    assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
+    return graph
+
+
+def test_a_run_is_checked_compilation_by_compilation(two_runs):
+    found = check(two_runs, ["before"])
+    key = "before/module_0001.jit_f.cpu_after_optimizations"
+    assert found.compilations[0] == ("before", key, 384, 384, 384, 384, 384)
+    assert [item.agrees for item in found.compilations] == [True, True]
+    assert found.disagreeing == ()
+
+
+def test_without_names_everything_is_checked_and_nothing_twice(two_runs):
+    assert len(check(two_runs).compilations) == 4
+    assert len(check(two_runs, ["before", "jit_g"]).compilations) == 2
+
+
+def test_exactly_the_limit_is_within_it(two_runs):
+    found = check(two_runs)
+    assert [item.reserved_bytes for item in found.reserving_more_than(639)] == [640]
+    assert found.reserving_more_than(640) == ()
+    assert [item.physical_peak_bytes for item in found.peaking_above(383)] == [640, 384]
+
+
+def test_a_total_that_does_not_add_up_is_found_and_a_silent_dump_is_not_judged(graph, tmp_path):
+    write_dump(tmp_path / "a", 1, "jit_f", dump(256, total=1000))
+    silent = dump(256).partition("\nTotal")[0]
+    write_dump(tmp_path / "a", 2, "jit_g", silent)
+    ingest(graph, tmp_path, jobs=1)
+    found = check(graph)
+    assert [item.agrees for item in found.compilations] == [False, None]
+    assert [(item.total_bytes, item.allocation_bytes) for item in found.disagreeing] == [
+        (1000, 384)
+    ]
+
+
+def test_a_dump_without_live_ranges_has_an_unknown_peak(graph, tmp_path):
+    text = dump(256)
+    write_dump(tmp_path / "a", 1, "jit_f", text[: text.index("HloLiveRange")])
+    ingest(graph, tmp_path, jobs=1)
+    found = check(graph)
+    assert len(found.without_peak) == 1
+    assert found.peaking_above(0) == ()

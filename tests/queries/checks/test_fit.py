@@ -1,0 +1,52 @@
+"""Whether compilations fit their memory spaces, on each engine."""
+
+import pytest
+
+from tests.tiny_dumps import dump, write_runs
+from xlagraph.ingest import ingest
+from xlagraph.queries import NoSuchCompilation, first_changes, fit
+
+
+@pytest.fixture
+def two_runs(graph, tmp_path):
+    """Give the runs `before` and `after` of tiny_dumps."""
+    assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
+    return graph
+
+
+def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
+    found = fit(two_runs, {0: 300})
+    assert [(item.run, item.reserved_bytes, item.missing_bytes, item.fits) for item in found] == [
+        ("after", 640, 340, False),
+        ("before", 384, 84, False),
+        ("before", 256, 0, True),
+        ("after", 192, 0, True),
+    ]
+
+
+def test_without_a_capacity_nothing_is_said_of_a_space(two_runs):
+    (item,) = fit(two_runs, {1: 5}, ["jit_h"])
+    assert (item.memory_space, item.capacity_bytes, item.fits, item.missing_bytes) == (
+        *(0, None, None, None),
+    )
+
+
+def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path):
+    # every value grows a thousandfold, or advice would think it too small to matter
+    text = dump(262144).replace("f32[16]", "f32[65536]").replace("64,", "262144,")
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "f.txt").write_text(text.replace("262272", "786432"))
+    assert ingest(graph, folder, jobs=1).ok
+    (item,) = fit(graph, {0: 1})
+    changes = first_changes(graph, item)
+    assert 1 <= len(changes) <= 3
+    assert [change.bytes for change in changes] == sorted(
+        (change.bytes for change in changes), reverse=True
+    )
+    assert first_changes(graph, item, most=1) == changes[:1]
+
+
+def test_a_name_without_compilations_raises(two_runs):
+    with pytest.raises(NoSuchCompilation, match="no run is called"):
+        fit(two_runs, {0: 1}, ["nothing"])

@@ -1,0 +1,227 @@
+"""What a user names is resolved, checked, or refused with what is near."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.queries.query_cases import DUMPS
+from xlagraph.graph import Graph, open_graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import (
+    AmbiguousCompilation,
+    BadParameter,
+    EmptyGraph,
+    NoSuchCompilation,
+    NoSuchName,
+    NoSuchRun,
+    UnknownQuery,
+    find_compilation,
+    run,
+    select,
+)
+
+OLD = """\
+BufferAssignment:
+allocation 0: 0x7fb16805f0d0, size 8, parameter 0 at ShapeIndex {}:
+  p[](#0 @0) [0,8]: f32[2]{0}
+"""
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
+    """The dumps that all cases share, and one of the oldest generation."""
+    old = tmp_path_factory.mktemp("dumps") / "old"
+    old.mkdir()
+    (old / "dump.txt").write_text(OLD)
+    file = tmp_path_factory.mktemp("graph") / "runner.lbug"
+    with open_graph(file, create=True) as graph:
+        ingest(graph, DUMPS, jobs=1)
+        ingest(graph, old, jobs=1)
+        yield graph
+
+
+@pytest.fixture
+def empty_graph(tmp_path: Path) -> Iterator[Graph]:
+    """A graph without compilations."""
+    with open_graph(tmp_path / "empty.lbug", create=True) as graph:
+        ingest(graph, DUMPS / "before", jobs=1)
+        for key in graph.query("MATCH (c:Compilation) RETURN c.key AS key").rows:
+            with graph.load() as load:
+                load.remove(str(key[0]))
+        yield graph
+
+
+def test_compilation_left_out_is_the_one_that_reserves_most(graph: Graph):
+    answer = run(graph, "overview/roles")
+    assert answer.compilation == "tiny/step"
+    (note,) = answer.notes
+    assert note == "no compilation was named; this is tiny/step, which reserves most of 7"
+
+
+def test_name_of_a_run_stands_for_its_compilation_that_reserves_most(graph: Graph):
+    answer = run(graph, "overview/roles", compilation="before")
+    assert answer.compilation == "before/module_0001.jit_f.cpu_after_optimizations"
+    assert answer.notes[0].startswith("'before' is a run; this is before/module_0001.jit_f.")
+    assert answer.notes[0].endswith(", which reserves most of 2")
+
+
+def test_unique_part_of_a_key_names_a_compilation(graph: Graph):
+    answer = run(graph, "overview/roles", compilation="0004.jit_h")
+    assert answer.compilation == "after/module_0004.jit_h.cpu_after_optimizations"
+    assert answer.notes == ()
+
+
+def test_exact_key_wins_over_a_part(graph: Graph):
+    assert find_compilation(graph, "tiny/step").key == "tiny/step"
+
+
+def test_ambiguous_part_lists_what_it_matches(graph: Graph):
+    with pytest.raises(AmbiguousCompilation, match="part of 3 compilations") as error:
+        find_compilation(graph, "jit_f")
+    assert error.value.matches == (
+        "after/module_0001.jit_f.cpu_after_optimizations",
+        "after/module_0003.jit_f.cpu_after_optimizations",
+        "before/module_0001.jit_f.cpu_after_optimizations",
+    )
+
+
+def test_case_of_a_key_counts(graph: Graph):
+    with pytest.raises(NoSuchCompilation, match="did you mean 'tiny/step'") as error:
+        find_compilation(graph, "Tiny/Step")
+    assert error.value.candidates[0] == "tiny/step"
+
+
+def test_unknown_query_says_what_is_near(graph: Graph):
+    with pytest.raises(UnknownQuery, match="did you mean 'peak/contributors'"):
+        run(graph, "peak/contributers")
+    with pytest.raises(UnknownQuery) as error:
+        run(graph, "chain")
+    assert error.value.candidates == ("alias/chain", "reuse/chain")
+    with pytest.raises(UnknownQuery) as error:
+        run(graph, "trend")
+    assert error.value.candidates == ("trend/modules", "trend/op", "trend/recurring")
+
+
+def test_unknown_run_says_what_is_near(graph: Graph):
+    with pytest.raises(NoSuchRun, match="no run is called 'befor'; did you mean 'before'"):
+        run(graph, "compare/modules", runA="befor", runB="after")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"limit": "many"}, "limit is INTEGER, got 'many'; give e.g. limit = 20"),
+        ({"limit": True}, "limit is INTEGER, got True"),
+        ({"limit": 2**63}, "is beyond 64 bits"),
+        ({"limit": -1}, "limit = -1 is below 0"),
+        ({"compilation": 7}, "compilation is STRING, got 7"),
+        ({"limits": 7}, "has no parameter limits; did you mean limit?"),
+        ({"x": 7}, "has no parameter x; it has compilation, memorySpace, limit"),
+    ],
+)
+def test_bad_parameter_is_refused_with_an_example(
+    graph: Graph, parameters: dict[str, str | int], message: str
+):
+    with pytest.raises(BadParameter) as error:
+        run(graph, "peak/contributors", **parameters)
+    assert message in str(error.value)
+
+
+def test_missing_parameter_is_named_with_an_example(graph: Graph):
+    with pytest.raises(BadParameter, match="alias/chain needs value: label of a value"):
+        run(graph, "alias/chain", compilation="tiny/step", value=None)
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "message"),
+    [
+        ("alias/chain", {"value": "updat{0}"}, "no value is called 'updat{0}'"),
+        ("alias/chain", {"value": "pair"}, "did you mean 'pair{}', "),
+        ("lifetime/across", {"instruction": "updat"}, "did you mean 'update'"),
+        ("reuse/slot", {"allocation": 8}, "no allocation has the number 8; there are 8, from 0"),
+        ("lifetime/across", {"step": 99}, "no step has the number 99; the schedule ends at 11"),
+    ],
+)
+def test_unknown_name_says_what_is_near(
+    graph: Graph, query: str, parameters: dict[str, str | int], message: str
+):
+    with pytest.raises(NoSuchName) as error:
+        run(graph, query, compilation="tiny/step", **parameters)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "message"),
+    [
+        ("flow/users", {"value": "p", "hops": 6}, "hops = 6 is above 5; give e.g. hops = 3"),
+        ("flow/producers", {"value": "p", "hops": 0}, "hops = 0 is below 1"),
+        ("peak/by-scope", {"depth": 0}, "depth = 0 is below 1"),
+        ("reuse/slot", {"allocation": 0, "offsetBytes": -1}, "offsetBytes = -1 is below 0"),
+    ],
+)
+def test_number_beyond_its_bounds_is_refused(
+    graph: Graph, query: str, parameters: dict[str, str | int], message: str
+):
+    with pytest.raises(BadParameter) as error:
+        run(graph, query, compilation="tiny/step", **parameters)
+    assert message in str(error.value)
+
+
+def test_unknown_module_says_what_is_near(graph: Graph):
+    with pytest.raises(NoSuchName, match="no module is called 'jit_x'; did you mean 'jit_"):
+        run(graph, "trend/modules", module="jit_x")
+
+
+def test_notes_say_what_an_old_dump_lacks(graph: Graph):
+    for query in ("peak/contributors", "peak/printed"):
+        (note,) = run(graph, query, compilation="old/dump").notes
+        assert note.startswith("the dump has no live ranges")
+    notes = run(graph, "alias/names", compilation="old/dump", value="p").notes
+    assert any(note.startswith("the dump does not say who uses a value") for note in notes)
+    notes = run(graph, "waste/broadcasts", compilation="old/dump").notes
+    assert any(note.startswith("the dump has no text of instructions") for note in notes)
+
+
+def test_notes_say_that_roots_of_fusions_are_unknown_where_there_are_fusions(graph: Graph):
+    (note,) = run(graph, "waste/gathered", compilation="tiny/step").notes
+    assert note.startswith("the dump does not say what its fusions are rooted in")
+    assert run(graph, "waste/gathered", compilation="before/module_0001").notes == ()
+
+
+def test_notes_say_how_many_compilations_of_a_run_have_no_peak(graph: Graph):
+    notes = run(graph, "compare/ops", runA="old", runB="before").notes
+    assert notes == (
+        "1 of 1 compilations of run old have no live ranges, so nothing is known of their peaks",
+    )
+
+
+def test_notes_name_the_memory_spaces_that_there_are(graph: Graph):
+    answer = run(graph, "peak/contributors", compilation="tiny/step", memorySpace=5)
+    assert answer.notes == ("memory spaces of this compilation: 0, 1",)
+
+
+def test_notes_say_that_the_limit_was_reached(graph: Graph):
+    answer = run(graph, "peak/contributors", compilation="tiny/step", limit=2)
+    assert len(answer.result.rows) == 2
+    assert answer.notes == ("these are the first 2 rows; limit 0 gives all",)
+
+
+def test_limit_of_0_is_no_limit(graph: Graph):
+    every = run(graph, "peak/contributors", compilation="tiny/step", limit=0)
+    assert len(every.result.rows) == 9
+    assert every.notes == ()
+
+
+def test_side_of_a_comparison_may_be_the_whole_key_of_a_compilation(graph: Graph):
+    (key,) = select(graph, "0004.jit_h").compilations
+    (row,) = run(graph, "compare/modules", runA="before", runB=key, limit=1).result.mappings()
+    assert (row["module"], row["compilationsA"], row["compilationsB"]) == ("jit_h", 0, 1)
+
+
+def test_empty_graph_is_said(empty_graph: Graph):
+    with pytest.raises(EmptyGraph, match="ingest a folder of dumps first"):
+        run(empty_graph, "peak/contributors")
+    with pytest.raises(EmptyGraph):
+        run(empty_graph, "compare/modules", runA="a", runB="b")
+    assert run(empty_graph, "overview/compilations").result.rows == ()

@@ -1,0 +1,147 @@
+"""`value` tells all about one value: whose bytes it has, who reads it, when it dies and why."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.queries.short_dumps import short_dump
+from xlagraph.graph import Graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import AmbiguousValue, Ending, NoSuchName, ValueStory, value
+
+STEP = (Path(__file__).parents[1] / "dumps" / "tiny" / "step.txt").read_text()
+
+Tell = Callable[..., ValueStory]
+
+
+@pytest.fixture
+def tell(graph: Graph, tmp_path: Path) -> Tell:
+    """Ingest a dump as `run/f`, and tell of one of its values; on each engine in turn."""
+
+    def story(name: str, text: str = STEP) -> ValueStory:
+        folder = tmp_path / "runs" / "run"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "f.txt").write_text(text)
+        ingest(graph, tmp_path / "runs", jobs=1)
+        return value(graph, name)
+
+    return story
+
+
+def test_a_story_has_what_where_and_who_made_it(tell):
+    story = tell("update{0}")
+    assert (story.compilation, story.value) == ("run/f", "update{0}")
+    assert story.what == {
+        "shape": "f32[16]",
+        "layout": "{0}",
+        "dtype": "f32",
+        "sizeBytes": 64,
+        "denseBytes": 64,
+        "paddingBytes": 0,
+        "isPhi": False,
+    }
+    assert story.storage == {
+        "memorySpace": 0,
+        "allocation": 0,
+        "role": "parameter",
+        "allocationBytes": 64,
+        "offsetBytes": 0,
+        "parameterNumber": 0,
+    }
+    assert story.maker == {
+        "instruction": "update",
+        "opcode": "fusion",
+        "opName": "jit(f)/layer_0/add",
+        "sourceFile": "f.py",
+        "sourceLine": 7,
+        "step": 6,
+        "computation": None,
+    }
+    assert [(row["name"], row["shapeIndex"]) for row in story.names] == [
+        ("update", "{0}"),
+        ("result", "{0}"),
+        ("get-tuple-element.2", None),
+    ]
+    assert [(row["instruction"], row["step"]) for row in story.readers] == [("result", 10)]
+
+
+def test_a_story_says_whose_bytes_it_took_and_who_took_its(tell):
+    before, after = tell("update{0}").before, tell("make").after
+    assert [(row["value"], row["inPlace"], row["steps"]) for row in before] == [("p", True, 6)]
+    assert [(row["value"], row["inPlace"], row["sharedBytes"], row["steps"]) for row in after] == [
+        ("late", False, 64, 2),
+        ("loop{0}", False, 64, 1),
+    ]
+    assert tell("p").aliases == ("update{0}",)
+
+
+@pytest.mark.parametrize(
+    ("name", "ending", "why"),
+    [
+        ("p", Ending.OVERWRITTEN, "cut at step 6: update{0} overwrites it in place"),
+        ("q", Ending.PARAMETER, "lives to the end: it is an input"),
+        ("update{0}", Ending.OUTPUT, "lives to the end: it leaves the program"),
+        ("out", Ending.OUTPUT, "lives to the end: it leaves the program"),
+        ("make", Ending.LAST_USE, "freed after step 6, its last use, by update (fusion)"),
+        ("pair{1}", Ending.UNREAD, "freed after step 5: nothing in the schedule reads it"),
+        ("vmem", Ending.KEPT, "kept until step 8, late (fusion), though pair (fusion) reads it"),
+        ("region", Ending.UNKNOWN, "unknown: the dump has no live range of it"),
+    ],
+)
+def test_a_story_says_when_a_value_dies_and_why(tell, name, ending, why):
+    life = tell(name).life
+    assert life.ending is ending
+    assert life.why.startswith(why)
+
+
+def test_a_value_that_ends_before_its_reader_is_handed_on(tell):
+    text = short_dump(
+        "0 | 64 | preallocated-temp",
+        """
+        0 | a | s8[16] | 0  | 16 | 0-1 | iota()
+        0 | b | s8[16] | 16 | 16 | 1-2 | iota()
+        0 | c | s8[16] | 32 | 16 | 2-3 | fusion(a)
+        """,
+    )
+    assert tell("a", text).life.ending is Ending.HANDED_ON
+
+
+def test_a_story_gives_the_place_among_those_at_the_peak(tell):
+    assert tell("pair{0}").peak == {
+        "physicalBytes": 256,
+        "share": pytest.approx(256 / 612),
+        "rank": 1,
+        "contributors": 9,
+        "peakBytes": 612,
+        "peakStep": 6,
+    }
+    assert tell("late").peak["rank"] is None
+
+
+def test_another_name_stands_for_its_value(tell):
+    assert tell("get-tuple-element.2").value == "update{0}"
+    assert tell("result{0}").value == "update{0}"
+    assert tell("%make").value == "make"
+
+
+def test_a_tuple_lists_its_elements(tell):
+    with pytest.raises(AmbiguousValue, match="'pair' stands for 3 values") as error:
+        tell("pair")
+    assert error.value.matches == ("pair{}", "pair{0}", "pair{1}")
+
+
+def test_an_unknown_name_gets_names_that_are_near(tell):
+    with pytest.raises(NoSuchName, match="no value is called 'maek'; did you mean 'make'"):
+        tell("maek")
+    with pytest.raises(NoSuchName):
+        tell("pair{7}")
+
+
+def test_without_live_ranges_and_uses_the_rest_is_told(tell):
+    text = STEP[: STEP.index("\nTotal bytes used:")]
+    story = tell("make", text)
+    assert story.what["sizeBytes"] == 128
+    assert story.life.ending is Ending.UNKNOWN
+    assert (story.names, story.readers, story.before, story.after) == ((), (), (), ())
+    assert story.peak["peakBytes"] is None
