@@ -7,20 +7,17 @@ it is.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from xlagraph.plan.blocks import Block, Blocks, choose_blocks
 from xlagraph.plan.gluing import HEAP, Part, glued_bytes
 from xlagraph.plan.heap import Group, heap_groups, live_bytes
 from xlagraph.plan.packing import STRATEGIES, Packing, pack
-from xlagraph.plan.program import Program, Value
+from xlagraph.plan.program import PRESET_COLORS, Program, Value
 from xlagraph.plan.replay import Replay
 
 __all__ = ["HeapPlan", "MemoryPlan", "plan_anew"]
-
-_PRESET_COLORS: Final = frozenset((1,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ class MemoryPlan:
     blocks: tuple[Block, ...]
     """All but the temporary blocks and what has no live range."""
     heaps: tuple[HeapPlan, ...]
-    given_bytes: dict[int, int]
+    given_bytes: Mapping[int, int]
     """By colour: allocations that are taken as they are."""
 
     def temp_bytes(self, color: int = 0) -> int:
@@ -76,34 +73,17 @@ class MemoryPlan:
         return next((heap for heap in self.heaps if heap.color == color), None)
 
 
-def plan_anew(
-    program: Program, replays: Sequence[Replay], values: Iterable[Value] | None = None
-) -> MemoryPlan:
-    """Plan `values`, the program's own by default; `replays` are those of the program."""
-    own = program.values if values is None else tuple(values)
+def plan_anew(program: Program, replays: Sequence[Replay]) -> MemoryPlan:
+    """Plan a program, changed or not; `replays` are those of the program as XLA compiled it."""
     preset = {
         item.number
         for item in program.allocations
-        if item.role == "temp" and item.color in _PRESET_COLORS
+        if item.role == "temp" and item.color in PRESET_COLORS
     }
-    planned = [value for value in own if value.allocation not in preset]
+    planned = [value for value in program.values if value.allocation not in preset]
     chosen = choose_blocks(program, planned)
-    return MemoryPlan(
-        chosen.blocks,
-        tuple(_heaps(program, replays, planned, chosen)),
-        _given_bytes(program, preset),
-    )
-
-
-def _given_bytes(program: Program, preset: set[int]) -> dict[int, int]:
-    """Add up what is not planned: preset memory, and allocations without live values."""
-    with_values = {value.allocation for value in program.values}
-    given: defaultdict[int, int] = defaultdict(int)
-    for item in program.allocations:
-        is_planned = item.number in with_values and item.number not in preset
-        if item.role != "threadLocal" and not is_planned:
-            given[item.color] += item.size_bytes
-    return dict(given)
+    heaps = tuple(_heaps(program, replays, planned, chosen))
+    return MemoryPlan(chosen.blocks, heaps, program.given_bytes)
 
 
 def _heaps(

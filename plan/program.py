@@ -12,9 +12,9 @@ the facts come from.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-__all__ = ["Allocation", "Overwrite", "Program", "Role", "Value"]
+__all__ = ["PRESET_COLORS", "Allocation", "Overwrite", "Program", "Role", "Value"]
 
 Role = Literal["parameter", "output", "temp", "constant", "threadLocal", "liveOut"]
 
@@ -61,6 +61,12 @@ class Value(NamedTuple):
     allocation: int
     """Number of the allocation that XLA chose."""
     offset_bytes: int
+    instruction: str = ""
+    """The defining one."""
+    is_in_entry: bool = True
+    """Whether the entry computation defines it."""
+    is_stored: bool = False
+    """A constant or an entry parameter, which its allocation is for."""
     is_table: bool = False
     """A tuple's pointer table."""
     is_copy: bool = False
@@ -68,6 +74,8 @@ class Value(NamedTuple):
     """Appears in the result of the entry computation."""
     operands: tuple[int, ...] = ()
     """Values that its instruction reads as arrays, in the order of the operands."""
+    reads: tuple[int, ...] = ()
+    """All values that its instruction reads, elements of tuples too."""
 
 
 @dataclass(frozen=True)
@@ -78,45 +86,29 @@ class Program:
     allocations: tuple[Allocation, ...]
     overwrites: Mapping[int, tuple[Overwrite, ...]]
     """By id of the value that overwrites: its operands, in their order."""
-    end: int
-    """One past the last step."""
     alignments: tuple[int, ...]
     """Those that the platform may have used, most likely first."""
+    given_bytes: Mapping[int, int]
+    """By colour, what every plan takes as it is: memory that XLA assigned before all else, and
+    allocations without a live range; thread-local ones do not count."""
+
+    @cached_property
+    def by_id(self) -> dict[int, Value]:
+        """The values by their id."""
+        return {value.value_id: value for value in self.values}
 
     @cached_property
     def sets(self) -> dict[int, tuple[Value, ...]]:
         """Members of each buffer set."""
         return members_of_sets(self.values)
 
-    @cached_property
-    def allocation_by_number(self) -> dict[int, Allocation]:
-        """The allocations by their number."""
-        return {item.number: item for item in self.allocations}
-
     def stored_in(self, value: Value) -> Allocation | None:
-        """Return the allocation of a constant or of an entry parameter that a value is.
-
-        Of the values in such an allocation, those are it that begin the program.
-        """
-        allocation = self.allocation_by_number[value.allocation]
-        if (
-            allocation.role not in ("constant", "parameter")
-            or value.value_id != (self._first_value[value.allocation])
-        ):
-            return None
-        return allocation
+        """Return the allocation of the constant or entry parameter that a value is."""
+        return self._allocation_by_number[value.allocation] if value.is_stored else None
 
     @cached_property
-    def _first_value(self) -> dict[int, int]:
-        order = sorted(self.values, key=lambda value: (value.first, value.last, value.value_id))
-        first: dict[int, int] = {}
-        for value in order:
-            first.setdefault(value.allocation, value.value_id)
-        return first
-
-    def replaced(self, changed: Mapping[int, Value]) -> tuple[Value, ...]:
-        """Return the values, some of them replaced by id."""
-        return tuple(changed.get(value.value_id, value) for value in self.values)
+    def _allocation_by_number(self) -> dict[int, Allocation]:
+        return {item.number: item for item in self.allocations}
 
 
 def members_of_sets(values: Iterable[Value]) -> dict[int, tuple[Value, ...]]:
@@ -125,3 +117,7 @@ def members_of_sets(values: Iterable[Value]) -> dict[int, tuple[Value, ...]]:
     for value in values:
         members.setdefault(value.buffer_set, []).append(value)
     return {name: tuple(values) for name, values in members.items()}
+
+
+PRESET_COLORS: Final = frozenset((1,))
+"""Memory that TPUs assign before all else (VMEM): its temporary blocks are taken as they are."""

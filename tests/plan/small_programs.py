@@ -9,7 +9,7 @@ def value(value_id, first, last, size=16, **facts):
     return Value(value_id, size, first=first, last=last, **given)
 
 
-def program(*values, allocations=(), overwrites=None, end=10, alignments=(16,)):
+def program(*values, allocations=(), overwrites=None, given=None):
     if not any(item.role == "temp" for item in allocations):
         allocations = (*allocations, Allocation(9, 0, 0, "temp"))
-    return Program(values, tuple(allocations), overwrites or {}, end, alignments)
+    return Program(values, tuple(allocations), overwrites or {}, (16,), given or {})

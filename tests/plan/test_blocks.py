@@ -32,7 +32,9 @@ def test_an_output_takes_only_a_block_of_its_size():
 
 
 def test_a_donated_parameter_is_free_after_its_end_and_another_never_is():
-    values = (value(1, 0, 2, 64, allocation=0), value(2, 0, 2, 64, allocation=1), value(3, 3, 5))
+    donated = value(1, 0, 2, 64, allocation=0, is_stored=True)
+    given = value(2, 0, 2, 64, allocation=1, is_stored=True)
+    values = (donated, given, value(3, 3, 5))
     assert chosen(*values, allocations=(DONATED, GIVEN)) == ([[1, 3], [2]], [])
 
 

@@ -51,7 +51,7 @@ def test_a_heap_between_tables_begins_where_its_first_value_does():
 
 def test_planned_anew_without_a_change_nothing_changes():
     values = (
-        value(1, 0, 10, 64, allocation=0),
+        value(1, 0, 10, 64, allocation=0, is_stored=True),
         value(2, 1, 3, 32, allocation=1),
         value(3, 2, 4, 16, allocation=1, offset_bytes=32),
     )
@@ -66,5 +66,5 @@ def test_planned_anew_without_a_change_nothing_changes():
 
 def test_what_has_no_live_range_stays_and_thread_local_memory_does_not_count():
     others = (Allocation(2, 40, 0, "constant"), Allocation(3, 1000, 0, "threadLocal"))
-    made = program(value(1, 0, 3, allocation=1), allocations=(temp(16), *others))
+    made = program(value(1, 0, 3, allocation=1), allocations=(temp(16), *others), given={0: 40})
     assert plan_anew(made, replay(made)).reserved_bytes() == 56

@@ -1,0 +1,60 @@
+"""Changes of named values: gone, shorter, smaller. The schedule stays as it is."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from xlagraph.plan.program import Program, Value, members_of_sets
+
+__all__ = ["cut", "shrunk", "without"]
+
+
+def without(program: Program, value_ids: Collection[int]) -> Program:
+    """Return the program in which these values do not exist."""
+    gone = frozenset(value_ids)
+    return _with_set_sizes(
+        replace(
+            program, values=tuple(value for value in program.values if value.value_id not in gone)
+        )
+    )
+
+
+def cut(program: Program, last_by_id: Mapping[int, int]) -> Program:
+    """Return the program in which these values end earlier: at a step, or as they begin."""
+
+    def shorter(value: Value) -> Value:
+        last = last_by_id.get(value.value_id, value.last)
+        return value._replace(last=max(value.first, min(value.last, last)))
+
+    return _each(program, shorter)
+
+
+def shrunk(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
+    """Return the program in which these values take this part of their bytes, rounded up.
+
+    A buffer set is as large as its largest member: all of them shrink where all are named.
+    """
+    smaller = {
+        value.value_id: -(-value.size_bytes * factor.numerator // factor.denominator)
+        for value in program.values
+        if (factor := factor_by_id.get(value.value_id)) is not None and not value.is_table
+    }
+    return _with_set_sizes(
+        _each(
+            program,
+            lambda value: value._replace(size_bytes=smaller.get(value.value_id, value.size_bytes)),
+        )
+    )
+
+
+def _each(program: Program, changed: Callable[[Value], Value]) -> Program:
+    return replace(program, values=tuple([changed(value) for value in program.values]))
+
+
+def _with_set_sizes(program: Program) -> Program:
+    """Give each member the size of the largest of its set."""
+    sizes = {
+        name: max(value.size_bytes for value in members)
+        for name, members in members_of_sets(program.values).items()
+    }
+    return _each(program, lambda value: value._replace(size_bytes=sizes[value.buffer_set]))
