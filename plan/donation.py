@@ -6,11 +6,11 @@ copy (`CopyInsertion`, xla/service/copy_insertion.cc: it knows dependencies, not
 which is made later).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from xlagraph.plan.program import Overwrite, Program, Value
+from xlagraph.plan.program import Program, Value
 
 __all__ = ["Donation", "Donor", "donate"]
 
@@ -34,62 +34,87 @@ class Donation:
     """The result is written over the parameter."""
     copied: tuple[Donor, ...]
     """The compiler copies the parameter first."""
+    start: int
+    """Step at which the copies were put in, one after the other."""
+
+    def step_before(self, step: int) -> int:
+        """Return the step of the unchanged schedule that a step was."""
+        if step < self.start:
+            return step
+        return max(self.start, step - len(self.copied))
 
 
-def donate(program: Program, donors: Iterable[Donor]) -> Donation:
-    """Return the program as the compiler makes it when these parameters are donated."""
-    donors = tuple(donors)
-    dependencies = _dependencies(program.values)
-    readers = _readers(program.values)
+def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -> Donation:
+    """Return the program as the compiler makes it when these parameters are donated.
+
+    `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs.
+    """
+    donors = sorted(donors, key=lambda donor: donor.parameter)
+    readers = _Readers(program.values)
     in_place: list[Donor] = []
     copied: list[Donor] = []
     for donor in donors:
-        is_free = _is_read_before(program, donor, dependencies, readers)
+        is_free = _is_read_before(program, donor, readers, knows_schedule=knows_schedule)
         (in_place if is_free else copied).append(donor)
+    start = _first_computing_step(program.values)
     changed = _with_copies(_without_own_copies(program, in_place), copied)
-    return Donation(_joined(changed, donors), tuple(in_place), tuple(copied))
+    later = [
+        donor._replace(needed_until=donor.needed_until + len(copied))
+        if donor.needed_until >= start
+        else donor
+        for donor in in_place
+    ]
+    return Donation(_joined(changed, (*later, *copied)), tuple(in_place), tuple(copied), start)
 
 
-def _dependencies(values: Iterable[Value]) -> dict[str, set[str]]:
-    """Return for each instruction those whose values it reads."""
-    values = tuple(values)
-    defining = {value.value_id: value.instruction for value in values}
-    found: dict[str, set[str]] = {}
-    for value in values:
-        sources = found.setdefault(value.instruction, set())
-        sources.update(defining[read] for read in value.reads if read in defining)
-    return found
+class _Readers:
+    """Who reads what in the entry computation, and what an instruction depends on."""
 
-
-def _readers(values: Iterable[Value]) -> dict[int, dict[str, list[Value]]]:
-    """Return for each value the instructions of the entry computation that read it."""
-    readers: dict[int, dict[str, list[Value]]] = {}
-    for value in values:
-        if value.is_in_entry:
+    def __init__(self, values: Iterable[Value]) -> None:
+        values = tuple(values)
+        defining = {value.value_id: value.instruction for value in values}
+        self.by_value: dict[int, dict[str, Value]] = {}
+        """By value, then by the instruction that reads it: one of the values that it makes."""
+        self._sources: dict[str, set[str]] = {}
+        for value in values:
+            sources = self._sources.setdefault(value.instruction, set())
             for read in value.reads:
-                readers.setdefault(read, {}).setdefault(value.instruction, []).append(value)
-    return readers
+                if read in defining:
+                    sources.add(defining[read])
+                if value.is_in_entry:
+                    self.by_value.setdefault(read, {})[value.instruction] = value
+
+    def before(self, instruction: str) -> set[str]:
+        """Return the instructions that an instruction depends on."""
+        found: set[str] = set()
+        stack = [instruction]
+        while stack:
+            for source in self._sources.get(stack.pop(), ()):
+                if source not in found:
+                    found.add(source)
+                    stack.append(source)
+        return found
 
 
 def _is_read_before(
-    program: Program,
-    donor: Donor,
-    dependencies: Mapping[str, set[str]],
-    readers: Mapping[int, Mapping[str, list[Value]]],
+    program: Program, donor: Donor, readers: _Readers, *, knows_schedule: bool
 ) -> bool:
-    """Whether every reader of the parameter must run before its bytes are written."""
+    """Whether every reader of the parameter surely runs before its bytes are written."""
     written = _first_written(program, donor)
     if written is None:
-        return donor.needed_until <= program.by_id[donor.output].first
-    before = _ancestors(written.instruction, dependencies)
-    for instruction, defined in readers.get(donor.parameter, {}).items():
-        if instruction == written.instruction:
-            may = program.overwrites.get(written.value_id, ())
-            if not any(item.value_id == donor.parameter for item in may):
-                return False
-        elif instruction not in before and not _is_own_copy(program, defined[0], donor):
+        return True
+    others = dict(readers.by_value.get(donor.parameter, {}))
+    if others.pop(written.instruction, None) is not None:
+        may = program.overwrites.get(written.value_id, ())
+        if not any(item.value_id == donor.parameter for item in may):
             return False
-    return True
+    if knows_schedule and donor.needed_until <= written.first:
+        return True
+    before = readers.before(written.instruction)
+    return all(
+        instruction in before or _is_own_copy(program, value, donor)
+        for instruction, value in others.items()
+    )
 
 
 def _first_written(program: Program, donor: Donor) -> Value | None:
@@ -106,20 +131,10 @@ def _is_own_copy(program: Program, value: Value, donor: Donor) -> bool:
     """Whether a value is the copy that begins the result's set: it is what donation spares."""
     return (
         value.is_copy
+        and value.value_id != donor.output
         and value.operands == (donor.parameter,)
         and value.buffer_set == program.by_id[donor.output].buffer_set
     )
-
-
-def _ancestors(instruction: str, dependencies: Mapping[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    stack = [instruction]
-    while stack:
-        for source in dependencies.get(stack.pop(), ()):
-            if source not in found:
-                found.add(source)
-                stack.append(source)
-    return found
 
 
 def _without_own_copies(program: Program, donors: Iterable[Donor]) -> Program:
@@ -134,52 +149,72 @@ def _without_own_copies(program: Program, donors: Iterable[Donor]) -> Program:
     )
 
 
-def _with_copies(program: Program, donors: Iterable[Donor]) -> Program:
-    """Add a copy of each parameter at the start of the program, which all readers read."""
-    copy_of: dict[int, int] = {}
-    copies: list[Value] = []
-    start = min((value.first for value in program.values if value.first > 0), default=0)
+def _with_copies(program: Program, donors: Sequence[Donor]) -> Program:
+    """Add a copy of each parameter before anything is computed; all readers read the copies.
+
+    Each copy is a step of its own, so that the bytes of one parameter are free for the next.
+    """
+    start = _first_computing_step(program.values)
+    copy_of: dict[int, Value] = {}
     unused_id = max(program.by_id, default=0) + 1
     for number, donor in enumerate(donors):
         parameter = program.by_id[donor.parameter]
-        copy = parameter._replace(
+        copy_of[donor.parameter] = parameter._replace(
             value_id=unused_id + number,
             buffer_set=unused_id + number,
-            first=start,
-            last=max(start, donor.needed_until),
+            first=start + number,
+            last=max(donor.needed_until, start) + len(donors),
             is_copy=True,
             is_stored=False,
-            instruction=f"copy of {parameter.instruction}",
             lives_out=False,
+            instruction=f"copy of {parameter.instruction}",
             operands=(donor.parameter,),
             reads=(donor.parameter,),
             allocation=_NOWHERE,
         )
-        copies.append(copy)
-        copy_of[donor.parameter] = copy.value_id
-    values = tuple(_reading(value, copy_of, start) for value in program.values)
+
+    def changed(value: Value) -> Value:
+        if (copy := copy_of.get(value.value_id)) is not None:
+            return value._replace(last=copy.first)
+        return _reading_copies(_later(value, start, len(donors)), copy_of)
+
     overwrites = {
         value_id: tuple(
-            Overwrite(copy_of.get(item.value_id, item.value_id), item.is_operand) for item in found
+            item._replace(value_id=copy_of[item.value_id].value_id)
+            if item.value_id in copy_of
+            else item
+            for item in found
         )
         for value_id, found in program.overwrites.items()
     }
-    return replace(program, values=(*values, *copies), overwrites=overwrites)
+    values = (*map(changed, program.values), *copy_of.values())
+    return replace(program, values=values, overwrites=overwrites)
 
 
-_NOWHERE = -1
+_NOWHERE: Final = -1
 """Allocation of a value that XLA's own plan does not have."""
 
 
-def _reading(value: Value, copy_of: Mapping[int, int], start: int) -> Value:
-    """Return a value that reads copies in place of what they are copies of."""
-    if value.value_id in copy_of:
-        return value._replace(last=start)
-    if not any(read in copy_of for read in value.reads):
-        return value
+def _first_computing_step(values: Iterable[Value]) -> int:
+    """Return the step after the constants and parameters that the schedule begins with."""
+    return min((value.first for value in values if not value.is_stored), default=0)
+
+
+def _later(value: Value, start: int, steps: int) -> Value:
+    """Return a value after steps were put before `start`."""
     return value._replace(
-        operands=tuple(copy_of.get(read, read) for read in value.operands),
-        reads=tuple(copy_of.get(read, read) for read in value.reads),
+        first=value.first + steps if value.first >= start else value.first,
+        last=value.last + steps if value.last >= start else value.last,
+    )
+
+
+def _reading_copies(value: Value, copy_of: Mapping[int, Value]) -> Value:
+    if copy_of.keys().isdisjoint(value.reads):
+        return value
+    ids = {read: copy.value_id for read, copy in copy_of.items()}
+    return value._replace(
+        operands=tuple(ids.get(read, read) for read in value.operands),
+        reads=tuple(ids.get(read, read) for read in value.reads),
     )
 
 
@@ -192,8 +227,7 @@ def _joined(program: Program, donors: Iterable[Donor]) -> Program:
         parameter = changed[donor.parameter]
         freed.add(parameter.allocation)
         name = changed[donor.output].buffer_set
-        if parameter.last > donor.needed_until:
-            parameter = parameter._replace(last=donor.needed_until)
+        parameter = parameter._replace(last=min(parameter.last, donor.needed_until))
         changed[donor.parameter] = parameter._replace(buffer_set=name)
         members = [value for value in changed.values() if value.buffer_set == name]
         changed.update(_cut(members))

@@ -1,0 +1,1 @@
+"""Plan the memory of a compilation anew, under changes."""

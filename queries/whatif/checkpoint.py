@@ -1,0 +1,118 @@
+"""What a checkpoint around a scope would free: what is made forward there and read backward.
+
+A value is made forward or backward as its op name says (`transpose(…)` is backward). Of the
+forward values of the scope those that another scope reads are kept, they are its inputs and
+outputs; the others end with their last forward reader. A loop that stacks values for the
+backward loop (`lax.scan`) loses the stacks, but for the smallest, which stands for its carry.
+
+The compiler makes the values again when they are read backward. When, the plan cannot tell:
+the least is that they take nothing, the most that each lives from its first reader on.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from xlagraph.plan.changes import cut, without
+from xlagraph.plan.program import Program, Value
+from xlagraph.queries.errors import NoSuchName
+from xlagraph.queries.whatif.compiled import Compiled
+from xlagraph.queries.whatif.patterns import in_scope
+
+__all__ = ["Checkpoint", "checkpoint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A program with a checkpoint: what it takes at least, and at most."""
+
+    least: Program
+    most: Program
+    freed: int
+    """Values that are no longer kept for the backward pass."""
+
+
+def checkpoint(compiled: Compiled, program: Program, scope: str) -> Checkpoint:
+    """Put a checkpoint around a scope; NoSuchName if it makes nothing that is read backward."""
+    made = [value for value in program.values if _is_forward(compiled, value, scope)]
+    if not made:
+        raise NoSuchName(f"no value is made forward in a scope that is called '{scope}'", ())
+    stacks = _stacks(compiled, program, made)
+    kept_until: dict[int, int] = {}
+    again: list[Value] = []
+    unused_id = max(program.by_id) + 1
+    for value in made:
+        if value.buffer_set in stacks or value.is_stored or value.is_table or value.lives_out:
+            continue
+        backward, forward = _readers(compiled, program, value)
+        is_shared = any(not _is_forward(compiled, reader, scope) for reader in forward)
+        if not backward or is_shared:
+            continue
+        kept_until[value.value_id] = max((reader.first for reader in forward), default=value.first)
+        first = min(reader.first for reader in backward)
+        again.append(
+            value._replace(
+                value_id=unused_id + len(again),
+                buffer_set=unused_id + len(again),
+                first=first,
+                last=max(first, max(reader.first for reader in backward)),
+            )
+        )
+    if not kept_until and not stacks:
+        raise NoSuchName(f"nothing that '{scope}' makes is kept for the backward pass", ())
+    gone = {value.value_id for value in program.values if value.buffer_set in stacks}
+    least = without(cut(program, kept_until), gone)
+    carry = _smallest_stack(program, stacks)
+    most = without(cut(program, kept_until), gone - carry)
+    most = replace(most, values=(*most.values, *again))
+    return Checkpoint(least, most, len(kept_until) + len(stacks))
+
+
+def _is_forward(compiled: Compiled, value: Value, scope: str) -> bool:
+    facts = compiled.facts.get(value.value_id)
+    op_name = facts.op_name if facts is not None else None
+    return op_name is not None and "transpose(" not in op_name and in_scope(scope, op_name)
+
+
+def _is_backward(compiled: Compiled, value: Value) -> bool:
+    facts = compiled.facts.get(value.value_id)
+    return facts is not None and "transpose(" in (facts.op_name or "")
+
+
+def _readers(compiled: Compiled, program: Program, value: Value) -> tuple[list[Value], list[Value]]:
+    """Return the values that are made from a value, backward and forward."""
+    by_id = program.by_id
+    readers = [by_id[item] for item in compiled.readers.get(value.value_id, ()) if item in by_id]
+    arrays = [reader for reader in readers if not reader.is_table]
+    backward = [reader for reader in arrays if _is_backward(compiled, reader)]
+    return backward, [reader for reader in arrays if not _is_backward(compiled, reader)]
+
+
+def _stacks(compiled: Compiled, program: Program, made: Collection[Value]) -> set[int]:
+    """Return the buffer sets that a forward loop of the scope fills for a backward one."""
+    found = set()
+    for name in {value.buffer_set for value in made if not value.is_in_entry}:
+        members = program.sets[name]
+        if any(value.lives_out or value.is_stored for value in members):
+            continue
+        fills = any(
+            "dynamic_update_slice" in (compiled.facts[value.value_id].op_name or "")
+            for value in members
+            if value.value_id in compiled.facts
+        )
+        reads_back = any(
+            _is_backward(compiled, program.by_id[reader])
+            for value in members
+            for reader in compiled.readers.get(value.value_id, ())
+            if reader in program.by_id
+        )
+        if fills and reads_back:
+            found.add(name)
+    return found
+
+
+def _smallest_stack(program: Program, stacks: Collection[int]) -> set[int]:
+    """Return the values of one stack: what the loop carries must be kept in any case."""
+    if not stacks:
+        return set()
+    name = min(stacks, key=lambda name: (program.sets[name][0].size_bytes, name))
+    return {value.value_id for value in program.sets[name]}

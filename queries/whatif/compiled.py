@@ -1,0 +1,271 @@
+"""A compilation as the graph holds it, as planning wants it."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.plan.program import PRESET_COLORS, Allocation, Overwrite, Program, Role, Value
+
+__all__ = ["Compiled", "ValueFacts", "read_compiled"]
+
+_PROGRAM: Final = load_statement(__file__, "program")
+_ALLOCATIONS: Final = load_statement(__file__, "allocations")
+_VALUES: Final = load_statement(__file__, "values")
+_USES: Final = load_statement(__file__, "uses")
+_OVERWRITES: Final = load_statement(__file__, "overwrites")
+_RESULTS: Final = load_statement(__file__, "results")
+
+_ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
+    "cpu": (64, 16),
+    "gpu": (256, 128),
+    "rocm": (256, 128),
+}
+"""By platform, largest first: each dump shows which one it is."""
+_ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
+
+
+class ValueFacts(NamedTuple):
+    """What names a value, and what planning does not need."""
+
+    value_id: int
+    label: str
+    shape: str
+    """With layout."""
+    dtype: str | None
+    opcode: str | None
+    op_name: str | None
+    """Of what it belongs to; its own where that is all that is known."""
+    own_op_name: str | None
+    source_lines: tuple[str, ...]
+    """`file:line` of its own, of what it belongs to, and of the user's."""
+    live_until: int | None
+    last_use: int | None
+    needed_until: int | None
+    """Of an entry parameter."""
+    color: int
+    parameter: tuple[int, str] | None
+    """Number and shape index of the entry parameter that it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compilation whose memory can be planned anew."""
+
+    key: str
+    platform: str | None
+    program: Program
+    facts: Mapping[int, ValueFacts]
+    """By value id; those without a live range too."""
+    results: tuple[int, ...]
+    """Value ids in the order of the program's results."""
+    readers: Mapping[int, tuple[int, ...]]
+    """By value id: the values that are made from it."""
+    has_sets: bool
+    """Whether a module text said which values share an address; else nothing is planned anew."""
+    has_ranges: bool
+    reserved_bytes: Mapping[int, int]
+    """By colour, in XLA's own plan, thread-local memory left out."""
+
+
+def read_compiled(graph: Graph, compilation: str) -> Compiled:
+    """Read a compilation, given by its whole key."""
+
+    def rows(statement: str) -> list[dict[str, Cell]]:
+        return graph.query(statement, {"compilation": compilation}).mappings()
+
+    (about,) = rows(_PROGRAM)
+    allocations = tuple(_allocation(row) for row in rows(_ALLOCATIONS))
+    found = rows(_VALUES)
+    results = [(_text(row["shapeIndex"]), _number(row["valueId"])) for row in rows(_RESULTS)]
+    program, readers = _program(
+        found, allocations, rows(_USES), rows(_OVERWRITES), {value for _, value in results}, about
+    )
+    reserved: defaultdict[int, int] = defaultdict(int)
+    for item in allocations:
+        if item.role != "threadLocal":
+            reserved[item.color] += item.size_bytes
+    stored = {value.value_id for value in program.values if value.is_stored}
+    parameters = {
+        item.number: (item.parameter_number, item.shape_index or "{}")
+        for item in allocations
+        if item.parameter_number is not None
+    }
+    return Compiled(
+        compilation,
+        _text_or_none(about["platform"]),
+        program,
+        {_number(row["valueId"]): _facts(row, stored, parameters) for row in found},
+        tuple(value for _, value in sorted(results, key=lambda item: _index_key(item[0]))),
+        readers,
+        any(row["bufferSet"] is not None for row in found) and about["result"] is not None,
+        about["scheduleLength"] is not None,
+        dict(reserved),
+    )
+
+
+def _program(
+    found: Sequence[Mapping[str, Cell]],
+    allocations: tuple[Allocation, ...],
+    uses: Sequence[Mapping[str, Cell]],
+    overwrites: Sequence[Mapping[str, Cell]],
+    results: set[int],
+    about: Mapping[str, Cell],
+) -> tuple[Program, dict[int, tuple[int, ...]]]:
+    operands: defaultdict[str, list[int]] = defaultdict(list)
+    reads: defaultdict[str, list[int]] = defaultdict(list)
+    for row in sorted(uses, key=lambda row: _number(row["operand"])):
+        reads[str(row["instruction"])].append(_number(row["valueId"]))
+        if row["operandIndex"] in (None, "{}"):
+            operands[str(row["instruction"])].append(_number(row["valueId"]))
+    ranged = [row for row in found if row["liveFrom"] is not None]
+    sizes: defaultdict[int, int] = defaultdict(int)
+    for row in ranged:
+        sizes[_set(row)] = max(sizes[_set(row)], _number(row["sizeBytes"]))
+    entry = next((row["computation"] for row in found if _number(row["valueId"]) in results), None)
+    stored = _stored(ranged, allocations)
+    values = tuple(
+        [
+            Value(
+                _number(row["valueId"]),
+                sizes[_set(row)],
+                _number(row["memorySpace"] or 0),
+                _set(row),
+                _number(row["liveFrom"]),
+                _number(row["liveUntil"]),
+                _number(row["postOrder"]) if row["postOrder"] is not None else _LAST,
+                _number(row["allocation"]),
+                _number(row["offsetBytes"]),
+                instruction=str(row["name"]),
+                is_in_entry=row["computation"] == entry,
+                is_stored=row["valueId"] in stored,
+                is_table=row["dtype"] == "tuple",
+                is_copy=row["opcode"] == "copy",
+                lives_out=row["valueId"] in results,
+                operands=tuple(operands[str(row["name"])]) if row["shapeIndex"] is None else (),
+                reads=tuple(dict.fromkeys(reads[str(row["name"])])),
+            )
+            for row in ranged
+        ]
+    )
+    may: defaultdict[int, list[Overwrite]] = defaultdict(list)
+    for row in overwrites:
+        may[_number(row["valueId"])].append(
+            Overwrite(_number(row["overwritten"]), is_operand=bool(row["isOperand"]))
+        )
+    platform = _text_or_none(about["platform"])
+    program = Program(
+        values,
+        allocations,
+        {value_id: tuple(found) for value_id, found in may.items()},
+        _ALIGNMENTS.get(platform, _ALIGNMENTS_OF_OTHERS),
+        _given_bytes(values, allocations),
+    )
+    readers: defaultdict[int, list[int]] = defaultdict(list)
+    for value in values:
+        for read in value.reads:
+            readers[read].append(value.value_id)
+    return program, {value_id: tuple(found) for value_id, found in readers.items()}
+
+
+_LAST: Final = 1 << 40
+"""Place in the post-order of what no text mentions."""
+
+
+def _stored(
+    ranged: Sequence[Mapping[str, Cell]], allocations: Sequence[Allocation]
+) -> frozenset[int]:
+    """Return the constants and entry parameters: of the values there those that begin it."""
+    kept = {item.number for item in allocations if item.role in ("constant", "parameter")}
+    first: dict[int, int] = {}
+    for row in sorted(
+        ranged,
+        key=lambda row: tuple(map(_number, (row["liveFrom"], row["liveUntil"], row["valueId"]))),
+    ):
+        number = _number(row["allocation"])
+        if number in kept:
+            first.setdefault(number, _number(row["valueId"]))
+    return frozenset(first.values())
+
+
+def _given_bytes(values: Sequence[Value], allocations: Sequence[Allocation]) -> dict[int, int]:
+    with_values = {value.allocation for value in values}
+    given: defaultdict[int, int] = defaultdict(int)
+    for item in allocations:
+        is_preset = item.role == "temp" and item.color in PRESET_COLORS
+        if item.role != "threadLocal" and (is_preset or item.number not in with_values):
+            given[item.color] += item.size_bytes
+    return dict(given)
+
+
+def _allocation(row: Mapping[str, Cell]) -> Allocation:
+    role: Role = "temp"
+    for known in ("parameter", "output", "constant", "threadLocal", "liveOut"):
+        if row["role"] == known:
+            role = known
+    number = row["parameterNumber"]
+    return Allocation(
+        _number(row["number"]),
+        _number(row["sizeBytes"]),
+        _number(row["memorySpace"] or 0),
+        role,
+        maybe_live_out=bool(row["maybeLiveOut"]),
+        parameter_number=None if number is None else _number(number),
+        shape_index=_text_or_none(row["shapeIndex"]),
+    )
+
+
+def _facts(
+    row: Mapping[str, Cell], stored: set[int], parameters: Mapping[int, tuple[int, str]]
+) -> ValueFacts:
+    value_id = _number(row["valueId"])
+    own = _text_or_none(row["opName"])
+    places = (("sourceFile", "sourceLine"), ("attributedFile", "attributedLine"))
+    lines = [
+        f"{row[file]}:{row[line]}"
+        for file, line in (*places, ("userFile", "userLine"))
+        if row[file] is not None and row[line] is not None
+    ]
+    return ValueFacts(
+        value_id,
+        _text(row["label"]),
+        _text(row["shape"]) + (_text_or_none(row["layout"]) or ""),
+        _text_or_none(row["dtype"]),
+        _text_or_none(row["opcode"]),
+        _text_or_none(row["attributedOpName"]) or own,
+        own,
+        tuple(dict.fromkeys(lines)),
+        _number_or_none(row["liveUntil"]),
+        _number_or_none(row["lastUse"]),
+        _number_or_none(row["neededUntil"]),
+        _number(row["memorySpace"] or 0),
+        parameters.get(_number(row["allocation"])) if value_id in stored else None,
+    )
+
+
+def _set(row: Mapping[str, Cell]) -> int:
+    return _number(row["valueId"] if row["bufferSet"] is None else row["bufferSet"])
+
+
+def _index_key(index: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in index[1:-1].split(",") if part)
+
+
+def _number(cell: Cell) -> int:
+    if not isinstance(cell, int):
+        raise TypeError(f"a number was expected, not {cell!r}")
+    return cell
+
+
+def _number_or_none(cell: Cell) -> int | None:
+    return None if cell is None else _number(cell)
+
+
+def _text(cell: Cell) -> str:
+    return "{}" if cell is None else str(cell)
+
+
+def _text_or_none(cell: Cell) -> str | None:
+    return None if cell is None else str(cell)

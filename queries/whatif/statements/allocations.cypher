@@ -1,0 +1,6 @@
+// The buffers of XLA's plan
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation) WHERE c.state = 'complete'
+RETURN a.number AS number, a.sizeBytes AS sizeBytes, a.memorySpace AS memorySpace,
+       a.role AS role, a.maybeLiveOut AS maybeLiveOut, a.parameterNumber AS parameterNumber,
+       a.shapeIndex AS shapeIndex
+ORDER BY number

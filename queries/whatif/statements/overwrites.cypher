@@ -1,0 +1,7 @@
+// Which value XLA may write over which operand
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation) WHERE c.state = 'complete'
+MATCH (a)-[:HOLDS]->(v:Value)
+MATCH (v)-[m:MAY_OVERWRITE]->(w:Value)
+RETURN v.valueId AS valueId, w.valueId AS overwritten, m.operand AS operand,
+       m.isOperand AS isOperand
+ORDER BY valueId, operand, overwritten

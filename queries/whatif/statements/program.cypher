@@ -1,0 +1,4 @@
+// What planning needs of a compilation as a whole
+MATCH (c:Compilation {key: $compilation}) WHERE c.state = 'complete'
+RETURN c.platform AS platform, c.result AS result, c.scheduleLength AS scheduleLength,
+       c.reservedBytes AS reservedBytes

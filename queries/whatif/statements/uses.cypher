@@ -1,0 +1,7 @@
+// Which instruction reads which value
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation) WHERE c.state = 'complete'
+MATCH (a)-[:HOLDS]->(v:Value)
+MATCH (v)-[u:USED_BY]->(i:Instruction)
+RETURN i.name AS instruction, u.operand AS operand, u.operandIndex AS operandIndex,
+       v.valueId AS valueId
+ORDER BY instruction, operand, operandIndex, valueId

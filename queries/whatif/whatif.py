@@ -1,0 +1,345 @@
+"""What a compilation would reserve under changes: its memory planned anew, as XLA does."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.graph.engine import Graph
+from xlagraph.plan.changes import cut, shrunk, without
+from xlagraph.plan.donation import Donation, Donor, donate
+from xlagraph.plan.planning import MemoryPlan, plan_anew
+from xlagraph.plan.program import Program
+from xlagraph.plan.replay import Replay, replay
+from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
+from xlagraph.queries.selection.compilations import find_compilation
+from xlagraph.queries.whatif.checkpoint import checkpoint
+from xlagraph.queries.whatif.compiled import Compiled, ValueFacts, read_compiled
+from xlagraph.queries.whatif.donors import donors, is_donated, parameters
+from xlagraph.queries.whatif.patterns import matching
+
+__all__ = [
+    "Changes",
+    "DonatedParameter",
+    "Holder",
+    "WhatIf",
+    "parse_factor",
+    "plan_compiled",
+    "whatif",
+]
+
+_HOLDERS: Final = 10
+_GPUS: Final = ("gpu", "rocm")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to change; nothing by default. Patterns are those of `xlagraph.queries.whatif`."""
+
+    donate: tuple[str, ...] = ()
+    """Parameters by number, label or op name; `all`."""
+    without: tuple[str, ...] = ()
+    """Values that are gone."""
+    until_last_use: tuple[str, ...] = ()
+    """Values that are freed as they are last read."""
+    shrink: tuple[tuple[str, Fraction], ...] = ()
+    """Values that take this part of their bytes."""
+    checkpoint: tuple[str, ...] = ()
+    """Scopes to put a checkpoint around."""
+
+    def __bool__(self) -> bool:
+        return self != Changes()
+
+
+@dataclass(frozen=True, slots=True)
+class DonatedParameter:
+    """What becomes of a parameter that is donated."""
+
+    parameter: str
+    """Label; so is the next."""
+    output: str | None
+    """Result that takes its bytes; None where none has its shape and type."""
+    size_bytes: int
+    outcome: str
+    """`in place`, `copied first`, or `no output`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A value that is live at the new peak of the temporary block."""
+
+    value: str
+    size_bytes: int
+    shape: str
+    op_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """XLA's plan of memory space 0, the plan replayed, made anew, and made under changes."""
+
+    compilation: str
+    temp_bytes: int
+    """Of XLA's temporary blocks."""
+    temp_bytes_replayed: int
+    """The same blocks packed again."""
+    offsets_equal: bool
+    """Whether every value of theirs was given the offset that XLA gave it."""
+    reserved_bytes: int
+    """In XLA's plan, thread-local memory left out."""
+    reserved_bytes_replanned: int | None
+    """Planned wholly anew without a change; None without module text, as are the next five."""
+    reserved_bytes_after: int | None
+    reserved_bytes_at_most: int | None
+    """Where the effect is a range; else None."""
+    temp_bytes_after: int | None
+    peak_step_after: int | None
+    """Step of the compilation's schedule at which most of the temporary block is live."""
+    lower_bound_bytes: int | None
+    """Least that the temporary block takes with these values, however they are packed."""
+    holders: tuple[Holder, ...]
+    """What is live at that step in the temporary block, the largest first."""
+    donated: tuple[DonatedParameter, ...]
+    assumptions: tuple[str, ...]
+    """What the figures rest on, and why not to trust them."""
+    notes: tuple[str, ...]
+    """Which compilation was chosen."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the plan as it is was given back to the byte, replayed and made anew."""
+        return (
+            self.offsets_equal
+            and self.temp_bytes_replayed == self.temp_bytes
+            and self.reserved_bytes_replanned == self.reserved_bytes
+        )
+
+    @property
+    def saved_bytes(self) -> int | None:
+        """Of what is reserved; negative where more is; None where that is unknown."""
+        if self.reserved_bytes_after is None or self.reserved_bytes_replanned is None:
+            return None
+        return self.reserved_bytes_replanned - self.reserved_bytes_after
+
+
+def whatif(
+    graph: Graph,
+    compilation: str | None = None,
+    *,
+    donate: Sequence[str] = (),
+    without: Sequence[str] = (),
+    until_last_use: Sequence[str] = (),
+    shrink: Mapping[str, float | str | Fraction] | None = None,
+    checkpoint: Sequence[str] = (),
+) -> WhatIf:
+    """Plan the memory of a compilation anew, under changes; from the graph alone.
+
+    Raises NoSuchName where a pattern names nothing, BadParameter for a factor that shrinks
+    nothing, QueryError where the dump had no live ranges, or no module text for a change.
+    """
+    found = find_compilation(graph, compilation)
+    changes = Changes(
+        tuple(donate),
+        tuple(without),
+        tuple(until_last_use),
+        tuple((pattern, parse_factor(factor)) for pattern, factor in (shrink or {}).items()),
+        tuple(checkpoint),
+    )
+    notes = () if found.note is None else (found.note,)
+    return plan_compiled(read_compiled(graph, found.key), changes, notes=notes)
+
+
+def parse_factor(factor: float | str | Fraction) -> Fraction:
+    """Return the part of its bytes that a value keeps: `2`, `0.5` and `1/2` are all one half."""
+    try:
+        parsed = Fraction(str(factor))
+    except (ValueError, ZeroDivisionError):
+        parsed = Fraction(0)
+    if parsed <= 0:
+        raise BadParameter(f"{factor} is not a factor; give e.g. 2 or 0.5 for half of the bytes")
+    return 1 / parsed if parsed > 1 else parsed
+
+
+def plan_compiled(compiled: Compiled, changes: Changes, *, notes: tuple[str, ...] = ()) -> WhatIf:
+    """Replay the plan of a compilation and make it anew, without and with changes."""
+    if not compiled.has_ranges:
+        raise QueryError(f"{compiled.key}: the dump has no live ranges, nothing can be planned")
+    replays = replay(compiled.program)
+    if not compiled.has_sets:
+        if changes:
+            raise QueryError(
+                f"{compiled.key}: no module text was ingested with the dump, so only its own plan"
+                " can be replayed; keep the `.txt` file of the same name beside the dump"
+            )
+        return _result(compiled, replays, None, _Outcome(), notes)
+    before = plan_anew(compiled.program, replays)
+    outcome = _changed(compiled, changes, replays) if changes else _Outcome(before)
+    return _result(compiled, replays, before, outcome, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The plan under changes."""
+
+    plan: MemoryPlan | None = None
+    at_most: MemoryPlan | None = None
+    donation: Donation | None = None
+    donated: tuple[DonatedParameter, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+def _changed(compiled: Compiled, changes: Changes, replays: Sequence[Replay]) -> _Outcome:
+    facts = compiled.facts
+    program = compiled.program
+    assumptions = ["the schedule stays as it is"]
+    for pattern in changes.without:
+        program = without(program, matching(pattern, facts))
+    for pattern, factor in changes.shrink:
+        program = shrunk(program, dict.fromkeys(matching(pattern, facts), factor))
+    for pattern in changes.until_last_use:
+        program = cut(program, _last_uses(facts[value_id] for value_id in matching(pattern, facts)))
+    most: Program | None = None
+    for scope in changes.checkpoint:
+        found = checkpoint(compiled, program, scope)
+        most = checkpoint(compiled, most, scope).most if most is not None else found.most
+        program = found.least
+        assumptions.append(
+            f"the {found.freed} values that {scope} keeps for the backward pass are made again"
+        )
+    if changes.checkpoint and compiled.platform == "cpu":
+        assumptions.append("the compiler may undo a checkpoint on CPU: then nothing is saved")
+    donation, donated = _donation(compiled, program, changes.donate)
+    plan = plan_anew(donation.program if donation else program, replays)
+    at_most = None
+    if most is not None:
+        above, _ = _donation(compiled, most, changes.donate)
+        at_most = plan_anew(above.program if above else most, replays)
+    return _Outcome(plan, at_most, donation, donated, tuple(assumptions))
+
+
+def _last_uses(found: Iterable[ValueFacts]) -> dict[int, int]:
+    return {facts.value_id: facts.last_use if facts.last_use is not None else -1 for facts in found}
+
+
+def _donation(
+    compiled: Compiled, program: Program, names: Sequence[str]
+) -> tuple[Donation | None, tuple[DonatedParameter, ...]]:
+    if not names:
+        return None, ()
+    pairs, unpaired = donors(compiled, {each.value_id for each in _named(compiled, names)})
+    left = [pair for pair in pairs if {pair.parameter, pair.output} <= program.by_id.keys()]
+    donation = donate(program, left, knows_schedule=compiled.platform in _GPUS)
+    outcomes = [
+        *((pair, "in place") for pair in donation.in_place),
+        *((pair, "copied first") for pair in donation.copied),
+    ]
+    found = [_donated(compiled, pair, outcome) for pair, outcome in outcomes]
+    found += [
+        DonatedParameter(
+            compiled.facts[value_id].label,
+            None,
+            compiled.program.by_id[value_id].size_bytes,
+            "no output",
+        )
+        for value_id in unpaired
+    ]
+    return donation, tuple(sorted(found, key=lambda item: (-item.size_bytes, item.parameter)))
+
+
+def _donated(compiled: Compiled, pair: Donor, outcome: str) -> DonatedParameter:
+    return DonatedParameter(
+        compiled.facts[pair.parameter].label,
+        compiled.facts[pair.output].label,
+        compiled.program.by_id[pair.parameter].size_bytes,
+        outcome,
+    )
+
+
+def _named(compiled: Compiled, names: Sequence[str]) -> list[ValueFacts]:
+    """Return the parameters that are named and not donated yet."""
+    every = parameters(compiled)
+    found: dict[int, ValueFacts] = {}
+    for name in names:
+        if name == "all":
+            chosen = every
+        elif name.isdecimal():
+            chosen = [each for each in every if each.parameter and each.parameter[0] == int(name)]
+        else:
+            named = set(matching(name, {each.value_id: each for each in every}))
+            chosen = [each for each in every if each.value_id in named]
+        if not chosen:
+            numbers = sorted({each.parameter[0] for each in every if each.parameter})
+            span = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
+            raise NoSuchName(f"there is no parameter {name}; the program has {span}", ())
+        found |= {each.value_id: each for each in chosen}
+    return [each for each in found.values() if not is_donated(compiled, each.value_id)]
+
+
+def _result(
+    compiled: Compiled,
+    replays: Sequence[Replay],
+    before: MemoryPlan | None,
+    outcome: _Outcome,
+    notes: tuple[str, ...],
+) -> WhatIf:
+    own = [item for item in replays if item.allocation.color == 0]
+    heap = outcome.plan.heap() if outcome.plan is not None else None
+    peak = heap.peak_step if heap is not None else None
+    if peak is not None and outcome.donation is not None:
+        peak = outcome.donation.step_before(peak)
+    result = WhatIf(
+        compiled.key,
+        sum(item.allocation.size_bytes for item in own),
+        sum(item.size_bytes for item in own),
+        all(item.offsets_equal for item in own),
+        compiled.reserved_bytes.get(0, 0),
+        before.reserved_bytes() if before is not None else None,
+        outcome.plan.reserved_bytes() if outcome.plan is not None else None,
+        outcome.at_most.reserved_bytes() if outcome.at_most is not None else None,
+        outcome.plan.temp_bytes() if outcome.plan is not None else None,
+        peak,
+        (heap.lower_bound_bytes if heap is not None else 0) if outcome.plan is not None else None,
+        _holders(compiled, outcome.plan),
+        outcome.donated,
+        outcome.assumptions,
+        notes,
+    )
+    return replace(result, assumptions=(*outcome.assumptions, *_doubts(compiled, result)))
+
+
+def _doubts(compiled: Compiled, result: WhatIf) -> list[str]:
+    """Return why changes are not to be trusted, if they are not."""
+    doubts = []
+    if not result.offsets_equal or result.temp_bytes_replayed != result.temp_bytes:
+        doubts.append("the temporary block does not replay: do not trust changes")
+    replanned = result.reserved_bytes_replanned
+    if replanned is None:
+        doubts.append("no module text: nothing is planned anew")
+    elif replanned != result.reserved_bytes:
+        doubts.append(
+            f"planned anew without a change, {replanned - result.reserved_bytes:+,} bytes are"
+            " reserved: trust no difference of that size"
+        )
+    if any(item.color == 1 for item in compiled.program.allocations):
+        doubts.append("memory space 1 is taken as it is: XLA assigns it before all else")
+    return doubts
+
+
+def _holders(compiled: Compiled, plan: MemoryPlan | None) -> tuple[Holder, ...]:
+    heap = plan.heap() if plan is not None else None
+    if heap is None or heap.peak_step is None:
+        return ()
+    live = [
+        (group.size_bytes, value_id)
+        for group in heap.groups
+        for value_id, (first, last) in zip(group.value_ids, group.steps, strict=True)
+        if first <= heap.peak_step <= last
+    ]
+    holders = []
+    for size_bytes, value_id in sorted(live, key=lambda item: (-item[0], item[1]))[:_HOLDERS]:
+        facts = compiled.facts.get(value_id)
+        if facts is None:
+            holders.append(Holder("a copy that the compiler makes", size_bytes, "", None))
+        else:
+            holders.append(Holder(facts.label, size_bytes, facts.shape, facts.op_name))
+    return tuple(holders)
