@@ -25,6 +25,7 @@ from xlagraph.cli.commands.runs import runs_app
 from xlagraph.cli.commands.schema import schema
 from xlagraph.cli.commands.serve import serve
 from xlagraph.cli.commands.value import value
+from xlagraph.cli.commands.whatif import whatif
 from xlagraph.cli.errors import report, report_usage
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.recurring import QuietOption, VerboseOption
@@ -44,6 +45,7 @@ COMMANDS: Final = (
     schema,
     value,
     advise,
+    whatif,
     compare,
     report_command,
     check,

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         UnknownQuery,
     )
     from xlagraph.queries.lint.query_check import check_queries
+    from xlagraph.queries.planning.rows import whatif_cells
+    from xlagraph.queries.planning.whatif import DonatedParameter, Holder, WhatIf, whatif
     from xlagraph.queries.runner.run import Answer, find_query, run
     from xlagraph.queries.selection.compilations import (
         FoundCompilation,
@@ -58,11 +60,13 @@ __all__ = [
     "Comparison",
     "Diagnosed",
     "Diagnosis",
+    "DonatedParameter",
     "EmptyGraph",
     "Ending",
     "Finding",
     "FoundCompilation",
     "GroupGrowth",
+    "Holder",
     "Life",
     "LiteralType",
     "NoSuchCompilation",
@@ -75,6 +79,7 @@ __all__ = [
     "SpaceFit",
     "UnknownQuery",
     "ValueStory",
+    "WhatIf",
     "advise",
     "check",
     "check_queries",
@@ -92,6 +97,8 @@ __all__ = [
     "select",
     "story_cells",
     "value",
+    "whatif",
+    "whatif_cells",
 ]
 
 # What is not asked for is not loaded: the list of queries is there at once.
@@ -128,6 +135,8 @@ __getattr__ = lazy_names(
             "select",
         ],
         "selection.runs": ["find_run", "list_runs"],
+        "planning.rows": ["whatif_cells"],
+        "planning.whatif": ["DonatedParameter", "Holder", "WhatIf", "whatif"],
         "story.ending": ["Ending", "Life"],
         "story.rows": ["story_cells"],
         "story.value_story": ["ValueStory", "value"],

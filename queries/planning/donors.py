@@ -10,7 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 
 from xlagraph.plan.donation import Donor
-from xlagraph.queries.whatif.compiled import Compiled, ValueFacts
+from xlagraph.queries.planning.compiled import Compiled, ValueFacts
 
 __all__ = ["donors", "is_donated", "parameters"]
 

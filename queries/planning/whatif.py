@@ -12,11 +12,11 @@ from xlagraph.plan.planning import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
 from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
+from xlagraph.queries.planning.checkpoint import checkpoint
+from xlagraph.queries.planning.compiled import Compiled, ValueFacts, read_compiled
+from xlagraph.queries.planning.donors import donors, is_donated, parameters
+from xlagraph.queries.planning.patterns import matching
 from xlagraph.queries.selection.compilations import find_compilation
-from xlagraph.queries.whatif.checkpoint import checkpoint
-from xlagraph.queries.whatif.compiled import Compiled, ValueFacts, read_compiled
-from xlagraph.queries.whatif.donors import donors, is_donated, parameters
-from xlagraph.queries.whatif.patterns import matching
 
 __all__ = [
     "Changes",
@@ -34,7 +34,7 @@ _GPUS: Final = ("gpu", "rocm")
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What to change; nothing by default. Patterns are those of `xlagraph.queries.whatif`."""
+    """What to change; nothing by default. Patterns are those of `xlagraph.queries.planning`."""
 
     donate: tuple[str, ...] = ()
     """Parameters by number, label or op name; `all`."""

@@ -1,4 +1,5 @@
 // What planning needs of a compilation as a whole
 MATCH (c:Compilation {key: $compilation}) WHERE c.state = 'complete'
 RETURN c.platform AS platform, c.result AS result, c.scheduleLength AS scheduleLength,
-       c.reservedBytes AS reservedBytes
+       c.key AS compilation
+ORDER BY compilation

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from xlagraph.plan.changes import cut, without
 from xlagraph.plan.program import Program, Value
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.whatif.compiled import Compiled
-from xlagraph.queries.whatif.patterns import in_scope
+from xlagraph.queries.planning.compiled import Compiled
+from xlagraph.queries.planning.patterns import in_scope
 
 __all__ = ["Checkpoint", "checkpoint"]
 

@@ -1,0 +1,116 @@
+"""A plan under changes as people read it."""
+
+from typing import TYPE_CHECKING, Final, TextIO
+
+from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.formats import WRITERS, Format
+from xlagraph.queries.byte_sizes import distinct_bytes, human_bytes, share_text
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries.planning.whatif import WhatIf
+
+SHOWN: Final = 10
+"""Donated parameters that a page shows."""
+
+
+def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
+    """Write a page: the plan as it is, after the changes, its peak, and what is assumed."""
+    _write(f"{result.compilation}: {_replayed(result)}", stream)
+    stream.write("\n")
+    WRITERS[format_](("memory space 0", "XLA", "anew", "after", "change"), _totals(result), stream)
+    if result.lower_bound_bytes is not None:
+        _write(
+            f"No packing of these values takes less than {human_bytes(result.lower_bound_bytes)}"
+            " for the temporary block.",
+            stream,
+            space=True,
+        )
+    if result.donated:
+        _write(_donated(result), stream, space=True)
+        columns = ("parameter", "output", "sizeBytes", "outcome")
+        rows = [
+            (item.parameter, item.output, item.size_bytes, item.outcome)
+            for item in result.donated[:SHOWN]
+        ]
+        WRITERS[format_](columns, rows, stream)
+    if result.holders:
+        _write(
+            f"The temporary block is fullest at step {result.peak_step_after}; live there:",
+            stream,
+            space=True,
+        )
+        holders = [
+            (item.value, item.size_bytes, item.shape, item.op_name) for item in result.holders
+        ]
+        WRITERS[format_](("value", "sizeBytes", "shape", "opName"), holders, stream)
+    if result.assumptions:
+        _write(f"Assumed: {'; '.join(result.assumptions)}.", stream, space=True)
+
+
+def _replayed(result: "WhatIf") -> str:
+    if result.is_exact:
+        return "XLA's plan is given back byte for byte"
+    if result.temp_bytes_replayed != result.temp_bytes:
+        replayed, temp = distinct_bytes(result.temp_bytes_replayed, result.temp_bytes)
+        return f"the temporary block does not replay: {replayed} in place of {temp}"
+    if not result.offsets_equal:
+        return "the temporary block replays in size, not in every offset"
+    return "the temporary block replays byte for byte"
+
+
+def _totals(result: "WhatIf") -> list[tuple["Cell", ...]]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            "reserved",
+            human_bytes(result.reserved_bytes),
+            _bytes(result.reserved_bytes_replanned),
+            _bytes(result.reserved_bytes_after),
+            _change(result.reserved_bytes_replanned, result.reserved_bytes_after),
+        )
+    ]
+    if result.reserved_bytes_at_most is not None:
+        rows.append(
+            (
+                "reserved at most",
+                None,
+                None,
+                _bytes(result.reserved_bytes_at_most),
+                _change(result.reserved_bytes_replanned, result.reserved_bytes_at_most),
+            )
+        )
+    rows.append(
+        (
+            "temporary block",
+            human_bytes(result.temp_bytes),
+            human_bytes(result.temp_bytes_replayed),
+            _bytes(result.temp_bytes_after),
+            _change(result.temp_bytes, result.temp_bytes_after),
+        )
+    )
+    return rows
+
+
+def _bytes(size_bytes: int | None) -> str | None:
+    return None if size_bytes is None else human_bytes(size_bytes)
+
+
+def _change(before: int | None, after: int | None) -> str | None:
+    if before is None or after is None or before == after:
+        return None
+    sign = "+" if after > before else ""
+    share = f", {share_text((after - before) / before, signed=True)}" if before else ""
+    return f"{sign}{human_bytes(after - before)}{share}"
+
+
+def _donated(result: "WhatIf") -> str:
+    counts = {
+        outcome: sum(item.outcome == outcome for item in result.donated)
+        for outcome in ("in place", "copied first", "no output")
+    }
+    parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
+    return f"Donated: {', '.join(parts)}."
+
+
+def _write(text: str, stream: TextIO, *, space: bool = False) -> None:
+    stream.write("\n" * space + escape_control_characters(text) + "\n")

@@ -1,1 +1,0 @@
-"""Plan the memory of a compilation anew, under changes."""

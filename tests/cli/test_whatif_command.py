@@ -1,0 +1,68 @@
+"""`whatif` writes a page, or one object."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+
+RUNS = Path(__file__).parents[2] / "examples" / "runs"
+KEYS = (
+    *("compilation", "tempBytes", "tempBytesReplayed", "offsetsEqual", "reservedBytes"),
+    *("reservedBytesReplanned", "reservedBytesAfter", "reservedBytesAtMost", "tempBytesAfter"),
+    *("peakStepAfter", "lowerBoundBytes", "liveAtPeak", "donated", "assumptions"),
+)
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory):
+    path = tmp_path_factory.mktemp("whatif") / "g.lbug"
+    with open_graph(path, create=True) as graph:
+        ingest(graph, RUNS / "baseline", jobs=1)
+    return path
+
+
+@pytest.fixture
+def plan(run, baseline, monkeypatch):
+    monkeypatch.setenv("XLAGRAPH_GRAPH", str(baseline))
+    return lambda *arguments: run("whatif", "baseline", *arguments)
+
+
+def test_one_object_says_what_is_before_and_after(plan):
+    ended = plan("--donate", "all", "--format", "json")
+    assert ended.code == 0
+    found = json.loads(ended.out)
+    assert tuple(found) == KEYS
+    assert found["tempBytesReplayed"] == found["tempBytes"]
+    assert found["offsetsEqual"] is True
+    assert found["reservedBytesReplanned"] == found["reservedBytes"]
+    assert found["reservedBytesAfter"] < found["reservedBytes"]
+    assert found["reservedBytesAtMost"] is None
+    assert found["donated"][0]["outcome"] in ("in place", "copied first")
+
+
+def test_a_page_begins_with_how_exact_the_replay_is(plan):
+    ended = plan("--donate", "all")
+    assert ended.code == 0
+    assert "XLA's plan is given back byte for byte" in ended.out.splitlines()[0]
+    assert "Donated: " in ended.out
+    assert "Assumed: the schedule stays as it is." in ended.out
+
+
+def test_changes_of_several_kinds_go_together(plan):
+    alone = json.loads(plan("--donate", "all", "--format", "json").out)
+    both = json.loads(plan("--donate", "all", "--shrink", "*=2", "--format", "json").out)
+    assert both["reservedBytesAfter"] < alone["reservedBytesAfter"]
+
+
+def test_what_is_not_a_factor_is_a_usage_error(plan):
+    assert plan("--shrink", "dot").code == 2
+    assert plan("--shrink", "*=none").code == 2
+
+
+def test_a_pattern_without_a_value_is_named(plan):
+    ended = plan("--without", "nonesuch")
+    assert ended.code == 1
+    assert "nonesuch" in ended.err
