@@ -1,8 +1,8 @@
 """Canned queries over memory plans: a catalogue of `.cypher` files and what runs them.
 
-`run` answers one; `load_catalogue` says which there are; `compare` tells what grew between
-two runs, `check` whether XLA's totals and a user's limits hold, `fit` whether there is room,
-`advise` what to change, `value` all about one value.
+`run` answers one; `load_catalogue` lists them; `compare` finds what grew between two runs,
+`check` whether XLA's totals and a user's limits hold, `check_capacity` whether there is
+room, `advise` what to change, `value` all about one value.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xlagraph.queries.advice.rows import diagnosis_result
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-    from xlagraph.queries.checks.capacity import SpaceFit, first_changes, fit
+    from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_changes
     from xlagraph.queries.checks.totals import Check, CheckedCompilation, check
     from xlagraph.queries.comparison.compare import Comparison, compare
     from xlagraph.queries.comparison.groups import By, GroupGrowth
@@ -82,6 +82,7 @@ __all__ = [
     "WhatIf",
     "advise",
     "check",
+    "check_capacity",
     "check_queries",
     "compare",
     "comparison_result",
@@ -90,7 +91,6 @@ __all__ = [
     "find_query",
     "find_run",
     "first_changes",
-    "fit",
     "list_runs",
     "load_catalogue",
     "run",
@@ -109,7 +109,7 @@ __getattr__ = lazy_names(
         "advice.rows": ["diagnosis_result"],
         "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
-        "checks.capacity": ["SpaceFit", "first_changes", "fit"],
+        "checks.capacity": ["SpaceFit", "check_capacity", "first_changes"],
         "checks.totals": ["Check", "CheckedCompilation", "check"],
         "comparison.compare": ["Comparison", "compare"],
         "comparison.groups": ["By", "GroupGrowth"],

@@ -78,12 +78,12 @@ def _check_capacity(
 ) -> ExitCode:
     from xlagraph.cli.commands.query import catalogue
     from xlagraph.cli.pages.capacity import first_changes_of, report_lacking, write_fit
-    from xlagraph.queries.checks.capacity import fit
+    from xlagraph.queries.checks.capacity import check_capacity
 
     size_by_space = {item.memory_space: item.size_bytes for item in capacities}
     if len(size_by_space) < len(capacities):
         raise UsageError("--capacity names a memory space twice; give one size for each")
-    spaces = fit(graph, size_by_space, names)
+    spaces = check_capacity(graph, size_by_space, names)
     unused = sorted(size_by_space.keys() - {item.memory_space for item in spaces})
     if unused:
         note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")

@@ -1,7 +1,7 @@
-"""A diagnosis: what the catalogue finds fault with, ranked by the bytes at stake.
+"""A diagnosis: what the catalogue finds fault with, ranked by potential savings.
 
 A finding is declared in the header of its query (`@advice`): this module asks every such
-query of a compilation, adds up what its rows put at stake, and keeps what is large enough.
+query of a compilation, adds up the potential savings of its rows, and keeps what is large enough.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.advice.potential_savings import rows_at_stake
+from xlagraph.queries.advice.potential_savings import rows_with_savings
 from xlagraph.queries.catalogue.declarations import Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.run import run
@@ -47,15 +47,15 @@ class Finding:
     """The query that shows it."""
     advice: Advice
     bytes: int
-    """At stake. Findings overlap: they do not add up."""
+    """Potential savings. Findings overlap: they do not add up."""
     share: float
     """Of what is reserved, or of the peak, as `advice.measure` says; 0 to 1."""
     rows: tuple[Mapping[str, Cell], ...]
-    """What puts bytes at stake, most first, with all columns of the query."""
+    """The rows with potential savings, most first, with all columns of the query."""
 
     @property
     def evidence_columns(self) -> tuple[str, ...]:
-        """The columns that show it: what is at stake, then what the query declares."""
+        """The columns that show it: the potential savings, then what the query declares."""
         declared = self.advice.evidence or tuple(column.name for column in self.query.columns)
         others = (name for name in declared if name != self.advice.column)
         return (self.advice.column, *others)
@@ -74,7 +74,7 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     """Most bytes first; none is a good answer."""
     notes: tuple[str, ...]
-    """Which compilation was chosen, which were left out, what the dumps do not tell."""
+    """Which compilation was chosen, which were left out, what the dumps lack."""
 
 
 def advise(
@@ -166,7 +166,7 @@ def _finding(
     memory_space: int,
 ) -> Iterator[Finding]:
     whole = diagnosed.reserved_bytes if advice.measure == "reserved" else diagnosed.peak_bytes
-    staked = rows_at_stake(rows, advice, memory_space)
-    bytes_ = sum(cast("int", row[advice.column]) for row in staked)
+    saving = rows_with_savings(rows, advice, memory_space)
+    bytes_ = sum(cast("int", row[advice.column]) for row in saving)
     if whole and bytes_ >= max(LEAST_BYTES, LEAST_SHARE * whole):
-        yield Finding(diagnosed.compilation, query, advice, bytes_, bytes_ / whole, tuple(staked))
+        yield Finding(diagnosed.compilation, query, advice, bytes_, bytes_ / whole, tuple(saving))

@@ -1,4 +1,4 @@
-"""Which rows of a query put bytes at stake, each byte counted once."""
+"""The rows of a query that count as potential savings, each byte once."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,16 +10,16 @@ from xlagraph.queries.catalogue.declarations import Advice
 Row = Mapping[str, Cell]
 
 
-def rows_at_stake(rows: Iterable[Row], advice: Advice, memory_space: int) -> list[Row]:
-    """Give the rows that put bytes at stake in a memory space, most first.
+def rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -> list[Row]:
+    """Return the rows with potential savings in a memory space, most bytes first.
 
     A row of another memory space is none of them, nor one whose value stands in a row before
     it. Where the query says `@once`, rows that find all places taken are left out too.
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
     found = _taken_once(here, *advice.once) if advice.once else here
-    staked = [row for row in _each_value_once(found) if _bytes(row, advice) > 0]
-    return sorted(staked, key=lambda row: -_bytes(row, advice))
+    saving = [row for row in _each_value_once(found) if _bytes(row, advice) > 0]
+    return sorted(saving, key=lambda row: -_bytes(row, advice))
 
 
 def _bytes(row: Row, advice: Advice) -> int:

@@ -2,5 +2,5 @@
 
 
 def counts_bytes(column: str) -> bool:
-    """Tell by its name: it contains `Bytes`, or begins with `bytes`."""
+    """Whether its name says so: it contains `Bytes`, or begins with `bytes`."""
     return "Bytes" in column or column.startswith("bytes")

@@ -76,7 +76,7 @@ class Parameter:
         return self.required and self.name != CHOSEN
 
     def out_of_bounds(self, value: Literal | None) -> str | None:
-        """Say which bound a value is beyond, `above 5`; None if it is within."""
+        """Return which bound a value is beyond, `above 5`; None if it is within."""
         if isinstance(value, int):
             if self.least is not None and value < self.least:
                 return f"below {self.least}"
@@ -109,12 +109,12 @@ class Advice:
     """What a query finds fault with, and what to do about it."""
 
     column: str
-    """The column that says how many bytes are at stake in a row."""
+    """The column with the potential savings of a row."""
     measure: str
     """What they are a share of: `reserved` or `physical` (at the peak)."""
     title: str
     evidence: tuple[str, ...]
-    """The columns that show it, besides the one at stake."""
+    """The columns that show it, besides the potential savings."""
     once: tuple[str, str] | None
     """Two columns: rows that agree in the first compete for as many places as the second
     says, and each place is taken once; None where every row counts."""

@@ -10,13 +10,13 @@
     // @measure  physical
     // @note     A decision that a reader of the rows should know.
     // @advice   physicalBytes physical  Large values are live at the peak
-    // @evidence value shape   columns that show it, besides the one at stake
+    // @evidence value shape   columns that show it, besides the savings
     // @remedy   jax         what to change in JAX; so for tensorflow and pytorch
     // @status   stable
     MATCH …
 
 The first line is the title. A comment line without `@` goes on with the line above it.
-The header ends at the first line that is no comment.
+The header ends at the first line that is not a comment.
 """
 
 import re
@@ -84,9 +84,9 @@ def parse_header(text: str, file: str) -> Header:
         ("@param", [item.name for item in parameters]),
         ("@column", [item.name for item in columns]),
     ):
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                line = by_word[word][place].line
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                line = by_word[word][index].line
                 raise CatalogueError(f"{file}:{line}: {word} {name} stands twice; keep one")
     if not columns:
         raise CatalogueError(f"{file}:1: no @column; add one for each column of the RETURN")
@@ -168,7 +168,7 @@ def _declarations(text: str, file: str) -> tuple[str, list[_Declaration]]:
 def _parameter(declaration: _Declaration, file: str) -> Parameter:
     match = _PARAMETER.fullmatch(declaration.rest)
     if match is None or match["text"] is None:
-        raise _unfit(declaration, "@param limit INTEGER = 20 rows to return", file)
+        raise _malformed(declaration, "@param limit INTEGER = 20 rows to return", file)
     if match["name"] in TAKEN or iskeyword(match["name"]):
         raise CatalogueError(
             f"{file}:{declaration.line}: @param {match['name']} is taken by the command or by"
@@ -181,7 +181,7 @@ def _parameter(declaration: _Declaration, file: str) -> Parameter:
             default = _literal(match["default"], type_)
         except ValueError:
             raise CatalogueError(
-                f"{file}:{declaration.line}: the default {match['default']} is no {type_};"
+                f"{file}:{declaration.line}: the default {match['default']} is not of type {type_};"
                 f" write e.g. {EXAMPLES[type_]}"
             ) from None
     # neither engine takes a LIMIT below 0
@@ -196,11 +196,11 @@ def _bounded(
     for declaration in bounds:
         match = _BOUNDS.fullmatch(declaration.rest)
         if match is None:
-            raise _unfit(declaration, "@bounds hops 1..5", file)
+            raise _malformed(declaration, "@bounds hops 1..5", file)
         parameter = by_name.get(match["name"])
         if parameter is None or parameter.type is not LiteralType.INTEGER:
             raise CatalogueError(
-                f"{file}:{declaration.line}: '{match['name']}' is no INTEGER @param;"
+                f"{file}:{declaration.line}: '{match['name']}' is not an INTEGER @param;"
                 " name one that is"
             )
         least, most = (None if text is None else int(text) for text in match.group("least", "most"))
@@ -217,7 +217,7 @@ def _bounded(
 def _column(declaration: _Declaration, file: str) -> Column:
     match = _COLUMN.fullmatch(declaration.rest)
     if match is None or match["text"] is None:
-        raise _unfit(declaration, "@column value STRING the value and its tuple index", file)
+        raise _malformed(declaration, "@column value STRING the value and its tuple index", file)
     return Column(match["name"], _type(match["type"], declaration, file), match["text"])
 
 
@@ -283,18 +283,18 @@ def _advice(
         for word in ("@remedy", "@evidence", "@once"):
             if by_word[word]:
                 raise CatalogueError(
-                    f"{file}:{by_word[word][0].line}: a {word} without @advice; say what is at"
-                    " stake, e.g. '// @advice paddingBytes physical Padding fills the peak'"
+                    f"{file}:{by_word[word][0].line}: a {word} without @advice; name the potential"
+                    " savings, e.g. '// @advice paddingBytes physical Padding fills the peak'"
                 )
         return None
     declaration = by_word["@advice"][0]
     match = _ADVICE.fullmatch(declaration.rest)
     if match is None:
-        raise _unfit(declaration, "@advice paddingBytes physical Padding fills the peak", file)
+        raise _malformed(declaration, "@advice paddingBytes physical Padding fills the peak", file)
     if match["column"] not in [item.name for item in columns if item.is_bytes]:
         raise CatalogueError(
-            f"{file}:{declaration.line}: '{match['column']}' is no @column that counts bytes;"
-            " name the one that says how many are at stake"
+            f"{file}:{declaration.line}: '{match['column']}' is not a @column that counts bytes;"
+            " name the one with the potential savings"
         )
     required = [item.name for item in parameters if item.required]
     if required != ["compilation"]:
@@ -304,7 +304,7 @@ def _advice(
         )
     once = _columns_named(by_word["@once"], columns, file)
     if by_word["@once"] and len(once) != len(("shape", "places")):
-        raise _unfit(by_word["@once"][0], "@once shape freeOutputs", file)
+        raise _malformed(by_word["@once"][0], "@once shape freeOutputs", file)
     return Advice(
         column=match["column"],
         measure=match["measure"],
@@ -322,7 +322,7 @@ def _columns_named(
     for name in names:
         if name not in [column.name for column in columns]:
             raise CatalogueError(
-                f"{file}:{declarations[0].line}: '{name}' is no @column; name one that is"
+                f"{file}:{declarations[0].line}: '{name}' is not a @column; name one that is"
             )
     return names
 
@@ -334,7 +334,7 @@ def _remedies(
     for remedy in remedies:
         found = _REMEDY.fullmatch(remedy.rest)
         if found is None or found["framework"] not in FRAMEWORKS:
-            raise _unfit(remedy, "@remedy jax donate the argument", file)
+            raise _malformed(remedy, "@remedy jax donate the argument", file)
         by_framework[found["framework"]] = found["text"]
     if missing := [name for name in FRAMEWORKS if name not in by_framework]:
         raise CatalogueError(
@@ -344,7 +344,7 @@ def _remedies(
     return by_framework
 
 
-def _unfit(declaration: _Declaration, example: str, file: str) -> CatalogueError:
+def _malformed(declaration: _Declaration, example: str, file: str) -> CatalogueError:
     found = f"{declaration.word} {declaration.rest}"[:80]
     return CatalogueError(
         f"{file}:{declaration.line}: expected a line like '{example}', found '{found}'"

@@ -82,12 +82,12 @@ def query_files(directory: Path) -> Iterator[Path]:
 def read_query(path: Path, directory: Path) -> Query:
     """Read one query file; its id is its path below ``directory``.
 
-    Raises CatalogueError if its header is incomplete or its path is no id.
+    Raises CatalogueError if its header is incomplete or its path is not an id.
     """
     id_ = path.relative_to(directory).with_suffix("").as_posix()
     if not _ID.fullmatch(id_):
         raise CatalogueError(
-            f"{path}:1: '{id_}' is no id; move the file to theme/noun-phrase.cypher,"
+            f"{path}:1: '{id_}' is not an id; move the file to theme/noun-phrase.cypher,"
             " lower case with hyphens"
         )
     try:

@@ -1,4 +1,4 @@
-"""Does it fit: what compilations reserve in each memory space, against what there is."""
+"""Whether compilations fit: what each reserves in a memory space, against what there is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class SpaceFit:
     memory_space: int
     reserved_bytes: int
     capacity_bytes: int | None
-    """None where nobody said how large it is."""
+    """None where the capacity is not given."""
 
     @property
     def fits(self) -> bool | None:
@@ -37,7 +37,7 @@ class SpaceFit:
         return max(0, self.reserved_bytes - self.capacity_bytes)
 
 
-def fit(
+def check_capacity(
     graph: Graph, capacities: Mapping[int, int], names: Sequence[str] = ()
 ) -> tuple[SpaceFit, ...]:
     """Compare every memory space of runs and compilations with its capacity in bytes.
@@ -61,7 +61,7 @@ def first_changes(
     most: int = 3,
     catalogue: Mapping[str, Query] | None = None,
 ) -> tuple[Finding, ...]:
-    """Give what to change first where a compilation does not fit, most bytes at stake first."""
+    """Return what to change first where a compilation does not fit, most savings first."""
     diagnosis = advise(
         graph, space.compilation, memory_space=space.memory_space, catalogue=catalogue
     )

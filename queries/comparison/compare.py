@@ -58,7 +58,7 @@ class Growth:
 
     @property
     def is_known(self) -> bool:
-        """Both sides tell."""
+        """Both sides have one."""
         return self.bytes_a is not None and self.bytes_b is not None
 
     @property
@@ -67,11 +67,11 @@ class Growth:
         return self.growth_bytes / self.bytes_a if self.bytes_a else None
 
     def exceeds_bytes(self, limit_bytes: int) -> bool:
-        """Tell whether it grew by more; exactly the limit is within it."""
+        """Whether it grew by more; exactly the limit is within it."""
         return self.growth_bytes > limit_bytes
 
     def exceeds_share(self, limit: float) -> bool:
-        """Tell whether it grew by more than this share of the first side: 0.02 is 2 %."""
+        """Whether it grew by more than this share of the first side: 0.02 is 2 %."""
         return self.growth_bytes > limit * (self.bytes_a or 0)
 
 
@@ -116,9 +116,9 @@ class Comparison:
     """The rows of the query of each grouping; the largest growth or shrinkage first."""
 
     def growth_of(self, measure: Measure) -> Growth:
-        """Give one of the totals on both sides."""
-        place = MEASURES.index(measure)
-        return Growth(self.totals_a[place], self.totals_b[place])
+        """Return one of the totals on both sides."""
+        index = MEASURES.index(measure)
+        return Growth(self.totals_a[index], self.totals_b[index])
 
     @property
     def reserved(self) -> Growth:
@@ -126,7 +126,7 @@ class Comparison:
         return self.growth_of("reserved")
 
     def without_peak(self, side: Selection) -> tuple[str, ...]:
-        """Give the compilations of a side whose peak nobody knows, without live ranges."""
+        """Return the compilations of a side without live ranges, whose peak is unknown."""
         sides = [(pair.a, pair.b)[side is self.b] for pair in (*self.pairs, *self.unpaired)]
         return tuple(item.key for item in sides if item and item.totals.physical_peak_bytes is None)
 

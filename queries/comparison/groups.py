@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 Group = tuple[str | int | None, ...]
-"""The cells that name a group; None where the dump does not tell."""
+"""The cells that name a group; None where the dump lacks it."""
 
 RESHAPED: Final = "reshaped"
 """A change of shape that leaves the bytes as they were."""

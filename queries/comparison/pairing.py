@@ -46,13 +46,13 @@ def pair_compilations(a: Iterable[Candidate], b: Iterable[Candidate]) -> Pairing
             [candidate.signature for candidate in some_a],
             [candidate.signature for candidate in some_b],
         )
-        matched_a, matched_b = {place for place, _ in aligned}, {place for _, place in aligned}
-        left_a = [place for place in range(len(some_a)) if place not in matched_a]
-        left_b = [place for place in range(len(some_b)) if place not in matched_b]
-        for place_a, place_b in (*aligned, *zip(left_a, left_b, strict=False)):
-            pairs.append((some_a[place_a].key, some_b[place_b].key))
-        only_a += [some_a[place].key for place in left_a[len(left_b) :]]
-        only_b += [some_b[place].key for place in left_b[len(left_a) :]]
+        matched_a, matched_b = {index for index, _ in aligned}, {index for _, index in aligned}
+        left_a = [index for index in range(len(some_a)) if index not in matched_a]
+        left_b = [index for index in range(len(some_b)) if index not in matched_b]
+        for index_a, index_b in (*aligned, *zip(left_a, left_b, strict=False)):
+            pairs.append((some_a[index_a].key, some_b[index_b].key))
+        only_a += [some_a[index].key for index in left_a[len(left_b) :]]
+        only_b += [some_b[index].key for index in left_b[len(left_a) :]]
     return Pairing(tuple(sorted(pairs)), tuple(sorted(only_a)), tuple(sorted(only_b)))
 
 
@@ -71,13 +71,13 @@ def _align(a: Sequence[Signature], b: Sequence[Signature]) -> list[tuple[int, in
     # As diff does, equal ends first: a module compiled ten thousand times with one
     # signature would otherwise take quadratic time.
     shorter = min(len(a), len(b))
-    head = next((place for place in range(shorter) if a[place] != b[place]), shorter)
+    head = next((index for index in range(shorter) if a[index] != b[index]), shorter)
     tail = next(
         (back for back in range(shorter - head) if a[-1 - back] != b[-1 - back]), shorter - head
     )
     middle = SequenceMatcher(None, a[head : len(a) - tail], b[head : len(b) - tail], autojunk=False)
     return [
-        *((place, place) for place in range(head)),
+        *((index, index) for index in range(head)),
         *(
             (head + block.a + offset, head + block.b + offset)
             for block in middle.get_matching_blocks()

@@ -81,19 +81,19 @@ def _no_second_statement(statement: Sequence[Token]) -> Iterator[Fault]:
 
 
 def _functions(statement: Sequence[Token]) -> Iterator[Fault]:
-    for place, (before, token, after) in enumerate(_windows(statement)):
+    for index, (before, token, after) in enumerate(_windows(statement)):
         remedy = _REMEDY_BY_FUNCTION.get(token.text.lower())
         if remedy and token.kind == "name" and after.text == "(" and before.text != ".":
             yield Fault(token.line, f"{token.text}() differs between the engines; {remedy}")
         if token.text == "||":
             yield Fault(token.line, "strings are not put together alike; return the parts")
         opens = token.is_word("EXISTS", "COUNT") and after.text == "{"
-        if opens and not _at(statement, place + 2).is_word("MATCH"):
+        if opens and not _at(statement, index + 2).is_word("MATCH"):
             yield Fault(token.line, f"write MATCH in {token.text} {{ MATCH … }}")
 
 
 def _lists(statement: Sequence[Token]) -> Iterator[Fault]:
-    for place, (before, token, after) in enumerate(_windows(statement)):
+    for index, (before, token, after) in enumerate(_windows(statement)):
         if token.text != "[" or before.text == "-":
             continue
         is_word = before.kind == "name" and not before.is_word(*_BEFORE_A_LIST)
@@ -101,12 +101,12 @@ def _lists(statement: Sequence[Token]) -> Iterator[Fault]:
             yield Fault(
                 token.line, "list indices count from 0 or 1 by engine; shape the list in Python"
             )
-        if after.kind == "name" and _at(statement, place + 2).is_word("IN"):
+        if after.kind == "name" and _at(statement, index + 2).is_word("IN"):
             yield Fault(token.line, "no list comprehension; use UNWIND and WHERE")
 
 
 def _parameters(statement: Sequence[Token]) -> Iterator[Fault]:
-    for place, (before, token, after) in enumerate(_windows(statement)):
+    for index, (before, token, after) in enumerate(_windows(statement)):
         if token.kind != "parameter":
             continue
         if token.text[1:].lower() in _RESERVED:
@@ -117,9 +117,9 @@ def _parameters(statement: Sequence[Token]) -> Iterator[Fault]:
                 f"{token.text} IS NULL fails on the embedded engine;"
                 f" give it a default and test for that, as in {token.text} = ''",
             )
-        if before.is_word("IN") and _at(statement, place - 2).text == "key":
+        if before.is_word("IN") and _at(statement, index - 2).text == "key":
             yield Fault(token.line, f"keys are looked up by UNWIND {token.text} AS k MATCH …")
-        if after.text == "*" and _at(statement, place + 2).kind == "parameter":
+        if after.text == "*" and _at(statement, index + 2).kind == "parameter":
             yield Fault(token.line, "a product of parameters can overflow; multiply a property")
 
 
@@ -129,16 +129,16 @@ def _patterns(statement: Sequence[Token]) -> Iterator[Fault]:
             continue
         if len(list(split(clause.tokens, ","))) > 1:
             yield Fault(clause.line, "one pattern for each MATCH; write a second MATCH")
-    for place, token in enumerate(statement):
-        following = [item.text for item in statement[place : place + 4]]
-        is_label = token.text == ":" and token.kind == "sign"
+    for index, token in enumerate(statement):
+        following = [item.text for item in statement[index : index + 4]]
+        is_label = token.text == ":" and token.kind == "symbol"
         if is_label and len(following) == 4 and following[2] == ":":
             yield Fault(
                 token.line,
                 f":{following[1]}:{following[3]} means both or either by engine; name one",
             )
-        if token.text == "*" and _in_relationship(statement, place):
-            bounds = [_at(statement, after).text for after in range(place + 1, place + 4)]
+        if token.text == "*" and _in_relationship(statement, index):
+            bounds = [_at(statement, after).text for after in range(index + 1, index + 4)]
             is_bounded = bounds[0] == "1" and bounds[1] == ".." and bounds[2].isdigit()
             if not is_bounded or int(bounds[2]) > MAX_HOPS:
                 yield Fault(token.line, f"write the hops as *1..k, k at most {MAX_HOPS}")
@@ -150,7 +150,7 @@ def _conditions(statement: Sequence[Token]) -> Iterator[Fault]:
             depth = 0
             for token in clause.tokens:
                 depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-                if depth == 0 and token.text == ":" and token.kind == "sign":
+                if depth == 0 and token.text == ":" and token.kind == "symbol":
                     yield Fault(token.line, "a label stands in the MATCH, not in WHERE")
         if clause.word.endswith("MATCH"):
             for token in clause.tokens:
@@ -169,7 +169,7 @@ def _chained(sequence: Sequence[Token]) -> Iterator[Fault]:
             compared.pop()
         elif token.text == "," or token.is_word("AND", "OR", "WHEN", "THEN", "ELSE", "AS", "NOT"):
             compared[-1] = False
-        elif token.kind == "sign" and token.text in _COMPARISONS:
+        elif token.kind == "symbol" and token.text in _COMPARISONS:
             if (after.text == "-" and token.text == "<") or before.text == "-":
                 continue  # an arrow
             if compared[-1]:
@@ -195,15 +195,15 @@ def _names_given(statement: Sequence[Token]) -> Iterator[Fault]:
 
 def _ordered_with(statement: Sequence[Token]) -> Iterator[Fault]:
     found = clauses(statement)
-    for place, clause in enumerate(found):
-        if clause.word == "ORDER BY" and found[place - 1].word.startswith("WITH"):
-            after = found[place + 1].word if place + 1 < len(found) else ""
+    for index, clause in enumerate(found):
+        if clause.word == "ORDER BY" and found[index - 1].word.startswith("WITH"):
+            after = found[index + 1].word if index + 1 < len(found) else ""
             if after not in ("LIMIT", "SKIP"):
                 yield Fault(clause.line, "WITH … ORDER BY goes with LIMIT; sort after RETURN")
 
 
-def _in_relationship(statement: Sequence[Token], place: int) -> bool:
-    for start in reversed(range(place)):
+def _in_relationship(statement: Sequence[Token], index: int) -> bool:
+    for start in reversed(range(index)):
         token = statement[start]
         if token.text == "[":
             return _at(statement, start - 1).text == "-"
@@ -212,17 +212,17 @@ def _in_relationship(statement: Sequence[Token], place: int) -> bool:
     return False
 
 
-_NOTHING: Final = Token("sign", "", 0)
+_NOTHING: Final = Token("symbol", "", 0)
 
 
-def _at(statement: Sequence[Token], place: int) -> Token:
+def _at(statement: Sequence[Token], index: int) -> Token:
     # a statement may be half written
-    return statement[place] if 0 <= place < len(statement) else _NOTHING
+    return statement[index] if 0 <= index < len(statement) else _NOTHING
 
 
 def _windows(statement: Sequence[Token]) -> Iterator[tuple[Token, Token, Token]]:
-    for place, token in enumerate(statement):
-        yield _at(statement, place - 1), token, _at(statement, place + 1)
+    for index, token in enumerate(statement):
+        yield _at(statement, index - 1), token, _at(statement, index + 1)
 
 
 _RULES: Final[Sequence[Callable[[Sequence[Token]], Iterator[Fault]]]] = (

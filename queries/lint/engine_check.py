@@ -1,4 +1,4 @@
-"""Try queries on an empty graph: what no rule of ours forbids, an engine may still refuse."""
+"""Run queries on an empty graph: what no rule of ours forbids, an engine may still refuse."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _VALUES: Final[dict[LiteralType, Literal]] = {
 
 
 def refusals(queries: Iterable[Query]) -> Iterator[str]:
-    """Give what the embedded engine refuses: file, line where it tells, and its own words."""
+    """Yield what the embedded engine refuses: file, line where it names one, its own words."""
     with (
         TemporaryDirectory(prefix="xlagraph-") as folder,
         open_graph(Path(folder) / "empty.lbug", create=True) as graph,
@@ -35,10 +35,10 @@ def refusals(queries: Iterable[Query]) -> Iterator[str]:
             try:
                 graph.query(query.text, values)
             except GraphError as error:
-                said, *_ = str(error).splitlines()
-                line = _LINE.search(said)
-                place = f"{query.path}:{line[1] if line else _first_line(query)}"
-                yield f"{place}: the engine refuses it: {_LINE.sub('', said)}"
+                message, *_ = str(error).splitlines()
+                line = _LINE.search(message)
+                location = f"{query.path}:{line[1] if line else _first_line(query)}"
+                yield f"{location}: the engine refuses it: {_LINE.sub('', message)}"
 
 
 def _first_line(query: Query) -> int:

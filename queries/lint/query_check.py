@@ -22,7 +22,7 @@ from xlagraph.queries.lint.statement import (
 
 
 def check_queries(directory: Path) -> list[str]:
-    """Give every problem of the query files below a directory, `file:line: what; remedy`."""
+    """Return every problem of the query files below a directory, `file:line: what; remedy`."""
     if directory.is_file():
         return [f"{directory}: is a file; name the folder that holds theme/noun-phrase.cypher"]
     if not directory.is_dir():
@@ -107,7 +107,7 @@ _AGGREGATES: Final = (
     "stdevp",
 )  # fmt: skip
 _UNIQUE: Final = ("key", "label", "name", "valueId", "number", "step", "color")
-"""Properties that tell the rows of one query apart."""
+"""Properties that differ in all rows of one query."""
 
 
 def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
@@ -116,14 +116,14 @@ def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
     is_one_row = all(_aggregates(item) for item in projections(found[-1])) if found else False
     if words[-1:] != ["LIMIT"] and "ORDER BY" not in words and not is_one_row:
         yield Fault(statement[-1].line, "rows come in any order; end with ORDER BY")
-    for place, clause in enumerate(found):
+    for index, clause in enumerate(found):
         if clause.word != "LIMIT":
             continue
-        if found[place - 1].word != "ORDER BY":
+        if found[index - 1].word != "ORDER BY":
             yield Fault(clause.line, "LIMIT without ORDER BY gives any rows; sort before it")
             continue
-        sorted_by = _sorted_by(found[place - 1])
-        loose = _missing_tie_breakers(found[: place - 1], sorted_by)
+        sorted_by = _sorted_by(found[index - 1])
+        loose = _missing_tie_breakers(found[: index - 1], sorted_by)
         if loose:
             yield Fault(
                 clause.line,
@@ -140,7 +140,7 @@ def _sorted_by(clause: Clause) -> list[str]:
 
 
 def _missing_tie_breakers(before: Sequence[Clause], sorted_by: Sequence[str]) -> str | None:
-    """Say what ORDER BY lacks: every name of the group, or something unique at its end."""
+    """Return what ORDER BY lacks: every name of the group, or something unique at its end."""
     named: dict[str, Projection] = {}
     groups: list[str] | None = None
     for clause in before:
@@ -228,9 +228,9 @@ def _is_known(statement: Sequence[Token]) -> Iterator[Fault]:
             names_by_variable.setdefault(pattern.variable, set()).update(pattern.names)
         for token in pattern.properties:
             yield from _unknown(token, set(pattern.names))
-    for place, token in enumerate(statement[:-2]):
-        if token.kind == "name" and statement[place + 1].text == ".":
-            yield from _unknown(statement[place + 2], names_by_variable.get(token.text, set()))
+    for index, token in enumerate(statement[:-2]):
+        if token.kind == "name" and statement[index + 1].text == ".":
+            yield from _unknown(statement[index + 2], names_by_variable.get(token.text, set()))
 
 
 def _unknown(token: Token, names: set[str]) -> Iterator[Fault]:

@@ -7,16 +7,16 @@ from typing import Final, NamedTuple
 
 
 class Token(NamedTuple):
-    """A word, a string, a parameter, a number or a sign of a statement."""
+    """A name, a string, a parameter, a number or a symbol of a statement."""
 
     kind: str
-    """`string`, `parameter`, `name`, `number` or `sign`."""
+    """`string`, `parameter`, `name`, `number` or `symbol`."""
     text: str
     line: int
     """From 1."""
 
     def is_word(self, *words: str) -> bool:
-        """Tell whether it is one of these keywords, which have no case."""
+        """Whether it is one of these keywords, which have no case."""
         return self.kind == "name" and self.text.upper() in words
 
 
@@ -55,7 +55,7 @@ _TOKEN: Final = re.compile(
     | (?P<parameter>\$[A-Za-z_]\w* )
     | (?P<name>     [A-Za-z_]\w* | `[^`]*` )
     | (?P<number>   \d+\.\d+(?:[eE][+-]?\d+)? | \d+ )
-    | (?P<sign>     \.\. | <= | >= | <> | =~ | \|\| | \+= | [^\s\w] )
+    | (?P<symbol>   \.\. | <= | >= | <> | =~ | \|\| | \+= | [^\s\w] )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -71,10 +71,10 @@ _CLAUSES: Final = (
 def tokens(text: str) -> list[Token]:
     """Split a statement; comments are left out."""
     found: list[Token] = []
-    line, place = 1, 0
+    line, position = 1, 0
     for match in _TOKEN.finditer(text):
-        line += text.count("\n", place, match.start())
-        place = match.start()
+        line += text.count("\n", position, match.start())
+        position = match.start()
         if match.lastgroup != "comment":
             found.append(Token(str(match.lastgroup), match.group(), line))
     return found
@@ -83,18 +83,20 @@ def tokens(text: str) -> list[Token]:
 def clauses(statement: Sequence[Token]) -> list[Clause]:
     """Split a statement at its keywords; `STARTS WITH` and what stands in brackets stay whole."""
     starts: list[tuple[int, tuple[str, ...]]] = []
-    depth = place = 0
-    while place < len(statement):
-        token = statement[place]
+    depth = position = 0
+    while position < len(statement):
+        token = statement[position]
         depth += _depth_change(token)
-        words = () if depth else _keyword_at(statement, place)
+        words = () if depth else _keyword_at(statement, position)
         if words:
-            starts.append((place, words))
-        place += len(words) or 1
-    ends = [*(place for place, _ in starts[1:]), len(statement)]
+            starts.append((position, words))
+        position += len(words) or 1
+    ends = [*(position for position, _ in starts[1:]), len(statement)]
     return [
-        Clause(" ".join(words), tuple(statement[place + len(words) : end]), statement[place].line)
-        for (place, words), end in zip(starts, ends, strict=False)
+        Clause(
+            " ".join(words), tuple(statement[position + len(words) : end]), statement[position].line
+        )
+        for (position, words), end in zip(starts, ends, strict=False)
     ]
 
 
@@ -111,12 +113,12 @@ def projections(clause: Clause) -> list[Projection]:
     return found
 
 
-def split(sequence: Sequence[Token], sign: str) -> Iterator[tuple[Token, ...]]:
-    """Split tokens at a sign that stands outside all brackets."""
+def split(sequence: Sequence[Token], separator: str) -> Iterator[tuple[Token, ...]]:
+    """Split tokens at a symbol that stands outside all brackets."""
     depth, part = 0, list[Token]()
     for token in sequence:
         depth += _depth_change(token)
-        if depth == 0 and token.text == sign and token.kind == "sign":
+        if depth == 0 and token.text == separator and token.kind == "symbol":
             yield tuple(part)
             part = []
         else:
@@ -126,17 +128,17 @@ def split(sequence: Sequence[Token], sign: str) -> Iterator[tuple[Token, ...]]:
 
 def patterns(statement: Sequence[Token]) -> Iterator[Pattern]:
     """Find the nodes and relationships that a statement names."""
-    for place, token in enumerate(statement):
-        before = statement[place - 1] if place else None
+    for position, token in enumerate(statement):
+        before = statement[position - 1] if position else None
         is_relationship = token.text == "[" and before is not None and before.text == "-"
         is_node = token.text == "(" and (
             before is None
-            or before.kind == "sign"
+            or before.kind == "symbol"
             or before.is_word("MATCH", "WHERE", "AND", "OR", "NOT")
         )
         if not is_node and not is_relationship:
             continue
-        rest = list(statement[place + 1 :])
+        rest = list(statement[position + 1 :])
         variable = rest.pop(0).text if rest and rest[0].kind == "name" else None
         names: list[str] = []
         while len(rest) > 1 and rest[0].text in (":", "|"):
@@ -156,19 +158,19 @@ def patterns(statement: Sequence[Token]) -> Iterator[Pattern]:
 
 
 def _depth_change(token: Token) -> int:
-    if token.kind != "sign":
+    if token.kind != "symbol":
         return 0
     return (token.text in "([{") - (token.text in ")]}")
 
 
-def _keyword_at(statement: Sequence[Token], place: int) -> tuple[str, ...]:
+def _keyword_at(statement: Sequence[Token], position: int) -> tuple[str, ...]:
     for words in _CLAUSES:
-        here = statement[place : place + len(words)]
+        here = statement[position : position + len(words)]
         if len(here) == len(words) and all(
             token.is_word(word) for token, word in zip(here, words, strict=True)
         ):
             # A property or label may be called like a keyword; STARTS WITH is an operator.
-            before = statement[place - 1] if place else here[0]
+            before = statement[position - 1] if position else here[0]
             is_operator = words[0] == "WITH" and before.is_word("STARTS", "ENDS")
             return () if is_operator or before.text in (".", ":") else words
     return ()

@@ -84,7 +84,7 @@ _WITH_RANGES: Final = load_statement(__file__, "compilations-with-ranges")
 def missing_facts(
     graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
 ) -> list[str]:
-    """Return sentences about the facts that the rows would need and the dump does not tell."""
+    """Return sentences about the facts that the rows would need and the dump lacks."""
     words = _needed_words(query.text)
     if "compilation" not in parameters:
         return _missing_facts_of_runs(graph, words, parameters, result)

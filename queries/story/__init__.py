@@ -1,1 +1,1 @@
-"""Tell everything about one value."""
+"""Everything that the graph holds about one value."""

@@ -1,4 +1,4 @@
-"""When a value dies, and why."""
+"""When the live range of a value ends, and why."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ _TO_THE_END: Final[Mapping[Ending, str]] = {
 
 
 def ending(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Life:
-    """Tell why a value ends where it does, from its facts, its readers and who comes after it.
+    """Return why a value ends where it does, from its facts, readers and successors.
 
     ``after`` are the values that take its bytes, in place or later.
     """

@@ -59,7 +59,7 @@ class ValueStory:
 
 
 def value(graph: Graph, name: str, compilation: str | None = None) -> ValueStory:
-    """Tell the story of the value with that label, or with that among its other names.
+    """Return all about the value with that label, or with that among its other names.
 
     Raises NoSuchName with what is near, AmbiguousValue where a tuple is named, and
     what `find_compilation` raises.

@@ -105,7 +105,11 @@ CHANGES = {
         "9: expected a measure, of reserved,",
     ),
     "a type that is none": ("INTEGER = 100", "INT = 100", "5: expected a type, one of STRING,"),
-    "a default of another type": ("INTEGER = 100", "INTEGER = many", "5: the default many is no "),
+    "a default of another type": (
+        "INTEGER = 100",
+        "INTEGER = many",
+        "5: the default many is not of",
+    ),
     "a word of the command": ("donated ", "format ", "6: @param format is taken "),
     "a word of Python": ("donated ", "lambda ", "6: @param lambda is taken "),
     "a parameter that is not declared": ("$leastBytes", "$least", "13: $least is not declared;"),
@@ -152,7 +156,7 @@ def test_the_check_of_no_folder_or_no_query_says_so(run):
         ("nowhere", "nowhere: no such folder; "),
         ("empty", "empty: holds no query; put one at theme/noun-phrase.cypher"),
         (write(SOUND, "large.cypher", "flat"), "is a file; name the folder"),
-        ("flat", "flat/large.cypher:1: 'large' is no id; move the file to theme/noun-"),
+        ("flat", "flat/large.cypher:1: 'large' is not an id; move the file to theme/noun-"),
     ):
         ended = run("query", "--check", folder)
         assert ended.code == 1

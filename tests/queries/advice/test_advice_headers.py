@@ -32,11 +32,14 @@ def test_advice_names_what_is_at_stake_what_shows_it_and_what_to_change():
     ("lines", "message"),
     [
         ("// @evidence value\n", "f:10: a @evidence without @advice"),
-        ("// @advice places physical Padding\n" + REMEDIES, "'places' is no @column that counts"),
+        (
+            "// @advice places physical Padding\n" + REMEDIES,
+            "'places' is not a @column that counts",
+        ),
         ("// @advice paddingBytes physical Padding\n", "advice without a remedy for jax"),
         (
             "// @advice paddingBytes physical Padding\n// @evidence size\n" + REMEDIES,
-            "f:11: 'size' is no @column",
+            "f:11: 'size' is not a @column",
         ),
         (
             "// @advice paddingBytes physical Padding\n// @once value\n" + REMEDIES,

@@ -90,7 +90,7 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
     assert query.advice.column == "sizeBytes"
     assert query.advice.remedies["pytorch"] == "checkpoint it"
     (problem,) = problems(tmp_path, "// @status", whole.replace("sizeBytes", "value"))
-    assert "'value' is no @column that counts bytes" in problem
+    assert "'value' is not a @column that counts bytes" in problem
 
 
 @pytest.mark.parametrize(
@@ -102,11 +102,19 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
         ("@kind     table", "@kind     graph", "2: expected @kind table or series, found 'graph'"),
         ("@measure  assigned", "@measure  big", "10: expected a measure, of reserved,"),
         ("@answers", "@question", "3: expected one of @kind, @answers,"),
-        ("INTEGER = 20", "INTEGER = many", "7: the default many is no INTEGER; write e.g. 20"),
-        ("STRING = 'x'", "STRING = x", "6: the default x is no STRING; write e.g. 'fusion.7'"),
+        (
+            "INTEGER = 20",
+            "INTEGER = many",
+            "7: the default many is not of type INTEGER; write e.g. 20",
+        ),
+        (
+            "STRING = 'x'",
+            "STRING = x",
+            "6: the default x is not of type STRING; write e.g. 'fusion.7'",
+        ),
         ("INTEGER = 20", "NUMBER = 20", "7: expected a type, one of STRING, INTEGER,"),
         ("// @status", "// @bounds   limit 1..9\n// @status", "11: the default 20 is above 9;"),
-        ("// @status", "// @bounds   name 1..\n// @status", "11: 'name' is no INTEGER @param"),
+        ("// @status", "// @bounds   name 1..\n// @status", "11: 'name' is not an INTEGER @param"),
         ("// @status", "// @bounds   limit 1-9\n// @status", "11: expected a line like '@bounds"),
         ("STRING        its label", "STRING", "8: expected a line like '@column value STRING"),
         ("// @column   sizeBytes", "// @column   value", "9: @column value stands twice"),
@@ -195,7 +203,9 @@ def test_group_is_sorted_by_all_its_names_or_by_something_unique(tmp_path: Path)
 def test_file_outside_a_theme_is_told_where_to_go(tmp_path: Path):
     path = write(tmp_path, GOOD, "values.cypher")
     (problem,) = check_queries(tmp_path)
-    assert problem.startswith(f"{path}:1: 'values' is no id; move the file to theme/noun-phrase")
+    assert problem.startswith(
+        f"{path}:1: 'values' is not an id; move the file to theme/noun-phrase"
+    )
 
 
 def test_id_that_is_taken_is_refused(tmp_path: Path):

@@ -16,7 +16,7 @@ MODULES = [
     *(path for part in ("cli", "queries") for path in (TREE / part).rglob("*.py")),
 ]
 LISTS = ("compilations", "opNames", "runs")
-NUMBERS = ("depth", "memorySpace")
+NUMBERS = ("depth", "limit", "memorySpace")
 
 
 @pytest.fixture(scope="module")

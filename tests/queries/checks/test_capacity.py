@@ -4,7 +4,7 @@ import pytest
 
 from tests.tiny_dumps import dump, write_runs
 from xlagraph.ingest import ingest
-from xlagraph.queries import NoSuchCompilation, first_changes, fit
+from xlagraph.queries import NoSuchCompilation, check_capacity, first_changes
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def two_runs(graph, tmp_path):
 
 
 def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
-    found = fit(two_runs, {0: 300})
+    found = check_capacity(two_runs, {0: 300})
     assert [(item.run, item.reserved_bytes, item.missing_bytes, item.fits) for item in found] == [
         ("after", 640, 340, False),
         ("before", 384, 84, False),
@@ -25,7 +25,7 @@ def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
 
 
 def test_without_a_capacity_nothing_is_said_of_a_space(two_runs):
-    (item,) = fit(two_runs, {1: 5}, ["jit_h"])
+    (item,) = check_capacity(two_runs, {1: 5}, ["jit_h"])
     assert (item.memory_space, item.capacity_bytes, item.fits, item.missing_bytes) == (
         *(0, None, None, None),
     )
@@ -38,7 +38,7 @@ def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path
     folder.mkdir()
     (folder / "f.txt").write_text(text.replace("262272", "786432"))
     assert ingest(graph, folder, jobs=1).ok
-    (item,) = fit(graph, {0: 1})
+    (item,) = check_capacity(graph, {0: 1})
     changes = first_changes(graph, item)
     assert 1 <= len(changes) <= 3
     assert [change.bytes for change in changes] == sorted(
@@ -49,4 +49,4 @@ def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path
 
 def test_a_name_without_compilations_raises(two_runs):
     with pytest.raises(NoSuchCompilation, match="no run is called"):
-        fit(two_runs, {0: 1}, ["nothing"])
+        check_capacity(two_runs, {0: 1}, ["nothing"])
