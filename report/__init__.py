@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.report.comparison import comparison_part
+    from xlagraph.report.answers import answered_facts
+    from xlagraph.report.comparison import compare_sides, comparison_part
     from xlagraph.report.compilation import compilation_part
     from xlagraph.report.overview import overview_part
     from xlagraph.report.report import Report, make_report
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = [
     "PageSource",
     "Report",
+    "answered_facts",
+    "compare_sides",
     "comparison_part",
     "compilation_part",
     "make_report",
@@ -29,7 +32,8 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "comparison": ["comparison_part"],
+        "answers": ["answered_facts"],
+        "comparison": ["compare_sides", "comparison_part"],
         "compilation": ["compilation_part"],
         "overview": ["overview_part"],
         "report": ["Report", "make_report"],

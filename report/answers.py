@@ -14,6 +14,12 @@ ROWS_SHOWN: Final = 100
 Facts = dict[str, object]
 
 
+def answered_facts(graph: Graph, compilation: str) -> Facts:
+    """Return what is found and answered about a compilation, for its part of a page."""
+    found, notes = findings(graph, compilation)
+    return {"findings": found, "notes": notes, "answers": answers(graph, compilation)}
+
+
 def answers(graph: Graph, compilation: str) -> list[Facts]:
     """Run every canned query about one compilation that needs to be told nothing else.
 

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from xlagraph.graph import Graph
 from xlagraph.queries import run, select
-from xlagraph.report.answers import answers, findings
+from xlagraph.report.answers import answered_facts
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import compilation_part
 from xlagraph.report.overview import overview_part
@@ -118,18 +118,13 @@ def _packed(graph: Graph, keys: Sequence[str]) -> dict[str, bytes]:
     for key in keys:
         large = reserved[key] >= ANSWERED_SHARE * reserved[keys[0]]
         packed = compilation_part(
-            graph, key, more_facts=_answered(graph, key) if large else None
+            graph, key, more_facts=answered_facts(graph, key) if large else None
         ).packed()
         left -= len(packed)
         if left < 0:
             break
         parts[key] = packed
     return parts
-
-
-def _answered(graph: Graph, key: str) -> dict[str, object]:
-    found, notes = findings(graph, key)
-    return {"findings": found, "notes": notes, "answers": answers(graph, key)}
 
 
 def _left_out(wanted: int, carried: int) -> tuple[str, ...]:

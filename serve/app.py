@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from xlagraph.queries import Query, load_catalogue
-from xlagraph.serve import api
+from xlagraph.serve import api, pages
 from xlagraph.serve.guard import Access, Guard
 from xlagraph.serve.pool import GraphPool
 
@@ -35,7 +35,10 @@ def create_app(
         pool.close()
 
     return Starlette(
-        routes=api.routes(pool, load_catalogue() if catalogue is None else catalogue),
+        routes=[
+            *api.routes(pool, load_catalogue() if catalogue is None else catalogue),
+            *pages.routes(pool),
+        ],
         middleware=[Middleware(Guard, access=access or Access())],
         lifespan=lifespan,
     )

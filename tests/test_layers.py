@@ -48,7 +48,7 @@ MAY_IMPORT = {
     # a page to look at, from what graph and queries know
     "report": "runtime graph queries queries/comparison queries/story",
     # the same over HTTP and for assistants
-    "serve": "runtime graph queries",
+    "serve": "runtime graph queries report",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/options cli/output",
     "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "

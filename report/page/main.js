@@ -2,7 +2,7 @@
 
 import {element, replace} from './elements/dom.js';
 import {readFragment} from './fragment.js';
-import {carriedParts, loadPart} from './plan/pack.js';
+import {loadPart} from './plan/pack.js';
 import {rememberTheme, storedTheme} from './theme.js';
 import {CompilationView} from './views/compilation.js';
 import {ComparisonView} from './views/comparison.js';
@@ -22,13 +22,14 @@ async function show() {
   open?.close();
   open = null;
   const start = await loadPart('start');
+  const overview = start.facts.kind === 'comparison' ? await loadPart('compilations') : start;
+  const {columns, rows} = overview.tables.compilations;
   if (start.facts.kind === 'comparison' && !key) {
-    const view = new ComparisonView(root, start, carriedParts());
+    const carried = [...Array(rows).keys()].filter((row) => columns.carried.flag(row));
+    const view = new ComparisonView(root, start, new Set(carried.map((row) => columns.compilation.text(row))));
     open = {key: '', close: () => view.close()};
     return;
   }
-  const overview = start.facts.kind === 'comparison' ? await loadPart('compilations') : start;
-  const {columns, rows} = overview.tables.compilations;
   const only = rows === 1 && columns.carried.flag(0) ? columns.compilation.text(0) : null;
   const wanted = key ?? only;
   if (!wanted) {

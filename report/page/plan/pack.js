@@ -107,15 +107,6 @@ export class Table {
 const loaded = new Map();
 
 /**
- * Return the names of the parts that the file carries.
- * @returns {Set<string>}
- */
-export function carriedParts() {
-  const islands = document.querySelectorAll('script[data-part]');
-  return new Set([...islands].map((island) => /** @type {HTMLElement} */ (island).dataset.part ?? ''));
-}
-
-/**
  * Load a part by its name, once.
  * @param {string} name
  * @returns {Promise<Part>}

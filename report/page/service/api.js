@@ -1,0 +1,59 @@
+/** Asks the service that serves the page; what it refuses is an error with its message. */
+
+/** @typedef {Record<string, any>} Row */
+/** @typedef {{rows: Row[], notes: string[]}} Answer */
+
+/**
+ * @typedef {object} Parameter
+ * @property {string} name
+ * @property {'STRING' | 'INTEGER' | 'FLOAT' | 'BOOLEAN'} type
+ * @property {boolean} required
+ * @property {string | number | boolean | null} default
+ * @property {string} description
+ */
+
+/**
+ * @typedef {object} Query
+ * @property {string} id
+ * @property {string} kind
+ * @property {string} title
+ * @property {string} question
+ * @property {string} measure
+ * @property {Parameter[]} parameters
+ * @property {{name: string, type: string, description: string}[]} columns
+ * @property {string} text
+ */
+
+/**
+ * @param {string} path below `/api/`
+ * @param {Record<string, string>} [parameters]
+ * @returns {Promise<Answer>}
+ */
+export async function ask(path, parameters = {}) {
+  const asked = new URLSearchParams(parameters);
+  return answerOf(await fetch(`/api/${path}${asked.size ? `?${asked}` : ''}`));
+}
+
+/**
+ * @param {string} statement
+ * @param {Record<string, unknown>} parameters
+ * @returns {Promise<Answer>}
+ */
+export async function askCypher(statement, parameters) {
+  const request = {
+    method: 'POST',
+    headers: {'Content-Type': 'application/json'},
+    body: JSON.stringify({statement, parameters}),
+  };
+  return answerOf(await fetch('/api/cypher', request));
+}
+
+/**
+ * @param {Response} response
+ * @returns {Promise<Answer>}
+ */
+async function answerOf(response) {
+  const found = await response.json();
+  if (!response.ok) throw new Error(found.error ?? response.statusText);
+  return {rows: found, notes: JSON.parse(response.headers.get('X-Xlagraph-Notes') ?? '[]')};
+}

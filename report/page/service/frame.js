@@ -1,0 +1,45 @@
+/** What all pages of the service have in common: where one can go, and errors as text. */
+
+import {element, replace} from '../elements/dom.js';
+import {toggleTheme} from '../theme.js';
+
+/** @typedef {import('../elements/dom.js').Child} Child */
+
+/**
+ * Show a page below the links to the others.
+ * @param {string} title
+ * @param {...(Child | Child[])} children
+ */
+export function showPage(title, ...children) {
+  document.title = `${title} – xlagraph`;
+  for (const link of document.querySelectorAll('.places a:not(.name)')) {
+    if (link.getAttribute('href') === location.pathname) link.setAttribute('aria-current', 'page');
+  }
+  const places = document.querySelector('.places');
+  if (places && !places.querySelector('button')) {
+    places.append(element('button.icon', {type: 'button', title: 'light or dark', 'aria-label': 'light or dark', onclick: toggleTheme}, '◐'));
+  }
+  replace(document.getElementById('page') ?? document.body, element('main.list.service', null, ...children));
+}
+
+/**
+ * @param {unknown} error
+ * @returns {HTMLElement}
+ */
+export function errorLine(error) {
+  return element('p.error', {role: 'alert'}, error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * Fill an element once something is there, or with the reason why it is not.
+ * @param {HTMLElement} place
+ * @param {() => Promise<Child | Child[]>} make
+ */
+export async function fillLater(place, make) {
+  replace(place, element('p.faint', null, 'asking …'));
+  try {
+    replace(place, await make());
+  } catch (error) {
+    replace(place, errorLine(error));
+  }
+}

@@ -1,0 +1,25 @@
+/** Shows the page of the service that the address names. */
+
+import {rememberTheme, storedTheme} from '../theme.js';
+import {showCatalogue} from './catalogue.js';
+import {showCypher} from './cypher.js';
+import {errorLine, showPage} from './frame.js';
+import {showHome} from './home.js';
+import {showQuery} from './query.js';
+
+async function show() {
+  const path = decodeURIComponent(location.pathname);
+  if (path === '/queries') await showCatalogue();
+  else if (path === '/cypher') showCypher();
+  else if (path.startsWith('/query/')) await showQuery(path.slice('/query/'.length));
+  else await showHome();
+}
+
+document.documentElement.dataset.scripted = '';
+rememberTheme(storedTheme());
+try {
+  await show();
+} catch (error) {
+  showPage('xlagraph', errorLine(error));
+}
+requestAnimationFrame(() => (document.documentElement.dataset.ready = ''));

@@ -1,0 +1,106 @@
+"""The pages of the service: its own, and those of reports, whose parts are made when asked for."""
+
+from collections.abc import Callable
+from functools import partial
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from xlagraph.graph import Graph, GraphError
+from xlagraph.queries import QueryError, find_compilation, select
+from xlagraph.report import (
+    answered_facts,
+    compare_sides,
+    comparison_part,
+    compilation_part,
+    overview_part,
+)
+from xlagraph.serve.pool import GraphPool
+
+__all__ = ["routes"]
+
+_SHELL = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>xlagraph</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/page/page.css">
+</head>
+<body class="served">
+<nav class="places" aria-label="pages">
+<a class="name" href="/">xlagraph</a>
+<a href="/">Runs</a>
+<a href="/queries">Queries</a>
+<a href="/cypher">Cypher</a>
+</nav>
+<div id="page"></div>
+<noscript>This page needs JavaScript; `xlagraph report` writes one that does without.</noscript>
+<script type="module" src="/page/{script}"></script>
+</body>
+</html>
+"""
+
+
+def routes(pool: GraphPool) -> list[BaseRoute]:
+    """Return the routes of the pages over a graph."""
+
+    def packed(make: Callable[[Graph, Request], bytes]) -> Callable[..., object]:
+        async def respond(request: Request) -> Response:
+            def read() -> bytes:
+                with pool.borrow() as graph:
+                    return make(graph, request)
+
+            try:
+                return Response(await run_in_threadpool(read), media_type="application/gzip")
+            except QueryError as error:
+                return PlainTextResponse(str(error), 404)
+            except GraphError as error:
+                return PlainTextResponse(str(error), 503)
+
+        return respond
+
+    def of_view(graph: Graph, request: Request) -> bytes:
+        part = request.path_params["part"]
+        if part == "start":
+            selection = select(graph, request.path_params["name"])
+            return overview_part(graph, selection.compilations, title=selection.name).packed()
+        return _compilation(graph, part)
+
+    def of_comparison(graph: Graph, request: Request) -> bytes:
+        part = request.path_params["part"]
+        a, b = request.path_params["a"], request.path_params["b"]
+        if part == "start":
+            return comparison_part(graph, compare_sides(graph, a, b)).packed()
+        if part == "compilations":
+            keys = [key for side in (a, b) for key in select(graph, side).compilations]
+            return overview_part(graph, keys, title=f"{a} and {b}").packed()
+        return _compilation(graph, part)
+
+    return [
+        *(
+            Route(path, partial(_shell, script="service/main.js"))
+            for path in ("/", "/queries", "/cypher", "/query/{id:path}")
+        ),
+        Route("/view/{name:path}/parts/{part:path}", packed(of_view)),
+        Route("/compare/{a:path}//{b:path}/parts/{part:path}", packed(of_comparison)),
+        Route("/view/{name:path}/", partial(_shell, script="main.js")),
+        Route("/compare/{a:path}//{b:path}/", partial(_shell, script="main.js")),
+        Mount("/page", StaticFiles(packages=[("xlagraph.report", "page")])),
+    ]
+
+
+def _compilation(graph: Graph, name: str) -> bytes:
+    key = find_compilation(graph, name).key
+    return compilation_part(graph, key, more_facts=answered_facts(graph, key)).packed()
+
+
+async def _shell(request: Request, script: str) -> Response:
+    del request
+    return HTMLResponse(_SHELL.format(script=script))

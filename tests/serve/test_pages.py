@@ -1,0 +1,116 @@
+"""The pages of the service in a real browser: nothing is fetched from elsewhere, nothing fails."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Page, expect
+from tiny_dumps import dump, write_dump, write_runs
+
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+from xlagraph.serve import create_app
+
+HOSTILE = 'a"b<img src=x onerror=alert(1)>&#é'
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve two runs and one of a hostile name, on a free port of this machine."""
+    folder = tmp_path_factory.mktemp("pages")
+    with open_graph(folder / "graph.lbug", create=True) as graph:
+        assert ingest(graph, write_runs(folder / "runs"), jobs=1).ok
+        hostile = write_dump(folder / "hostile", 1, "jit_f", dump(256, op='jit(f)/</script><b>"'))
+        assert ingest(graph, hostile, run=HOSTILE, jobs=1).ok
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(folder / "graph.lbug"), port=0, log_level="critical")
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not (server.started and server.servers):
+        assert thread.is_alive()
+        thread.join(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def shown(page: Page, address: str) -> Iterator[Page]:
+    """A page that fails the test on an error or a request elsewhere."""
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+    page.on("dialog", lambda dialog: (problems.append("a dialog"), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith(address) else problems.append(asked.url),
+    )
+    yield page
+    assert problems == []
+
+
+def visit(page: Page, url: str) -> None:
+    page.goto(url)
+    page.wait_for_selector("html[data-ready]")
+
+
+def test_from_the_runs_to_one_compilation(shown: Page, address: str) -> None:
+    visit(shown, f"{address}/")
+    expect(shown.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    shown.get_by_role("grid", name="runs").get_by_text("before").click()
+    shown.wait_for_url("**/view/before/")
+    shown.locator(".barline").first.click()
+    expect(shown.locator("canvas").first).to_be_visible()
+
+
+def test_two_runs_are_compared(shown: Page, address: str) -> None:
+    visit(shown, f"{address}/")
+    shown.get_by_label("before").select_option("before")
+    shown.get_by_label("after").select_option("after")
+    shown.get_by_role("button", name="compare").click()
+    expect(shown.get_by_text("+192 B").first).to_be_visible()
+
+
+def test_a_question_is_found_filled_in_and_answered(shown: Page, address: str) -> None:
+    visit(shown, f"{address}/queries")
+    shown.get_by_label("find a question").fill("rise fall")
+    shown.get_by_role("link", name="How does memory rise").click()
+    shown.get_by_label("compilation").fill("after/module_0001")
+    shown.get_by_role("button", name="ask", exact=True).click()
+    expect(shown.get_by_role("img")).to_have_attribute(
+        "aria-label", "Live bytes at every step of the schedule: at most 640 B"
+    )
+    expect(shown.get_by_role("grid")).to_contain_text("parameter")
+
+
+def test_a_statement_is_run_and_an_error_shown(shown: Page, address: str) -> None:
+    visit(shown, f"{address}/cypher")
+    shown.get_by_label("statement").fill("MATCH (r:Run) RETURN count(r) AS runs")
+    shown.get_by_role("button", name="run", exact=True).click()
+    expect(shown.get_by_role("grid", name="answer")).to_contain_text("3")
+
+
+def test_what_is_refused_is_said_in_words(page: Page, address: str) -> None:
+    visit(page, f"{address}/cypher")  # the browser logs the 400 as an error
+    page.get_by_label("statement").fill("CREATE (:Run {key: 'x'})")
+    page.get_by_role("button", name="run", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("does not read the graph")
+
+
+def test_hostile_names_are_text(shown: Page, address: str) -> None:
+    visit(shown, f"{address}/")
+    shown.get_by_role("grid", name="runs").get_by_text(HOSTILE).click()
+    shown.wait_for_url(lambda url: "/view/" in url)
+    expect(shown.locator("canvas").first).to_be_visible()
+    assert shown.locator("img").count() == 0
+
+
+def test_a_screen_of_a_phone_is_not_left(shown: Page, address: str) -> None:
+    shown.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/", "/queries", "/cypher", "/query/peak/by-op"):
+        visit(shown, address + path)
+        assert shown.evaluate("document.documentElement.scrollWidth") <= 390, Path(path)
