@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from xlagraph.report.comparison import compare_sides, comparison_part
     from xlagraph.report.compilation import compilation_part
     from xlagraph.report.overview import overview_part
+    from xlagraph.report.packing import Part
     from xlagraph.report.report import Report, make_report
     from xlagraph.report.source import PageSource, page_source
 
 __all__ = [
     "PageSource",
+    "Part",
     "Report",
     "answered_facts",
     "compare_sides",
@@ -36,6 +38,7 @@ __getattr__ = lazy_names(
         "comparison": ["compare_sides", "comparison_part"],
         "compilation": ["compilation_part"],
         "overview": ["overview_part"],
+        "packing": ["Part"],
         "report": ["Report", "make_report"],
         "source": ["PageSource", "page_source"],
     },

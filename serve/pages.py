@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from xlagraph.graph import Graph, GraphError
 from xlagraph.queries import QueryError, find_compilation, select
 from xlagraph.report import (
+    Part,
     answered_facts,
     compare_sides,
     comparison_part,
@@ -22,7 +24,10 @@ from xlagraph.serve.pool import GraphPool
 
 __all__ = ["routes"]
 
-_SHELL = """\
+_ANSWERS: Final = "answers/"
+"""Begins the part with what canned queries answer about a compilation; they take a while."""
+
+_SHELL: Final = """\
 <!doctype html>
 <html lang="en">
 <head>
@@ -96,9 +101,11 @@ def routes(pool: GraphPool) -> list[BaseRoute]:
     ]
 
 
-def _compilation(graph: Graph, name: str) -> bytes:
-    key = find_compilation(graph, name).key
-    return compilation_part(graph, key, more_facts=answered_facts(graph, key)).packed()
+def _compilation(graph: Graph, part: str) -> bytes:
+    if part.startswith(_ANSWERS):
+        key = find_compilation(graph, part.removeprefix(_ANSWERS)).key
+        return Part(answered_facts(graph, key), {}).packed()
+    return compilation_part(graph, find_compilation(graph, part).key).packed()
 
 
 async def _shell(request: Request, script: str) -> Response:

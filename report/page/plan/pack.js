@@ -107,6 +107,14 @@ export class Table {
 const loaded = new Map();
 
 /**
+ * Return whether a service makes parts when they are asked for; a file has what it carries.
+ * @returns {boolean}
+ */
+export function isServed() {
+  return document.querySelector('script[data-part]') === null;
+}
+
+/**
  * Load a part by its name, once.
  * @param {string} name
  * @returns {Promise<Part>}

@@ -1,5 +1,6 @@
 /** The tabs below the map, each brought up to date when it is in sight. */
 
+import {isServed, loadPart} from '../plan/pack.js';
 import {choice, element, replace} from '../elements/dom.js';
 import {humanBytes, numberText, shareText, shortened} from '../elements/format.js';
 import {Icicle, UNATTRIBUTED, branchAt, branches, pathTo} from '../plots/icicle.js';
@@ -63,6 +64,17 @@ export class LowerPanels {
     /** @type {import('../plots/icicle.js').Branch | null} */
     this.root = null;
     new ResizeObserver(() => this.drawIcicle()).observe(this.panel);
+    if (!facts.answers && isServed()) void this.loadAnswers();
+  }
+
+  /** Ask for the answers of queries beside the picture, which need not wait for them. */
+  async loadAnswers() {
+    const {facts} = this.view.plan;
+    const loaded = await loadPart(`answers/${facts.key}`);
+    Object.assign(facts, loaded.facts);
+    this.tabs[3][1] = `advice ${facts.findings.length}`;
+    this.forget();
+    this.update();
   }
 
   /** Forget what belongs to another memory space. */
