@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,9 +12,10 @@ from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.param_lines import split_param_lines
 from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.output.messages import note
 
 if TYPE_CHECKING:
-    from xlagraph.graph import Cell
+    from xlagraph.graph import Cell, Graph, Result
 
 
 def cypher(
@@ -37,8 +38,22 @@ def cypher(
         raise UsageError(str(error)) from None
     parameters |= _parse_parameters(param or ())
     with opened(options) as graph:
-        result = graph.query(statement, parameters)
+        result = _query(graph, statement, parameters)
     write_rows(result.columns, result.rows, options)
+
+
+def _query(graph: "Graph", statement: str, parameters: "Mapping[str, Cell]") -> "Result":
+    from xlagraph.graph import QueryFailed
+    from xlagraph.queries.lint.query_check import unknown_names
+
+    unknown = [f"line {fault.line}: {fault.message}" for fault in unknown_names(statement)]
+    try:
+        result = graph.query(statement, parameters)
+    except QueryFailed as error:
+        raise QueryFailed("\n".join((str(error), *unknown))) from error
+    for text in unknown:  # one engine answers null, or no rows
+        note(text)
+    return result
 
 
 def _read_statement() -> str:

@@ -216,7 +216,16 @@ _LABELS: Final = frozenset(node.label for node in SCHEMA.nodes)
 _TYPES: Final = frozenset(relationship.name for relationship in SCHEMA.relationships)
 
 
-def _is_known(statement: Sequence[Token]) -> Iterator[Fault]:
+def unknown_names(text: str) -> list[Fault]:
+    """Return the labels, relationship types and properties that the schema lacks, by line.
+
+    Each with what is near. Of a variable that stands in no pattern, which may be a map, any
+    property is taken as known.
+    """
+    return sorted(set(_is_known(tokens(text), maps=True)))
+
+
+def _is_known(statement: Sequence[Token], *, maps: bool = False) -> Iterator[Fault]:
     names_by_variable: dict[str, set[str]] = {}
     for pattern in patterns(statement):
         for name in pattern.names:
@@ -229,7 +238,8 @@ def _is_known(statement: Sequence[Token]) -> Iterator[Fault]:
         for token in pattern.properties:
             yield from _unknown(token, set(pattern.names))
     for index, token in enumerate(statement[:-2]):
-        if token.kind == "name" and statement[index + 1].text == ".":
+        is_owner = token.kind == "name" and statement[index + 1].text == "."
+        if is_owner and not (maps and token.text not in names_by_variable):
             yield from _unknown(statement[index + 2], names_by_variable.get(token.text, set()))
 
 

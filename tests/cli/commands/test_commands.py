@@ -168,6 +168,17 @@ def test_cypher_takes_a_statement_and_parameters_as_json_else_strings(run, graph
     assert json.loads(ended.out) == [{"sum": 42, "text": "a b", "length": 3}]
 
 
+def test_cypher_names_what_is_near_an_unknown_name(run, graph):
+    ended = run("cypher", "MATCH (v:Valeu) RETURN v.label AS label")
+    assert ended.code == 1
+    assert "line 1: the schema has no label Valeu; did you mean Value?" in ended.err
+    ended = run("cypher", "MATCH (v:Value)\nRETURN v.size AS size")
+    assert ended.code == 1
+    assert "line 2: the schema has no property size of Value; did you mean sizeBytes?" in ended.err
+    fine = "WITH {size: 1} AS given MATCH (r:Run) RETURN given.size AS size LIMIT 1"
+    assert "schema" not in run("cypher", fine).err
+
+
 def test_cypher_reads_stdin(run, graph, monkeypatch):
     import io
 
@@ -204,7 +215,7 @@ def test_compare_gives_every_part_as_rows(run, graph):
 
 @pytest.mark.parametrize(
     ("by", "total"),
-    [(by, 640) for by in ("op", "line", "opcode", "scope", "shape", "value", "role")],
+    [(by, 640) for by in ("op", "line", "opcode", "scope", "shape", "role")],
 )
 def test_the_rows_of_a_grouping_add_up_to_the_total_however_few_are_shown(run, graph, by, total):
     for limit in (0, 1):
