@@ -10,8 +10,8 @@ from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.limits import Capacity, bytes_limit
 from xlagraph.cli.options.limits import capacity as parse_capacity
-from xlagraph.cli.options.recurring import RowOptions
-from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.options.recurring import LimitOption, RowOptions
+from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.queries.byte_sizes import distinct_bytes
 
@@ -51,6 +51,7 @@ def check(
             help="Does it fit? Size of memory space 0, or of another: 1=128MiB; can be repeated.",
         ),
     ] = None,
+    limit: LimitOption = None,
 ) -> None:
     """Compare XLA's totals with the graph's, and both with limits (exit 4 beyond one).
 
@@ -67,7 +68,7 @@ def check(
         code = _check_capacity(graph, names or (), capacity, options) if capacity else ExitCode.DONE
     if not capacity:
         rows = [(*item[:4], item.agrees, *item[4:]) for item in checked.compilations]
-        write_rows(COLUMNS, rows, options)
+        write_rows(COLUMNS, first_rows(rows, limit, options.format), options)
     code = max(code, _check_limits(checked, max_reserved, max_peak))
     if code is not ExitCode.DONE:
         raise typer.Exit(code)

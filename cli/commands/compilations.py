@@ -6,8 +6,9 @@ import typer
 
 from xlagraph.cli.options.completion import complete_run
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import RowOptions
-from xlagraph.cli.output.destination import write_answer
+from xlagraph.cli.options.recurring import LimitOption, RowOptions
+from xlagraph.cli.output.destination import first_rows, write_rows
+from xlagraph.cli.output.messages import note
 
 
 def compilations(
@@ -15,6 +16,7 @@ def compilations(
     run: Annotated[
         str, typer.Argument(help="Only those of this run.", autocompletion=complete_run)
     ] = "",
+    limit: LimitOption = None,
 ) -> None:
     """List the compilations with their totals and peaks, the most reserved bytes first.
 
@@ -26,4 +28,11 @@ def compilations(
     with opened(options) as graph:
         if run:
             find_run(graph, run)
-        write_answer(run_query(graph, "overview/compilations", run=run), options)
+        answer = run_query(graph, "overview/compilations", run=run, limit=0)
+    for text in answer.notes:
+        note(text)
+    if not answer.result.rows:
+        note("no rows")
+    write_rows(
+        answer.result.columns, first_rows(answer.result.rows, limit, options.format), options
+    )

@@ -8,9 +8,9 @@ import typer
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_run
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions, RowOptions
+from xlagraph.cli.options.recurring import GraphOptions, LimitOption, RowOptions
 from xlagraph.cli.options.spread import pass_on_options, spread_options
-from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note
 
 RunArgument = Annotated[
@@ -20,7 +20,7 @@ RunArgument = Annotated[
 runs_app = typer.Typer(name="runs", invoke_without_command=True, rich_markup_mode=None)
 
 
-def runs(context: typer.Context, options: RowOptions) -> None:
+def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None) -> None:
     """List the runs; or rename one, or tag it.
 
     Example: xlagraph runs
@@ -32,7 +32,7 @@ def runs(context: typer.Context, options: RowOptions) -> None:
 
     with opened(options) as graph:
         result = list_runs(graph)
-    write_rows(result.columns, result.rows, options)
+    write_rows(result.columns, first_rows(result.rows, limit, options.format), options)
 
 
 def rename(

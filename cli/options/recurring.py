@@ -59,6 +59,10 @@ BrowserUrlOption = Annotated[
         help="Where Neo4j Browser is, if not where the server tells: http://HOST:PORT/browser/.",
     ),
 ]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(min=0, help="Rows to write; 0 is all. (default: 100 for people, else all)"),
+]
 RunNameOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Name of the run, if there is only one.", callback=_run_name),

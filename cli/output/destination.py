@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import note
@@ -14,6 +14,9 @@ from xlagraph.cli.output.streams import discard
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
     from xlagraph.queries import Answer
+
+
+_MOST_FOR_PEOPLE: Final = 100
 
 
 class Destination(Protocol):
@@ -38,6 +41,21 @@ def write_rows(
     """Write rows in the format and to the place that the user asked for."""
     with open_output(destination) as stream:
         WRITERS[destination.format](columns, rows, stream)
+
+
+def first_rows(
+    rows: Sequence[Sequence["Cell"]], limit: int | None, format_: Format
+) -> Sequence[Sequence["Cell"]]:
+    """Return the rows within a limit, of which 0 is none; write a note if some are left out.
+
+    Without one people get the first hundred, and programs all.
+    """
+    usual = _MOST_FOR_PEOPLE if format_ in (Format.TABLE, Format.MD) else 0
+    most = usual if limit is None else limit
+    if not most or len(rows) <= most:
+        return rows
+    note(f"these are the first {most} of {len(rows)} rows; --limit 0 gives all")
+    return rows[:most]
 
 
 def write_answer(
