@@ -43,7 +43,7 @@ lint: $(VENV)/dev.stamp
 types: $(VENV)/dev.stamp
 	@mkdir -p $(BUILD)/typed/xlagraph
 	@for name in $(SUBPACKAGES); do ln -sfn ../../../$$name $(BUILD)/typed/xlagraph/$$name; done
-	MYPYPATH=$(BUILD)/typed $(BIN)/mypy --explicit-package-bases -p xlagraph
+	$(BIN)/mypy
 
 bench bench-full: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/run.py $(if $(filter bench-full,$@),--full)

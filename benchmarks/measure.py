@@ -61,7 +61,8 @@ def peak_bytes_in_child(task: str, *arguments: object) -> int:
             time.sleep(SAMPLE_SECONDS)
 
     measured = _run(task, arguments, watch)
-    return max(peak, measured.answer["peak_bytes"])
+    own_peak: int = measured.answer["peak_bytes"]
+    return max(peak, own_peak)
 
 
 def _run(

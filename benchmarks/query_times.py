@@ -5,7 +5,6 @@ from statistics import median
 from typing import Any
 
 from xlagraph.graph import Graph
-from xlagraph.graph.engine import Scalar
 from xlagraph.queries import load_catalogue, run
 
 LARGEST = """
@@ -31,7 +30,7 @@ def query_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
         names = {parameter.name for parameter in query.parameters}
         required = {parameter.name for parameter in query.parameters if parameter.required}
         wanted = required | names & {"compilation", "value"}
-        arguments: dict[str, Scalar] = {name: given[name] for name in wanted if name in given}
+        arguments: dict[str, Any] = {name: given[name] for name in wanted if name in given}
         if missing := sorted(wanted - arguments.keys()):
             found.append({"id": query.id, "broken": f"no value for {', '.join(missing)}"})
             continue

@@ -39,6 +39,11 @@ class RecordingGraph:
         return self._graph.versions
 
     @property
+    def browser_page(self) -> str | None:
+        """As of the graph beneath."""
+        return self._graph.browser_page
+
+    @property
     def is_new(self) -> bool:
         """As of the graph beneath."""
         return self._graph.is_new
@@ -49,9 +54,12 @@ class RecordingGraph:
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
+        most_rows: int | None = None,
     ) -> Result:
         """As of the graph beneath."""
-        return self._graph.query(text, parameters, timeout_seconds=timeout_seconds)
+        return self._graph.query(
+            text, parameters, timeout_seconds=timeout_seconds, most_rows=most_rows
+        )
 
     @contextmanager
     def load(self) -> Iterator[Load]:

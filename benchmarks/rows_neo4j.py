@@ -14,7 +14,7 @@ from measure import Measured, in_child, median_run
 from settings import Settings
 from table import Row, ratio_row, shown_row, skipped_row
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
+TREE = Path(__file__).resolve().parents[1]
 
 
 class NoServer(Exception):
@@ -55,9 +55,9 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
 @contextmanager
 def _recipe() -> Iterator[ModuleType]:
     """Give the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
-    sys.path.insert(0, str(TESTS))
+    sys.path.insert(0, str(TREE))
     try:
-        import graph_fixtures
+        from tests import graph_fixtures
     except ImportError as error:
         raise NoServer(f"the recipe of the tests is not here: {error}") from error
     try:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import generate
+import inputs
 from layer import Sizes
 
 
@@ -49,20 +49,20 @@ class Settings:
         """Give a folder of training steps, written on first use."""
         return self._written(
             f"steps-{values}-{values_each}",
-            lambda folder: generate.write_training_folder(folder, values, values_each),
+            lambda folder: inputs.write_training_folder(folder, values, values_each),
         )
 
     def training_step(self, layers: int, module_id: int = 1) -> Path:
         """Give a folder with one training step, written on first use."""
         return self._written(
             f"step-{layers}-{module_id}",
-            lambda folder: generate.write_training_step(folder, layers, module_id, Sizes(batch=24)),
+            lambda folder: inputs.write_training_step(folder, layers, module_id, Sizes(batch=24)),
         )
 
     def wide_loop(self, megabytes: float) -> Path:
         """Give a folder with one wide loop, written on first use."""
         return self._written(
-            f"loop-{megabytes:g}", lambda folder: generate.write_wide_loop(folder, megabytes)
+            f"loop-{megabytes:g}", lambda folder: inputs.write_wide_loop(folder, megabytes)
         )
 
     def fresh(self, name: str) -> Path:

@@ -14,7 +14,7 @@ from xlagraph.ingest import DumpPart, parse_plan, render_plan
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
-import generate
+import inputs
 import measure
 import run
 import settings
@@ -30,9 +30,9 @@ def texts_of(folder):
 @pytest.fixture(params=["training step", "wide loop"])
 def parts(request, tmp_path):
     if request.param == "training step":
-        generate.write_training_step(tmp_path, layers=3)
+        inputs.write_training_step(tmp_path, layers=3)
     else:
-        generate.write_wide_loop(tmp_path, megabytes=0.1)
+        inputs.write_wide_loop(tmp_path, megabytes=0.1)
     return texts_of(tmp_path)
 
 
@@ -56,8 +56,8 @@ def test_a_generated_dump_is_written_back_byte_for_byte(parts):
 
 def test_the_same_arguments_give_the_same_bytes(tmp_path):
     for name in ("once", "twice"):
-        generate.write_training_step(tmp_path / name, layers=2)
-        generate.write_wide_loop(tmp_path / name, megabytes=0.05, module_id=2)
+        inputs.write_training_step(tmp_path / name, layers=2)
+        inputs.write_wide_loop(tmp_path / name, megabytes=0.05, module_id=2)
     once, twice = (
         {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
         for name in ("once", "twice")
@@ -70,7 +70,7 @@ def test_allocations_add_up_to_the_printed_total(plan):
 
 
 def test_an_allocation_ends_where_the_last_of_its_values_ends(plan):
-    ends = defaultdict(int)
+    ends: dict[object, int] = defaultdict(int)
     for value in plan.values:
         ends[value.allocation] = max(ends[value.allocation], value.offset_bytes + value.size_bytes)
     assert {item.number: item.size_bytes for item in plan.allocations} == ends
@@ -85,7 +85,7 @@ def test_only_temporaries_lie_elsewhere_than_at_the_start(plan):
 
 
 def test_constants_and_thread_local_allocations_hold_one_value(plan):
-    held = defaultdict(int)
+    held: dict[object, int] = defaultdict(int)
     for value in plan.values:
         held[value.allocation] += 1
     alone = [item for item in plan.allocations if item.is_constant or item.is_thread_local]
@@ -166,8 +166,9 @@ def test_the_printed_peak_lists_all_that_is_live_where_most_is(plan, ranges):
 
 
 def test_every_scheduled_instruction_of_a_training_step_stands_in_its_module_text(tmp_path):
-    path = generate.write_training_step(tmp_path, layers=2)
+    path = inputs.write_training_step(tmp_path, layers=2)
     plan = parse_plan(texts_of(tmp_path))
+    assert plan.live_ranges is not None
     module = path.with_name(path.name.replace("-buffer-assignment", "")).read_text("utf-8")
     lines = {line.strip().removeprefix("ROOT ").partition(" = ")[0] for line in module.splitlines()}
     assert all(
@@ -177,14 +178,14 @@ def test_every_scheduled_instruction_of_a_training_step_stands_in_its_module_tex
 
 
 def test_a_folder_holds_about_as_many_values_as_asked_for(tmp_path):
-    assert generate.write_training_folder(tmp_path, values=3000, values_each=600) == 6
+    assert inputs.write_training_folder(tmp_path, values=3000, values_each=600) == 6
     texts = "".join([part.text for part in texts_of(tmp_path)])
     assert 2500 < texts.count(" value: <") < 3500
     assert 400 < len(texts) / texts.count(" value: <") < 700
 
 
 def test_a_wide_loop_is_as_large_as_asked_for(tmp_path):
-    path = generate.write_wide_loop(tmp_path, megabytes=3)
+    path = inputs.write_wide_loop(tmp_path, megabytes=3)
     assert 2.5e6 < path.stat().st_size < 3.5e6
 
 
@@ -244,6 +245,7 @@ def test_memory_of_a_process_that_a_thread_started_counts_too():
         ThreadPoolExecutor(1) as threads,
         threads.submit(subprocess.Popen, command, stdin=pipe, stdout=pipe).result() as p,
     ):
+        assert p.stdout is not None
         assert p.stdout.readline() == b"has started\n"
         assert p.pid in measure.family(os.getpid())
         assert measure.resident_bytes(p.pid) > 1e6

@@ -37,7 +37,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a fresh virtual environment with the wheel, and nothing else of ours."""
     folder = tmp_path_factory.mktemp("venv")
     venv.create(folder)
-    pip = [sys.executable, "-m", "pip", "--python", folder]
+    pip = [sys.executable, "-m", "pip", "--python", str(folder)]
     subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
     # dependencies come from the environment of the tests: a .pth file adds the folder,
     # but does not follow the editable install of the sources that may stand in it

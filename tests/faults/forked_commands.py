@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 LOGIN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
@@ -163,7 +163,7 @@ def _serve() -> None:
         sys.stdout.flush()
 
 
-def _become(request: dict) -> None:
+def _become(request: dict[str, Any]) -> None:
     sys.argv = ["xlagraph", *request["arguments"]]
     os.environ.update(request["environment"])
     nothing = os.open(os.devnull, os.O_RDONLY)

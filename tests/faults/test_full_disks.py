@@ -39,7 +39,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def mount(folder: Path, options: str) -> "subprocess.CompletedProcess[bytes]":
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder]
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     return subprocess.run(command, capture_output=True, check=False)
 
 

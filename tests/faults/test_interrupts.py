@@ -126,7 +126,9 @@ def test_ctrl_c_after_the_end_of_a_command_changes_nothing():
     assert ended.stderr == ""
 
 
-def press_at_random(commands: Commands, location: object, dumps: ChangingDumps, clean: CleanGraphs):
+def press_at_random(
+    commands: Commands, location: str | Path, dumps: ChangingDumps, clean: CleanGraphs
+):
     chance = random.Random(5)
     started = time.monotonic()
     assert commands.run("ingest", dumps.folder, "--graph", location).code == 0
@@ -172,7 +174,12 @@ def has_opened(running: Running) -> bool:
 
 
 def press_while_removing(
-    commands: Commands, location: object, dumps: ChangingDumps, clean: CleanGraphs, *, whole: bool
+    commands: Commands,
+    location: str | Path,
+    dumps: ChangingDumps,
+    clean: CleanGraphs,
+    *,
+    whole: bool,
 ):
     """Remove a run, or let Ctrl-C end that; ``whole``: all of it goes, or nothing."""
     chance = random.Random(8)

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.faults.changing_dumps import wide_dump
 from tests.faults.forked_commands import Commands
@@ -15,7 +16,7 @@ KEY = key_of("alpha", 1, "jit_wide")
 OTHER = key_of("beta", 1, "jit_wide")
 
 
-def replace_again_and_again(commands: Commands, location: object, folder: Path, times: int):
+def replace_again_and_again(commands: Commands, location: str | Path, folder: Path, times: int):
     """Ingest two versions of a dump in turn; give a hand back while each goes on."""
     for number in range(times):
         put_dump(folder, KEY, wide_dump(400 + 100 * (number % 2)))
@@ -28,7 +29,7 @@ def replace_again_and_again(commands: Commands, location: object, folder: Path, 
 def states(*, may_be_absent: bool) -> list[Mapping[str, str]]:
     """Give the dumps that a reader may find."""
     other = {OTHER: wide_dump(150)}
-    found = [other | {KEY: wide_dump(count)} for count in (400, 500)]
+    found: list[Mapping[str, str]] = [other | {KEY: wide_dump(count)} for count in (400, 500)]
     return [*found, other] if may_be_absent else found
 
 
@@ -78,9 +79,9 @@ def watch_a_server(
     looks = 0
     for _ in replace_again_and_again(commands, uri, runs, rounds):
         for query in chance.sample(asked, 5):
-            rows = answer(graph, query)
-            assert rows is None or rows in allowed[query], query
-            looks += rows is not None
+            found = answer(graph, query)
+            assert found is None or found in allowed[query], query
+            looks += found is not None
     return looks
 
 
@@ -114,7 +115,7 @@ def test_reader_of_a_server_sees_a_compilation_whole_or_not_at_all(
 def answer(graph: Graph, query: str) -> object:
     """Ask as the command does; None where the compilation is not there."""
     declared = {item.name for item in CATALOGUE[query].parameters}
-    given = {"compilation": KEY, "limit": 1_000_000}
+    given: dict[str, Any] = {"compilation": KEY, "limit": 1_000_000}
     try:
         result = run(graph, query, **{name: given[name] for name in given.keys() & declared}).result
     except NoSuchCompilation:

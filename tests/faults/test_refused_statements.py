@@ -138,7 +138,7 @@ def filled(graph: Graph, tmp_path: Path) -> Graph:
 
 def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folder: Path):
     before, files = everything(filled), sorted(folder.rglob("*"))
-    let_through = []
+    let_through: list[tuple[str, object]] = []
     for name, text in {**WRITES, **REACHES_OUT}.items():
         text = text.format(folder=folder) if "{folder}" in text else text
         try:

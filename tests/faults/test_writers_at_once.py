@@ -17,7 +17,7 @@ WRITERS = 8
 
 
 def ingest_at_once(
-    commands: Commands, location: object, dumps: ChangingDumps, clean: CleanGraphs
+    commands: Commands, location: str | Path, dumps: ChangingDumps, clean: CleanGraphs
 ) -> None:
     """Eight processes, each with its own choice of the folders, as a team's jobs would."""
     folders = ([dumps.folder], [dumps.folder / "alpha"], [dumps.folder / "beta"])

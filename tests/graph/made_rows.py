@@ -148,7 +148,7 @@ def made_rows(
     )
 
 
-def facts(rows: CompilationRows, *, without: Sequence[str] = ("state",)) -> dict[str, object]:
+def facts(rows: CompilationRows, *, without: Sequence[str] = ("state",)) -> dict[str, list[str]]:
     """Give rows as sets that do not depend on order or row numbers; doubles stay visible."""
     nodes = {
         label: sorted(

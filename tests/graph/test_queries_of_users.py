@@ -155,7 +155,7 @@ def test_rows_become_frames(loaded):
     result = loaded.query(
         "MATCH (v:Value) RETURN v.valueId AS id, v.opName AS op ORDER BY id LIMIT 2"
     )
-    expected = {"id": [0, 1], "op": [None, "jit(step)/layer_0/dot"]}
+    expected: dict[str, list[object]] = {"id": [0, 1], "op": [None, "jit(step)/layer_0/dot"]}
     assert polars.DataFrame.equals(result.to_polars(), polars.DataFrame(expected))
     frame = result.to_pandas()
     assert frame["id"].tolist() == expected["id"]

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -492,7 +493,8 @@ def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
     for number in range(4):
         write("baseline", number)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
-    poisoned = jobs[1]._replace(files=_Deadly())
+    deadly: Any = _Deadly()
+    poisoned = jobs[1]._replace(files=deadly)
     batches = list(prepare_all([jobs[0], poisoned, *jobs[2:]], 2))
     outcomes = [outcome for prepared in batches for outcome in prepared.outcomes]
     assert [outcome.has_rows for outcome in outcomes] == [True, False, True, True]
@@ -517,7 +519,8 @@ def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
     write("baseline", 1)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
     told = tmp_path / "modules.txt"
-    with closing(prepare_all([*jobs, Job(_Spy(told), "", ())], 2, one_by_one=True)) as batches:
+    spy: Any = _Spy(told)
+    with closing(prepare_all([*jobs, Job(spy, "", ())], 2, one_by_one=True)) as batches:
         assert [prepared.outcomes[0].has_rows for prepared in batches] == [True, False]
     modules = told.read_text().split()
     assert "pyarrow" in modules

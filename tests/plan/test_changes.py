@@ -1,7 +1,6 @@
 from fractions import Fraction
 
-from small_programs import program, value
-
+from tests.plan.small_programs import program, value
 from xlagraph.plan.changes import cut, shrunk, without
 
 

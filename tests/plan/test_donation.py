@@ -1,5 +1,4 @@
-from small_programs import program, value
-
+from tests.plan.small_programs import program, value
 from xlagraph.plan.donation import Donor, donate
 from xlagraph.plan.program import Allocation, Overwrite
 

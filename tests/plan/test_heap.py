@@ -3,7 +3,7 @@ from xlagraph.plan.heap import heap_groups, live_bytes
 
 
 def groups(*values, overwrites=None):
-    sizes = {}
+    sizes: dict[int, int] = {}
     for item in values:
         sizes[item.buffer_set] = sizes.get(item.buffer_set, 0) + 1
     return heap_groups(values, sizes, overwrites or {})

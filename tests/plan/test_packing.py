@@ -84,7 +84,7 @@ def naive_offsets(groups, alignment):
             groups[row].value_ids,
         ),
     )
-    placed = {}
+    placed: dict[int, int] = {}
     for row in order:
         live = [
             (placed[other], placed[other] + groups[other].size_bytes)

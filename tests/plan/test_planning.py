@@ -60,8 +60,10 @@ def test_planned_anew_without_a_change_nothing_changes():
     plan = plan_anew(made, replay(made))
     assert plan.temp_bytes() == 48
     assert plan.reserved_bytes() == 112
-    assert plan.heap().peak_step == 2
-    assert plan.heap().lower_bound_bytes == 48
+    heap = plan.heap()
+    assert heap is not None
+    assert heap.peak_step == 2
+    assert heap.lower_bound_bytes == 48
 
 
 def test_what_has_no_live_range_stays_and_thread_local_memory_does_not_count():

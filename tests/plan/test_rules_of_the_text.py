@@ -273,7 +273,7 @@ def test_control_predecessors_come_before_operands():
   ROOT %r = f32[8]{0} negate(%a), control-predecessors={%first}
 """)
     order = post_order(scheduled_computations(made))
-    assert sorted(order, key=order.get) == ["b", "first", "a", "r"]
+    assert sorted(order, key=order.__getitem__) == ["b", "first", "a", "r"]
 
 
 def test_texts_without_percent_signs_and_with_shapes_of_operands_are_read():

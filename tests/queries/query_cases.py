@@ -20,6 +20,7 @@ a folder); those in `dumps/` are there for every case, as runs named by their fo
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
@@ -30,7 +31,7 @@ DUMPS = HERE / "dumps"
 class Ask:
     """One question, and the rows that must come."""
 
-    parameters: dict[str, object]
+    parameters: dict[str, Any]
     columns: tuple[str, ...]
     rows: list[tuple[object, ...]]
     line: int

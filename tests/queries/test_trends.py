@@ -1,6 +1,7 @@
 """Rows over runs come by name of the run, by time of ingest, or by a tag."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from xlagraph.graph import Graph, tag_run
 from xlagraph.ingest import ingest
 from xlagraph.queries import NoSuchName, run
 
-TRENDS = {
+TRENDS: dict[str, dict[str, Any]] = {
     "trend/modules": {"module": "jit_f"},
     "trend/op": {"opName": "jit(f)/layer_0/dot"},
 }

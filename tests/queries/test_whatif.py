@@ -29,8 +29,8 @@ def compiled(graph):
 
 
 def test_every_temporary_block_replays_in_size_and_offsets(compiled):
-    blocks = Counter()
-    exact = Counter()
+    blocks = Counter[str]()
+    exact = Counter[str]()
     for each in compiled:
         for block in replay(each.program):
             kind = "vmem" if block.allocation.color == 1 else each.platform or "tpu"
@@ -65,6 +65,7 @@ def test_of_one_parameter_only_its_own_bytes_are_given(graph):
     found = whatif(graph, "runs/baseline", donate=["0"])
     (donated,) = found.donated
     assert donated.outcome in ("in place", "copied first")
+    assert found.saved_bytes is not None
     assert 0 <= found.saved_bytes <= 2 * donated.size_bytes
 
 
@@ -78,11 +79,16 @@ def test_values_that_are_gone_take_nothing_and_halves_take_half(graph):
     assert half.reserved_bytes_after == pytest.approx(before.reserved_bytes / 2, rel=0.01)
     largest = before.holders[0]
     less = whatif(graph, "runs/baseline", without=[largest.value])
+    assert less.lower_bound_bytes is not None
+    assert less.temp_bytes_after is not None
+    assert before.temp_bytes_after is not None
     assert less.lower_bound_bytes <= less.temp_bytes_after <= before.temp_bytes_after
 
 
 def test_a_checkpoint_is_a_range(graph):
     found = whatif(graph, "runs/baseline", checkpoint=["layer_0"])
+    assert found.reserved_bytes_after is not None
+    assert found.reserved_bytes_at_most is not None
     assert found.reserved_bytes_after <= found.reserved_bytes_at_most
     assert any("undo" in text for text in found.assumptions)
 

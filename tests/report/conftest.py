@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -20,7 +21,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     complaints: list[str] = []
     contexts = []
 
-    def open_file(path: Path, fragment: str = "", **settings: object) -> Page:
+    def open_file(path: Path, fragment: str = "", **settings: Any) -> Page:
         context = browser.new_context(
             offline=True, viewport={"width": 1400, "height": 900}, **settings
         )

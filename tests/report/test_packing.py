@@ -4,24 +4,26 @@ import gzip
 import json
 import math
 import struct
+from typing import Any
 
+from xlagraph.graph import Cell
 from xlagraph.report.packing import LONGEST_TEXT, Column, Kind, Part
 
 
-def unpacked(part: Part) -> tuple[dict, bytes]:
+def unpacked(part: Part) -> tuple[dict[str, Any], bytes]:
     whole = gzip.decompress(part.packed())
     length = int.from_bytes(whole[:4], "little")
     return json.loads(whole[4 : 4 + length]), whole[4 + length :]
 
 
-def cells(part: Part, code: str) -> tuple:
+def cells(part: Part, code: str) -> tuple[Any, ...]:
     head, blocks = unpacked(part)
     column = head["tables"]["t"]["columns"]["c"]
     rows = head["tables"]["t"]["rows"]
     return struct.unpack_from(f"<{rows}{code}", blocks, column["offset"])
 
 
-def one_column(kind: Kind, *given: object) -> Part:
+def one_column(kind: Kind, *given: Cell) -> Part:
     return Part(facts={}, tables={"t": {"c": Column(kind, given)}})
 
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import OpenPage
 from playwright.sync_api import Browser, Page, expect
+
+from tests.report.conftest import OpenPage
 
 WriteReport = Callable[..., Path]
 JIT_F = "before/module_0001.jit_f.cpu_after_optimizations"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Page, expect
-from tiny_dumps import dump, write_dump, write_runs
+from playwright.sync_api import Dialog, Page, expect
 
+from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.serve import create_app
@@ -42,9 +42,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def shown(page: Page, address: str) -> Iterator[Page]:
     """A page that fails the test on an error or a request elsewhere."""
     problems: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        problems.append("a dialog")
+        dialog.dismiss()
+
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
-    page.on("dialog", lambda dialog: (problems.append("a dialog"), dialog.dismiss()))
+    page.on("dialog", dismiss)
     page.on(
         "request",
         lambda asked: None if asked.url.startswith(address) else problems.append(asked.url),

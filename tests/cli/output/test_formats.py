@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from xlagraph.cli.output.formats import WRITERS, Format
+from xlagraph.graph import Cell
 from xlagraph.queries.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
 
 COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
-ROWS = (
+ROWS: tuple[tuple[Cell, ...], ...] = (
     ("fusion.7", 1572864, 12, 1.5, True, ["a=b"]),
     ('odd|"name", é\x1b[31m\n`x`', None, None, None, False, []),
     (None, 0, -1, 0.25, None, ["a", "b"]),

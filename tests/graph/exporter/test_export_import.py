@@ -149,8 +149,8 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
     """Parameters for every query: of each run the compilation with the most values."""
     rows = engines.embedded.query(LARGEST_OF_EACH_RUN).mappings()
     largest = {row["run"]: row["compilation"] for row in reversed(rows)}
-    ops = engines.embedded.query("MATCH (o:Op) RETURN o.name AS name ORDER BY name").rows
-    ops = sorted(ops, key=lambda row: '"' not in str(row[0]))
+    names = engines.embedded.query("MATCH (o:Op) RETURN o.name AS name ORDER BY name").rows
+    ops = sorted(names, key=lambda row: '"' not in str(row[0]))
     values = [
         engines.embedded.query(BUSIEST_VALUE, {"compilation": compilation}).rows[0][0]
         for compilation in largest.values()

@@ -51,9 +51,12 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
     compilations = [made_rows(stem=f"module_{number:04}", values=7) for number in range(9)]
     parts = []
     copy = ladybug_load._copy
-    monkeypatch.setattr(
-        ladybug_load, "_copy", lambda *given: (parts.append(given[1]), copy(*given))
-    )
+
+    def counted(*given):
+        parts.append(given[1])
+        return copy(*given)
+
+    monkeypatch.setattr(ladybug_load, "_copy", counted)
     load(tmp_path / "graph.lbug", *compilations)
     assert parts.count("Value") > 3
     assert parts.count("HOLDS") > 3
@@ -154,7 +157,7 @@ def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(file):
 
 def test_a_damaged_load_leaves_the_graph_as_it_was(file):
     rows = made_rows("second")
-    twice = rows.nodes | {"Value": rows.nodes["Value"].take([0, 0, 1, 2, 3])}
+    twice = {**rows.nodes, "Value": rows.nodes["Value"].take([0, 0, 1, 2, 3])}
     with pytest.raises(GraphUnwritable, match="as before"):
         load(file, type(rows)(twice, rows.relationships))
     assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
@@ -217,18 +220,17 @@ def test_a_killed_load_leaves_the_old_graph_and_the_next_one_clears(file):
     chance = random.Random(7)
     for attempt in range(6):
         process = start_loader(file, f"killed{attempt}", 0, 40, 60)
+        assert process.stdout is not None
         assert process.stdout.readline() == "loading\n"
         time.sleep(chance.uniform(0, 1.2))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         with open_graph(file) as graph:
-            runs = dict(
-                graph.query(
-                    "MATCH (r:Run)-[:COMPILED]->(:Compilation) RETURN r.key AS run, count(*) AS n"
-                ).rows
-            )
+            counts = graph.query(
+                "MATCH (r:Run)-[:COMPILED]->(:Compilation) RETURN r.key AS run, count(*) AS n"
+            ).rows
             assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
-        assert set(runs.values()) <= {1, 40}
+        assert {count for _, count in counts} <= {1, 40}
     with open_graph(file) as graph, graph.load():
         pass
     assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import neo4j
 import pytest
@@ -179,7 +180,7 @@ def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
     )
     with neo4j_graph.load() as load:
         load.write(old)
-    seen = set()
+    seen: set[object] = set()
     with neo4j_graph.load() as load:
         load.write(new)
         load.write(other)
@@ -202,7 +203,8 @@ def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):
         load.write(kept)
     for delay in (0.0, 0.3, 0.8, 1.6):
         process = start_loader(neo4j_graph.location, "killed", 0, 60, 400)
-        assert process.stdout.readline() == "loading\n", process.stderr.read()
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -243,6 +245,7 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
         stdout=subprocess.PIPE,
         text=True,
     )
+    assert process.stdout is not None
     process.stdout.readline()
     deadline = time.monotonic() + 30
     while cells(neo4j_graph, "MATCH (:Run)-[:COMPILED]->() RETURN count(*) AS n") == [1]:
@@ -374,7 +377,7 @@ def newest_server(server_home):
 def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, tmp_path):
     runs = write_runs(tmp_path / "runs")
     changed = STEM.format(number=1, module="jit_f")
-    asked = {
+    asked: dict[str, Any] = {
         "compilation": f"before/{changed}",
         "value": "t",
         "allocation": 2,

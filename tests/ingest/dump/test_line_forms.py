@@ -17,7 +17,9 @@ def test_form_fits_its_example(name):
 
 @pytest.mark.parametrize("number", ["0", "1", "10", "999999999999999999", "9223372036854775807"])
 def test_number_of_64_bits_fits(number):
-    assert SCHEDULED.regex.match(f"    {number}:copy\n")[1] == number
+    found = SCHEDULED.regex.match(f"    {number}:copy\n")
+    assert found is not None
+    assert found[1] == number
 
 
 @pytest.mark.parametrize(
@@ -66,5 +68,7 @@ def test_allocation_line_is_taken_apart(line, groups):
         "number", "address", "size", "color", "page", "parameter", "shape", "index", "output",
         "constant", "thread_local", "live_out", "temp",
     )  # fmt: skip
-    found = dict(zip(names, ALLOCATION.regex.match(line + "\n").groups(), strict=True))
+    parts = ALLOCATION.regex.match(line + "\n")
+    assert parts is not None
+    found = dict(zip(names, parts.groups(), strict=True))
     assert groups.items() <= found.items()

@@ -11,6 +11,7 @@ import json
 import os
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,25 +25,24 @@ REWRITE = "XLAGRAPH_REWRITE" in os.environ
 WIDTH = 160  # a value is a line
 
 
-def as_data(record: object) -> object:
+def as_data(record: Any) -> object:
     """Return a record as JSON has it, without the fields that have their default."""
     if is_dataclass(record):
         defaults = {field.name: field.default for field in fields(record)}
-        return {
-            name: as_data(getattr(record, name))
-            for name in defaults
-            if getattr(record, name) != defaults[name]
-        }
-    if isinstance(record, tuple) and hasattr(record, "_asdict"):
-        defaults = record._field_defaults
-        return {
-            name: as_data(value)
-            for name, value in record._asdict().items()
-            if name not in defaults or value != defaults[name]
-        }
+        return said({name: getattr(record, name) for name in defaults}, defaults)
+    if hasattr(record, "_asdict"):  # a named tuple
+        return said(record._asdict(), record._field_defaults)
     if isinstance(record, tuple):
         return [as_data(each) for each in record]
     return record
+
+
+def said(record: dict[str, Any], defaults: dict[str, Any]) -> dict[str, object]:
+    return {
+        name: as_data(value)
+        for name, value in record.items()
+        if name not in defaults or value != defaults[name]
+    }
 
 
 def written(data: object, indent: str = "") -> str:

@@ -131,13 +131,13 @@ def test_branches_of_updates_in_place_are_one_alias_set_and_reuse_begins_another
 
 
 def naive_successions(plan):
-    spans = value_spans(plan)
+    spans = {place: span for place, span in enumerate(value_spans(plan)) if span is not None}
     order = sorted(
-        (place for place, value in enumerate(plan.values) if spans[place] and value.size_bytes),
+        (place for place in spans if plan.values[place].size_bytes),
         key=lambda place: (*spans[place], plan.values[place].value_id),
     )
-    last_occupant = {}
-    shared = {}
+    last_occupant: dict[tuple[int, int], int] = {}
+    shared: dict[tuple[int, int], int] = {}
     for later in order:
         value = plan.values[later]
         for byte in range(value.offset_bytes, value.offset_bytes + value.size_bytes):
@@ -170,7 +170,7 @@ def test_alias_sets_are_those_of_the_definition(plan):
         for later, earlier, in_place, *_ in naive_successions(plan):
             if in_place:
                 set_of[later] = set_of[earlier] = min(set_of[later], set_of[earlier])
-    members = {}
+    members: dict[int, list[tuple[tuple[int, ...], int]]] = {}
     for place, alias_set in set_of.items():
         order = (*(spans[place] or ()), plan.values[place].value_id)
         members.setdefault(alias_set, []).append((order, place))

@@ -574,4 +574,4 @@ def test_a_frame_sorts_after_its_caller_and_by_line():
     frames = nodes(rows, "Frame", "function", "depth", "treeOrder")
     (main, main_depth, main_order), (step, step_depth, step_order) = frames
     assert (main, main_depth, step, step_depth) == ("main", 1, "step", 2)
-    assert step_order.startswith(main_order + "/0000020")
+    assert str(step_order).startswith(f"{main_order}/0000020")

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from xlagraph.graph import CompilationRows
-from xlagraph.ingest import DumpPart, Plan, find_dumps, parse_plan
+from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, parse_plan
 from xlagraph.ingest.preparation import Job, prepare_all
 
 # One dump in so many is enough of many runs that one producer made.
@@ -17,7 +18,7 @@ MANY = 400
 @pytest.fixture(scope="module")
 def compilations(real_dumps: list[Path]) -> list[tuple[str, Plan, CompilationRows]]:
     """Key, plan and rows of dumps of all producers."""
-    chosen = []
+    chosen: list[DumpFiles] = []
     for folder in real_dumps:
         found = find_dumps(folder).dumps
         chosen += found[::EVERY] if len(found) > MANY else found
@@ -31,7 +32,7 @@ def compilations(real_dumps: list[Path]) -> list[tuple[str, Plan, CompilationRow
     return compilations
 
 
-def column(rows: CompilationRows, table: str, name: str) -> list:
+def column(rows: CompilationRows, table: str, name: str) -> list[Any]:
     tables = rows.nodes if table in rows.nodes else rows.relationships
     return tables[table].column(name).to_pylist()
 

@@ -1,5 +1,7 @@
 """What grew between two sides, by hand, on each engine."""
 
+from typing import Any
+
 import pytest
 
 from tests.tiny_dumps import dump, write_dump, write_runs
@@ -75,7 +77,9 @@ def test_a_grouping_is_the_answer_of_its_query(two_runs, sides):
     for by in By:
         query = load_catalogue()[f"compare/{by}s"]
         given = {"limit": 0, "depth": 2}
-        named = {item.name: given[item.name] for item in query.parameters if item.name in given}
+        named: dict[str, Any] = {
+            item.name: given[item.name] for item in query.parameters if item.name in given
+        }
         result = run(two_runs, query.id, runA=sides[0], runB=sides[1], **named).result
         assert result.columns == (*by.columns, "bytesA", "bytesB", "growthBytes")
         rows = [(*item.group, item.bytes_a, item.bytes_b, item.growth_bytes)

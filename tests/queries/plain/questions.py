@@ -10,9 +10,11 @@ Question = dict[str, str | int]
 def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
     """Give the parameters with which a query is asked about a dump."""
     if "memorySpace" in declared:
-        yield from ({"memorySpace": color} for color in dump.colors)
+        for color in dump.colors:
+            yield {"memorySpace": color}
     elif "value" in declared:
-        yield from ({"value": value.label} for value in interesting(dump))
+        for value in interesting(dump):
+            yield {"value": value.label}
     elif "allocation" in declared:
         for allocation in dump.plan.allocations[-2:]:
             for offset in sorted({0, allocation.size_bytes // 2}):

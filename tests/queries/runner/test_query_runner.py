@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,7 +122,7 @@ def test_unknown_run_says_what_is_near(graph: Graph):
     ],
 )
 def test_bad_parameter_is_refused_with_an_example(
-    graph: Graph, parameters: dict[str, str | int], message: str
+    graph: Graph, parameters: dict[str, Any], message: str
 ):
     with pytest.raises(BadParameter) as error:
         run(graph, "peak/contributors", **parameters)
@@ -144,7 +145,7 @@ def test_missing_parameter_is_named_with_an_example(graph: Graph):
     ],
 )
 def test_unknown_name_says_what_is_near(
-    graph: Graph, query: str, parameters: dict[str, str | int], message: str
+    graph: Graph, query: str, parameters: dict[str, Any], message: str
 ):
     with pytest.raises(NoSuchName) as error:
         run(graph, query, compilation="tiny/step", **parameters)
@@ -161,7 +162,7 @@ def test_unknown_name_says_what_is_near(
     ],
 )
 def test_number_beyond_its_bounds_is_refused(
-    graph: Graph, query: str, parameters: dict[str, str | int], message: str
+    graph: Graph, query: str, parameters: dict[str, Any], message: str
 ):
     with pytest.raises(BadParameter) as error:
         run(graph, query, compilation="tiny/step", **parameters)

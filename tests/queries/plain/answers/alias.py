@@ -87,12 +87,11 @@ def copies(dump: PlainDump) -> Rows:
         ]
         steps = {dump.steps[name]: name for name in one.users if name in dump.steps}
         used_by = steps[min(steps)] if steps else None
-        for item in copied or [None]:
-            live = item and item.steps and one.steps and item.place[1] > one.place[0]
-            yield (
-                *(one.label, one.size, item and item.label, item and item.name),
-                *(used_by, len(one.users), live if item and item.steps and one.steps else None),
-            )
+        for item in copied:
+            live = item.place[1] > one.place[0] if item.steps and one.steps else None
+            yield one.label, one.size, item.label, item.name, used_by, len(one.users), live
+        if not copied:
+            yield one.label, one.size, None, None, used_by, len(one.users), None
 
 
 def _inputs(dump: PlainDump, *, donated: bool) -> Iterator[PlainValue]:

@@ -48,7 +48,9 @@ def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") 
 def values(
     dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
 ) -> Rows:
-    groups: dict[tuple[str | None, ...], tuple[list[PlainValue], list[PlainValue]]] = {}
+    groups: dict[
+        tuple[str | None, str | None, str | None], tuple[list[PlainValue], list[PlainValue]]
+    ] = {}
     for side, run in enumerate((run_a, run_b)):
         for dump in chosen(dumps, run, module):
             for item in dump.values:
@@ -57,7 +59,8 @@ def values(
                     op_name = over_generations(dump.belonging(item).op_name)
                     group = (op_name, item.made.opcode, item.shape_index)
                     groups.setdefault(group, ([], []))[side].append(item)
-    rows = []
+    last = chr(0x10FFFF)  # null sorts behind all text
+    rows: list[tuple[tuple[object, ...], Row]] = []
     for group, sides in groups.items():
         sizes = [sum(item.size for item in side) for side in sides]
         shapes = [min((item.shape for item in side), default=None) for side in sides]
@@ -70,11 +73,9 @@ def values(
             change = "reshaped"
         else:
             continue
-        rows.append((change, *group, *shapes, *map(len, sides), *sizes, growth))
-    last = chr(0x10FFFF)  # null sorts behind all text
-    return sorted(
-        rows, key=lambda row: (-abs(row[-1]), -row[-1], *(word or last for word in row[1:4]))
-    )
+        place = (-abs(growth), -growth, *(word or last for word in group))
+        rows.append((place, (change, *group, *shapes, *map(len, sides), *sizes, growth)))
+    return [row for _, row in sorted(rows)]
 
 
 def _growth(

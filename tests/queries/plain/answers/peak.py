@@ -1,6 +1,7 @@
 """What the queries of theme peak must answer."""
 
 from collections import Counter, defaultdict
+from typing import Any
 
 from tests.queries.plain.answer import PlainAnswer, Row, Rows, in_any_order, in_order, largest_first
 from tests.queries.plain.groups import CALLER, DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
@@ -40,13 +41,13 @@ by_caller = _grouped_by(CALLER)
 
 @in_any_order("depth function file line sourceColumn ownBytes cumulativeBytes")
 def by_stack(dump: PlainDump, memory_space: int, min_percent: int = 1) -> Rows:
-    own: Counter[tuple[object, ...]] = Counter()
+    own: Counter[tuple[Any, ...]] = Counter()
     for item, share in dump.shares(memory_space).items():
         belongs = dump.belonging(item)
-        stack = tuple(dump.module.stack(belongs.frame)) if belongs.frame else ()
+        stack: tuple[Any, ...] = tuple(dump.module.stack(belongs.frame)) if belongs.frame else ()
         own[stack or ((*belongs.source, None, None),)] += share
     whole = sum(own.values())
-    cumulative: Counter[tuple[object, ...]] = Counter()
+    cumulative: Counter[tuple[Any, ...]] = Counter()
     for stack, share in own.items():
         for depth in range(1, len(stack) + 1):
             cumulative[stack[:depth]] += share

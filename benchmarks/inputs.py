@@ -1,8 +1,8 @@
 """Write dumps to measure with: training steps, folders of them, wide loops.
 
-    python benchmarks/generate.py step DIR --layers 24
-    python benchmarks/generate.py folder DIR --values 1000000 --values-each 5000
-    python benchmarks/generate.py loop DIR --megabytes 140
+    python benchmarks/inputs.py step DIR --layers 24
+    python benchmarks/inputs.py folder DIR --values 1000000 --values-each 5000
+    python benchmarks/inputs.py loop DIR --megabytes 140
 
 The same arguments write the same bytes.
 """
