@@ -53,14 +53,27 @@ def test_the_wheel_holds_the_folders_under_one_name_and_nothing_beside(wheel: Pa
     assert {name.split("/")[1] for name in names if name.startswith("xlagraph/")} == {*SUBPACKAGES}
 
 
-def test_the_wheel_holds_every_module_query_and_type_marker(wheel: Path) -> None:
+def test_every_folder_of_modules_is_a_package_that_is_installed() -> None:
+    folders = {
+        ".".join(("xlagraph", *path.parent.relative_to(TREE).parts))
+        for name in SUBPACKAGES
+        for path in (TREE / name).rglob("*.py")
+    }
+    assert set(CONFIGURATION["tool"]["setuptools"]["packages"]) == folders
+    for package in folders:
+        path = TREE.joinpath(*package.split(".")[1:], "__init__.py")
+        assert path.exists(), path.relative_to(TREE)
+
+
+def test_the_wheel_holds_every_module_and_every_other_file(wheel: Path) -> None:
     wanted = {
         f"xlagraph/{path.relative_to(TREE)}"
         for name in SUBPACKAGES
         for path in (TREE / name).rglob("*")
-        if path.suffix in {".py", ".cypher", ".typed", ".js", ".css"}
+        if path.is_file() and path.parent.name != "__pycache__"
     }
-    assert wanted <= set(ZipFile(wheel).namelist())
+    held = {name for name in ZipFile(wheel).namelist() if name.startswith("xlagraph/")}
+    assert held == wanted
     assert {f"xlagraph/{name}/py.typed" for name in SUBPACKAGES} <= wanted
 
 
