@@ -181,6 +181,7 @@ SCHEMA: Final = Schema(
                 _integer("totalBytes", "`Total bytes used` as XLA prints it"),
                 _integer("allocationBytes", "sum of all allocations"),
                 _integer("scheduleLength", "instructions in the schedule"),
+                _integer("partitions", "devices over which the module text splits the program"),
                 _integer("printedPeakStep", "step of the peak that XLA prints"),
                 _integer("printedPeakBytes", "sum of the list that XLA prints there"),
                 _string("result", "instruction whose value the entry computation returns"),
@@ -217,6 +218,12 @@ SCHEMA: Final = Schema(
                 _integer("parameterNumber", "entry parameter that it stores"),
                 _string("shapeIndex", "tuple index within that parameter, in braces"),
                 _string("shape", "shape of the parameter or of the output, without layout"),
+                _string(
+                    "donation",
+                    "whether the caller gives the parameter up: `paired` with an output, or"
+                    " `unpaired`; absent if not, or without module text",
+                ),
+                _string("donatedTo", "tuple index of the output that it is paired with, in braces"),
                 _boolean("isOutput", "holds the top-level result of the entry computation"),
                 _boolean("maybeLiveOut", "may hold a part of the result, or what aliases it"),
                 _integer("physicalPeakBytes", "most bytes that hold a live value at one step"),
@@ -291,6 +298,7 @@ SCHEMA: Final = Schema(
                 ),
                 _integer("physicalBytes", "bytes of memory space 0 that hold a live value then"),
                 _string("text", "`name = shape opcode(…)…` as printed"),
+                _string("sharding", "of a parameter: how it is split over devices, in braces"),
             ),
         ),
         NodeType(

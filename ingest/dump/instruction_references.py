@@ -13,7 +13,14 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import operand_text
 
-__all__ = ["Operand", "called_computations", "operands", "parameter_number", "tuple_element"]
+__all__ = [
+    "Operand",
+    "called_computations",
+    "operands",
+    "parameter_number",
+    "sharding",
+    "tuple_element",
+]
 
 
 class Operand(NamedTuple):
@@ -36,6 +43,8 @@ _CALLED: Final = re.compile(
 )
 _COMPUTATION: Final = re.compile(r"[^\s,{}%]+")
 _ELEMENT: Final = re.compile(r", index=(\d{1,18})(?!\d)")
+# , sharding={replicated}   , sharding={{devices=[2,1]<=[2]}, {replicated}}
+_SHARDING: Final = re.compile(r", sharding=(\{(?:[^{}\"]|\{[^{}\"]*\})*\})")
 _METADATA: Final = ", metadata={"
 # Their parentheses hold numbers and literals.
 _WITHOUT_OPERANDS: Final = frozenset(("parameter", "constant", "iota"))
@@ -75,6 +84,13 @@ def parameter_number(text: str) -> int | None:
     """Return the number of a parameter; None of anything else."""
     opcode, inner = operand_text(text)
     return int(inner) if opcode == "parameter" and inner.isdecimal() else None
+
+
+def sharding(text: str) -> str | None:
+    """Return how an instruction is split over devices, in braces as printed."""
+    attributes, _, _ = text.partition(_METADATA)
+    found = _SHARDING.search(attributes)
+    return found[1] if found else None
 
 
 def _element(text: str) -> tuple[int, ...]:

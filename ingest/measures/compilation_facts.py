@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from xlagraph.ingest.dump.instruction_references import sharding
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, filled, instruction_facts
-from xlagraph.ingest.dump.module_text import ModuleText
+from xlagraph.ingest.dump.module_header import ModuleHeader
+from xlagraph.ingest.dump.module_text import ModuleInstruction, ModuleText
 from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
@@ -46,6 +48,8 @@ class Instruction(NamedTuple):
     """Step of the schedule; the first one if the schedule names it twice."""
     text: str | None
     """``%name = shape opcode(…)…``, as the dump prints it."""
+    sharding: str | None
+    """Of a parameter: how it is split over devices, as printed in braces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ class CompilationFacts:
     """Key of the call path that led to what each value belongs to."""
     call_paths: tuple[CallPath, ...]
     """Callers before those that they call."""
+    header: ModuleHeader | None
+    """What the module text states of the whole program."""
     planning: PlanningFacts | None
     """What planning anew needs; None without module text, uses or live ranges."""
 
@@ -117,6 +123,7 @@ def join_facts(
         attributions=belonging,
         call_path_of_values=tuple(map(paths.key_by_frame.get, value_frame_ids)),
         call_paths=paths.paths,
+        header=module_text.header if module_text is not None else None,
         planning=planning_facts(plan, spans, module_text) if module_text is not None else None,
     )
 
@@ -165,7 +172,7 @@ def _instructions(
     instructions = []
     for name, facts in facts_by_name.items():
         text = plan.instructions.get(name)
-        computation = root_opcode = None
+        computation = root_opcode = found = None
         source_file, source_line = facts.source_file, facts.source_line
         if module_text is not None:
             if (found := module_text.instructions.get(name)) is not None:
@@ -186,6 +193,17 @@ def _instructions(
                 root_opcode,
                 steps.get(name),
                 None if text is None else f"%{name} = {text}",
+                _sharding(facts.opcode, text, found),
             )
         )
     return tuple(instructions)
+
+
+def _sharding(
+    opcode: str | None, text: str | None, in_module: ModuleInstruction | None
+) -> str | None:
+    """Return the sharding of a parameter, which the module text always prints."""
+    if opcode != "parameter":
+        return None
+    own = sharding(text) if text is not None else None
+    return own or (sharding(in_module.text) if in_module is not None else None)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph.schema import VERSION
-from xlagraph.ingest.dump.plan import Allocation
+from xlagraph.ingest.dump.module_header import EntryParameter, ModuleHeader
+from xlagraph.ingest.dump.plan import Allocation, ParameterStorage
 from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.peaks import SpacePeaks
@@ -54,6 +55,7 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
         totalBytes=plan.total.bytes if plan.total is not None else None,
         allocationBytes=sum(item.size_bytes for item in plan.allocations),
         scheduleLength=len(ranges.schedule) if ranges is not None else None,
+        partitions=facts.header.partitions if facts.header is not None else None,
         printedPeakStep=printed.step if printed is not None else None,
         printedPeakBytes=(
             sum(entry.bytes for entry in printed.entries) if printed is not None else None
@@ -116,6 +118,7 @@ def _allocations(source: RowSource) -> Columns:
             parameter.shape if parameter is not None else item.output_shape
             for item, parameter in zip(allocations, parameters, strict=True)
         ],
+        **_donation(source.facts.header, parameters),
         "isOutput": [
             item.output_shape is not None if tells_output else None for item in allocations
         ],
@@ -123,6 +126,23 @@ def _allocations(source: RowSource) -> Columns:
         "physicalPeakBytes": [peak.physical.bytes for peak in peaks],
         "physicalPeakStep": [peak.physical.step for peak in peaks],
         "largestHoleBytes": [peak.largest_hole_bytes for peak in peaks],
+    }
+
+
+def _donation(
+    header: ModuleHeader | None, parameters: Sequence[ParameterStorage | None]
+) -> Columns:
+    pairs = header.output_by_donated if header is not None else {}
+    donors = header.unpaired_donors if header is not None else frozenset()
+    stored = [
+        None if item is None else EntryParameter(item.number, item.shape_index or "{}")
+        for item in parameters
+    ]
+    return {
+        "donation": [
+            "paired" if item in pairs else "unpaired" if item in donors else None for item in stored
+        ],
+        "donatedTo": [None if item is None else pairs.get(item) for item in stored],
     }
 
 
@@ -250,6 +270,7 @@ def _instructions(source: RowSource) -> Columns:
         root_opcodes,
         steps,
         texts,
+        shardings,
     ) = zip(*instructions, strict=True)
     return {
         "key": [f"#i/{name}" for name in bounded_keys(names)],
@@ -268,6 +289,7 @@ def _instructions(source: RowSource) -> Columns:
         "logicalBytes": _at_steps(peaks.logical_by_step, steps),
         "physicalBytes": _at_steps(peaks.physical_by_step, steps),
         "text": texts,
+        "sharding": shardings,
     }
 
 

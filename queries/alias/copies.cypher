@@ -14,6 +14,10 @@
 // @column   neededBy      STRING        the first user that computes with it: past copy-done,
 //           tuple and the like
 // @column   users         INTEGER       instructions that use the copy
+// @column   forcedBy      STRING        the last reader of the old value, for which it is kept in
+//           two places; null if none computes with it: a caller or a loop keeps it
+// @column   forcedByFile  STRING        file of your line that it comes from
+// @column   forcedByLine  INTEGER       that line
 // @column   originalLive  BOOLEAN       the value that is copied lives on beyond the copy: both
 //           take room
 // @column   ofLoop        BOOLEAN       a loop carries what is copied, or the copy
@@ -33,7 +37,7 @@
 // @measure  assigned, physical
 // @note     Of a copy-start its target, element {0}.
 // @advice   peakCopyBytes physical Copies lie at the peak beside what they copy
-// @evidence value copied shape ofLoop ofParameter neededBy opName sourceFile sourceLine
+// @evidence value copied shape ofLoop ofParameter neededBy forcedBy opName sourceFile sourceLine
 // @remedy   jax         Let nothing read the old value once it is updated: donate what a loop
 //           starts from (donate_argnums), return only the new carry of jax.lax.scan and
 //           while_loop, and use x.at[...].set(...) as the last reader of x.
@@ -64,9 +68,23 @@ OPTIONAL MATCH (o)<-[:UPDATES_IN_PLACE]-(n:Value)
 WITH v, p, o, b, usedBy, neededBy, users, o.liveUntil > v.liveFrom AS originalLive,
      inLoops = 1 OR o.isPhi AS ofLoop,
      h.physicalBytes IS NOT NULL OR n.key IS NOT NULL AS heldToo
+// the old value is the one that is copied, or the copy where that one ends
+WITH DISTINCT v, p, o, b, usedBy, neededBy, users, originalLive, ofLoop, heldToo,
+     CASE WHEN originalLive THEN o.key ELSE v.key END AS oldKey
+OPTIONAL MATCH (:Value {key: oldKey})-[:USED_BY]->(q:Instruction)
+WHERE q.step > v.liveFrom
+      AND NOT q.opcode IN ['copy', 'copy-start', 'copy-done', 'tuple', 'get-tuple-element',
+                           'bitcast', 'while', 'call', 'conditional']
+WITH v, p, o, b, usedBy, neededBy, users, originalLive, ofLoop, heldToo, oldKey,
+     max(q.step) AS readStep
+OPTIONAL MATCH (:Value {key: oldKey})-[:USED_BY]->(q:Instruction) WHERE q.step = readStep
+OPTIONAL MATCH (q)-[:DEFINES]->(m:Value)
+WITH v, p, o, b, usedBy, neededBy, users, originalLive, ofLoop, heldToo,
+     min(q.name) AS forcedBy, min(coalesce(m.userFile, q.sourceFile)) AS forcedByFile,
+     min(CASE WHEN m.userFile IS NULL THEN q.sourceLine ELSE m.userLine END) AS forcedByLine
 RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        o.label AS copied, o.name AS copiedFrom, o.opcode AS copiedOpcode,
-       usedBy, neededBy, users, originalLive, ofLoop,
+       usedBy, neededBy, users, forcedBy, forcedByFile, forcedByLine, originalLive, ofLoop,
        b.parameterNumber IS NOT NULL AND o.opcode = 'parameter' AS ofParameter,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,

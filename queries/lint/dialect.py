@@ -66,7 +66,7 @@ def _only_reads(statement: Sequence[Token]) -> Iterator[Fault]:
             f"begins with '{statement[0].text}'; begin with one of {', '.join(_FIRST_WORDS)}",
         )
     for before, token, after in _windows(statement):
-        if before.text in (".", ":", "|") or token.kind != "name":
+        if before.text in (".", ":", "|") or before.is_word("AS") or token.kind != "name":
             continue
         if token.text.upper() in _WRITING:
             yield Fault(token.line, f"{token.text} writes or reaches outside; only read")

@@ -209,6 +209,7 @@ def test_the_compilation_has_its_sums_and_the_peaks_of_memory_space_0(rows):
         "allocationBytes": 92,
         "scheduleLength": 5,
         "result": "out",
+        "partitions": 1,
         "printedPeakStep": 3,
         "printedPeakBytes": 47,
         "reservedBytes": 24,
@@ -575,3 +576,19 @@ def test_a_frame_sorts_after_its_caller_and_by_line():
     (main, main_depth, main_order), (step, step_depth, step_order) = frames
     assert (main, main_depth, step, step_depth) == ("main", 1, "step", 2)
     assert str(step_order).startswith(f"{main_order}/0000020")
+
+
+def test_what_the_caller_gives_up_and_how_it_is_split_is_known_of_parameters():
+    module = MODULE_TEXT.replace(
+        "is_scheduled=true", "is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }"
+    ).replace("parameter(0)\n  %neg", "parameter(0), sharding={replicated}\n  %neg")
+    rows = rows_of(DUMP, module)
+    assert nodes(rows, "Allocation", "donation", "donatedTo")[:2] == [
+        ("paired", "{0}"),
+        (None, None),
+    ]
+    assert nodes(rows, "Instruction", "name", "sharding")[0] == ("p", "{replicated}")
+    donors = rows_of(
+        DUMP, MODULE_TEXT.replace("scheduled=true", "scheduled=true, buffer_donor={ (0, {}) }")
+    )
+    assert nodes(donors, "Allocation", "donation", "donatedTo")[0] == ("unpaired", None)

@@ -40,6 +40,8 @@ class PlainModule:
     root_opcodes: dict[str, str] = field(default_factory=dict)
     """By computation."""
     frames: dict[int, tuple[str, int]] = field(default_factory=dict)
+    donated: set[tuple[int, str]] = field(default_factory=set)
+    """Number and index of the parameters that the header says the caller gives up."""
     lines: dict[str, str] = field(default_factory=dict)
     """What stands behind `name = `."""
     computations: dict[str, str] = field(default_factory=dict)
@@ -85,6 +87,9 @@ def read_module(text: str) -> PlainModule:
     module = PlainModule()
     computation = table = ""
     tables: dict[str, dict[int, str]] = {}
+    header = text.partition("\n")[0].partition(", entry_computation_layout")[0]
+    for number, index in re.findall(r"\((\d+), (\{[\d, ]*\})", header):
+        module.donated.add((int(number), index.replace(" ", "")))
     for line in text.splitlines():
         if found := re.match(r"(\d+) (.*)", line):
             tables.setdefault(table, {})[int(found[1])] = found[2]

@@ -54,7 +54,7 @@ def not_donated(dump: PlainDump) -> Rows:
             yield *place, one.shape, one.size, one.last_use, len(alike), len(free)
 
 
-@largest_first("sizeBytes", "parameterNumber shapeIndex shape sizeBytes output inPlace")
+@largest_first("sizeBytes", "parameterNumber shapeIndex shape sizeBytes outcome output inPlace")
 def donated(dump: PlainDump) -> Rows:
     joined = alias_sets(dump.values)
     for one in _inputs(dump, donated=True):
@@ -66,12 +66,56 @@ def donated(dump: PlainDump) -> Rows:
             for item in dump.values
             if item.allocation is one.allocation and item is not one and dump.live_to_the_end(item)
         ]
-        yield from ((*place, item.label, item in joined[one]) for item in outputs)
+        for item in outputs:
+            same = item in joined[one]
+            yield *place, _outcome(dump, one, in_place=same), item.label, same
         if not outputs:
-            yield *place, None, None
+            yield *place, _outcome(dump, one, in_place=True), None, None
 
 
-@largest_first("sizeBytes", "value sizeBytes copied copiedFrom usedBy users originalLive")
+def _outcome(dump: PlainDump, one: PlainValue, *, in_place: bool) -> str:
+    """Say what became of a donated input, given whether its output overwrites it."""
+    if not one.allocation.maybe_live_out:
+        return "never used"
+    after = [
+        item
+        for item in dump.values
+        if item.allocation is one.allocation and item is not one and item.steps
+        if one.steps and item.place[0] >= one.place[1]
+    ]
+    first = min((item.place[0] for item in after), default=None)
+    kept = [item for item in _copies_of(dump, one) if item.printed_shape == one.printed_shape]
+    brought = [item for item in after if item.place[0] == first and item.made.opcode == "copy"]
+    return "copied first" if (kept or brought) and not in_place else "in place"
+
+
+def _copies_of(dump: PlainDump, one: PlainValue) -> list[PlainValue]:
+    return [item for item in dump.values if item.name in one.users and item.made.opcode == "copy"]
+
+
+COMPUTES_NOTHING = (
+    *("copy", "copy-start", "copy-done", "tuple", "get-tuple-element", "bitcast"),
+    *("while", "call", "conditional"),
+)
+
+
+def _forced_by(dump: PlainDump, copy: PlainValue, original: PlainValue | None) -> str | None:
+    """Name the last instruction that computes with the old value."""
+    if not copy.steps:
+        return None
+    old = copy
+    if original is not None and original.steps and original.place[1] > copy.place[0]:
+        old = original
+    readers = {
+        dump.steps[name]: name
+        for name in old.users
+        if name in dump.steps and dump.steps[name] > copy.place[0]
+        if dump.text(name).opcode not in COMPUTES_NOTHING
+    }
+    return readers[max(readers)] if readers else None
+
+
+@largest_first("sizeBytes", "value sizeBytes copied copiedFrom usedBy users originalLive forcedBy")
 def copies(dump: PlainDump) -> Rows:
     for one in dump.values:
         if one.made.opcode != "copy" and (one.made.opcode, one.shape_index) != (
@@ -89,14 +133,20 @@ def copies(dump: PlainDump) -> Rows:
         used_by = steps[min(steps)] if steps else None
         for item in copied:
             live = item.place[1] > one.place[0] if item.steps and one.steps else None
-            yield one.label, one.size, item.label, item.name, used_by, len(one.users), live
+            forced = _forced_by(dump, one, item)
+            yield one.label, one.size, item.label, item.name, used_by, len(one.users), live, forced
         if not copied:
-            yield one.label, one.size, None, None, used_by, len(one.users), None
+            forced = _forced_by(dump, one, None)
+            yield one.label, one.size, None, None, used_by, len(one.users), None, forced
 
 
 def _inputs(dump: PlainDump, *, donated: bool) -> Iterator[PlainValue]:
     for allocation in dump.plan.allocations:
-        if allocation.parameter is not None and allocation.maybe_live_out == donated:
+        entry = allocation.parameter
+        if entry is None:
+            continue
+        given_up = (entry.number, entry.shape_index or "{}") in dump.module.donated
+        if (allocation.maybe_live_out or given_up) if donated else not allocation.maybe_live_out:
             held = [item for item in dump.values if item.allocation is allocation]
             if held:
                 yield min(held, key=lambda item: (item.first or 0, item.value_id))
