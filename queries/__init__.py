@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnknownQuery,
     )
     from xlagraph.queries.lint.query_check import check_queries
+    from xlagraph.queries.pictures.picture import Picture, picture_of
     from xlagraph.queries.planning.rows import whatif_cells
     from xlagraph.queries.planning.whatif import DonatedParameter, Holder, WhatIf, whatif
     from xlagraph.queries.runner.run import Answer, find_query, run
@@ -73,6 +74,7 @@ __all__ = [
     "NoSuchName",
     "NoSuchRun",
     "Parameter",
+    "Picture",
     "Query",
     "QueryError",
     "Selection",
@@ -93,6 +95,7 @@ __all__ = [
     "first_changes",
     "list_runs",
     "load_catalogue",
+    "picture_of",
     "run",
     "select",
     "story_cells",
@@ -127,6 +130,7 @@ __getattr__ = lazy_names(
             "UnknownQuery",
         ],
         "lint.query_check": ["check_queries"],
+        "pictures.picture": ["Picture", "picture_of"],
         "runner.run": ["Answer", "find_query", "run"],
         "selection.compilations": [
             "FoundCompilation",

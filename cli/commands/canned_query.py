@@ -8,15 +8,16 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from xlagraph.cli.commands.printed_query import browser_link_of, statement_of
+from xlagraph.cli.commands.printed_query import printed
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation, complete_run
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import BrowserUrlOption, RowOptions
+from xlagraph.cli.options.recurring import PictureOptions, QueryOptions
 from xlagraph.cli.options.spread import spread_options
 from xlagraph.cli.output.destination import open_output, write_answer
 
 if TYPE_CHECKING:
+    from xlagraph.queries import Answer
     from xlagraph.queries.catalogue.declarations import Literal, Parameter
     from xlagraph.queries.catalogue.query_files import Query
 
@@ -38,15 +39,7 @@ def canned_command(query: "Query") -> TyperCommand:
     """Return the command that runs a query."""
 
     def run_query(
-        options: RowOptions,
-        show: Annotated[
-            bool,
-            typer.Option("--show", help="Print one statement, ready to paste, and do not run it."),
-        ] = False,
-        browser: Annotated[
-            bool,
-            typer.Option("--browser", help="Print a link that opens it in Neo4j Browser."),
-        ] = False,
+        options: QueryOptions,
         plot: Annotated[
             bool | None,
             typer.Option(
@@ -55,42 +48,48 @@ def canned_command(query: "Query") -> TyperCommand:
                 show_default=False,
             ),
         ] = None,
-        browser_url: BrowserUrlOption = None,
         **parameters: str | float | bool | None,
     ) -> None:
-        given = {name: value for name, value in parameters.items() if value is not None}
-        if show:
-            _write(statement_of(query, given, options), options)
-        elif browser or browser_url:
-            _check_given(query, given)
-            _write(browser_link_of(query, given, options, browser_url), options)
-        else:
-            _run(query, given, options, plot)
+        if plot and not any(column.is_bytes for column in query.columns):
+            raise UsageError(f"{query.id} has no column of bytes to draw")
+        answer = _answer(query, parameters, options)
+        if answer is not None:
+            write_answer(answer, options, is_plotted=plot)
+
+    def draw_query(options: PictureOptions, **parameters: str | float | bool | None) -> None:
+        answer = _answer(query, parameters, options)
+        if answer is not None:
+            from xlagraph.cli.output.pictures import write_picture
+
+            write_picture(answer, options)
 
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     extra = [_option(parameter) for parameter in query.parameters]
-    app.command(query.id, help=_help(query))(spread_options(run_query, extra))
+    chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
+    app.command(query.id, help=_help(query))(spread_options(chosen, extra))
     command = get_command(app)
     assert isinstance(command, TyperCommand)  # noqa: S101 - an app of one command is one
     return command
 
 
-def _write(text: str, options: RowOptions) -> None:
-    with open_output(options) as stream:
-        stream.write(text)
-
-
-def _run(
-    query: "Query", given: Mapping[str, "Literal"], options: RowOptions, plot: bool | None
-) -> None:
+def _answer(
+    query: "Query",
+    parameters: Mapping[str, "Literal | None"],
+    options: QueryOptions | PictureOptions,
+) -> "Answer | None":
+    """Run the query; None if it is to be printed instead, which is then done."""
     from xlagraph.queries import run
 
-    _check_given(query, given)
-    if plot and not any(column.is_bytes for column in query.columns):
-        raise UsageError(f"{query.id} has no column of bytes to draw")
+    given = {name: value for name, value in parameters.items() if value is not None}
+    if not options.show:
+        _check_given(query, given)
+    text = printed(query, given, options)
+    if text is not None:
+        with open_output(options) as stream:
+            stream.write(text)
+        return None
     with opened(options) as graph:
-        answer = run(graph, query.id, catalogue={query.id: query}, **given)
-    write_answer(answer, options, is_plotted=plot)
+        return run(graph, query.id, catalogue={query.id: query}, **given)
 
 
 def _check_given(query: "Query", given: Mapping[str, "Literal"]) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.options.recurring import GraphOptions, PictureOptions, QueryOptions
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
@@ -16,11 +16,22 @@ if TYPE_CHECKING:
     from xlagraph.queries.catalogue.declarations import Literal
     from xlagraph.queries.catalogue.query_files import Query
 
-__all__ = ["browser_link_of", "statement_of"]
+__all__ = ["printed"]
 
 
-def statement_of(query: "Query", given: Mapping[str, "Literal"], options: GraphOptions) -> str:
-    """Return one statement; a parameter that must be given and is not stays in it."""
+def printed(
+    query: "Query", given: Mapping[str, "Literal"], options: QueryOptions | PictureOptions
+) -> str | None:
+    """Return what is asked for in place of the rows; None if the query is to be run."""
+    if options.show:
+        return _statement(query, given, options)
+    if options.browser or options.browser_url:
+        return _link(query, given, options, options.browser_url)
+    return None
+
+
+def _statement(query: "Query", given: Mapping[str, "Literal"], options: GraphOptions) -> str:
+    # what must be given and is not stays in it, to be set where it is pasted
     from xlagraph.queries.literals import written_out
 
     known = tuple(item for item in query.parameters if item.name in given or not item.must_be_given)
@@ -31,10 +42,9 @@ def statement_of(query: "Query", given: Mapping[str, "Literal"], options: GraphO
     return f"// {query.id}: {query.title}\n{written_out(query.text, values)}"
 
 
-def browser_link_of(
+def _link(
     query: "Query", given: Mapping[str, "Literal"], options: GraphOptions, page: str | None
 ) -> str:
-    """Return the link that opens a query in Neo4j Browser, all its parameters written into it."""
     from xlagraph.graph.browser import LinkTooLong, browser_link
     from xlagraph.queries.literals import without_comments, written_out
 

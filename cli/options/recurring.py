@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
 
 
@@ -50,6 +50,16 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How rows are wri
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
+]
+PictureFormatOption = Annotated[
+    PictureFormat,
+    typer.Option("--format", help="How the picture is written; rows are its edges."),
+]
+ShowOption = Annotated[
+    bool, typer.Option("--show", help="Print one statement, ready to paste, and do not run it.")
+]
+BrowserOption = Annotated[
+    bool, typer.Option("--browser", help="Print a link that opens it in Neo4j Browser.")
 ]
 BrowserUrlOption = Annotated[
     str | None,
@@ -106,3 +116,23 @@ class RowOptions(GraphOptions):
 
     output: OutputOption = None
     format: FormatOption = Format.TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOptions(RowOptions):
+    """What a canned query takes."""
+
+    browser_url: BrowserUrlOption = None
+    browser: BrowserOption = False
+    show: ShowOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions(GraphOptions):
+    """What a canned query takes that returns a picture."""
+
+    output: OutputOption = None
+    format: PictureFormatOption = PictureFormat.TABLE
+    browser_url: BrowserUrlOption = None
+    browser: BrowserOption = False
+    show: ShowOption = False

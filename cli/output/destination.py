@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 _MOST_FOR_PEOPLE: Final = 100
 
 
-class Destination(Protocol):
-    """Where rows go, and in which form."""
+class Target(Protocol):
+    """Where data goes."""
 
     @property
     def output(self) -> Path | None:
         """A file; stdout if None."""
+
+
+class Destination(Target, Protocol):
+    """Where rows go, and in which form."""
 
     @property
     def format(self) -> Format:
@@ -89,7 +93,7 @@ def _write_plot(answer: "Answer", destination: Destination) -> None:
 
 
 @contextmanager
-def open_output(destination: Destination) -> Iterator[TextIO]:
+def open_output(destination: Target) -> Iterator[TextIO]:
     """Yield the stream for data: stdout, or a file renamed into its place at the end."""
     if destination.output is None:
         with _closed_pipe_ignored(), _named("stdout"):

@@ -35,6 +35,19 @@ class Format(StrEnum):
     MD = "md"
 
 
+class PictureFormat(StrEnum):
+    """How a picture is written: as a table of its edges, or for a program that draws it."""
+
+    TABLE = "table"
+    JSON = "json"
+    NDJSON = "ndjson"
+    CSV = "csv"
+    MD = "md"
+    DOT = "dot"
+    MERMAID = "mermaid"
+    GRAPHML = "graphml"
+
+
 def write_json(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     """Write one array of objects, an object a line."""
     stream.write("[")

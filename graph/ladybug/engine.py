@@ -4,7 +4,7 @@
 A load never touches the file that readers have open: see `ladybug_load`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -15,6 +15,7 @@ from uuid import UUID
 
 import ladybug
 
+from xlagraph.graph import elements
 from xlagraph.graph.engine import Cell, Load, Result
 from xlagraph.graph.errors import (
     GraphBusy,
@@ -211,13 +212,9 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever th
         return [_cell(item) for item in value]
     if isinstance(value, dict):
         if "_NODES" in value and "_RELS" in value:
-            return {"nodes": _cell(value["_NODES"]), "relationships": _cell(value["_RELS"])}
+            return _path(value["_NODES"], value["_RELS"])
         if "_LABEL" in value:
-            return {
-                name: _cell(item)
-                for name, item in value.items()
-                if item is not None and name not in _ADDED_FIELDS
-            }
+            return _properties(value)
         return {str(name): _cell(item) for name, item in value.items()}
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
@@ -228,3 +225,33 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever th
     if isinstance(value, bytes | bytearray):
         return value.hex()
     return str(value)
+
+
+def _path(
+    nodes: Sequence[dict[str, Any]], relationships: Sequence[dict[str, Any]]
+) -> elements.Path | None:
+    """Return a path; None for one that an OPTIONAL MATCH did not find, which is all nulls."""
+    if any(node["_ID"] is None for node in nodes):
+        return None
+    walk = [elements.Node(node["_LABEL"], _properties(node)) for node in nodes]
+    by_id = {tuple(node["_ID"].values()): found for node, found in zip(nodes, walk, strict=True)}
+    return elements.Path(
+        walk,
+        [
+            elements.Relationship(
+                item["_LABEL"],
+                _properties(item),
+                source=by_id[tuple(item["_SRC"].values())],
+                target=by_id[tuple(item["_DST"].values())],
+            )
+            for item in relationships
+        ],
+    )
+
+
+def _properties(element: dict[str, Any]) -> dict[str, Cell]:
+    return {
+        name: _cell(item)
+        for name, item in element.items()
+        if item is not None and name not in _ADDED_FIELDS
+    }

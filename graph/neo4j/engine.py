@@ -24,6 +24,7 @@ from neo4j.exceptions import (
 )
 from neo4j.graph import Node, Path, Relationship
 
+from xlagraph.graph import elements
 from xlagraph.graph.engine import Cell, Load, Result
 from xlagraph.graph.errors import (
     GraphError,
@@ -339,12 +340,9 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever th
     if isinstance(value, list | tuple):
         return [_cell(item) for item in value]
     if isinstance(value, Path):
-        return {
-            "nodes": [_cell(node) for node in value.nodes],
-            "relationships": [_cell(relationship) for relationship in value.relationships],
-        }
+        return _path(value)
     if isinstance(value, Node | Relationship):
-        return {name: _cell(item) for name, item in value.items()}
+        return _properties(value)
     if isinstance(value, Mapping):
         return {str(name): _cell(item) for name, item in value.items()}
     if isinstance(value, bytes | bytearray):
@@ -352,3 +350,22 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever th
     if hasattr(value, "iso_format"):
         return str(value.iso_format())
     return str(value)
+
+
+def _path(path: Path) -> elements.Path:
+    by_id = {
+        node.element_id: elements.Node(next(iter(node.labels), ""), _properties(node))
+        for node in path.nodes
+    }
+    relationships = []
+    for item in path.relationships:
+        # the driver knows both ends of what is in a path
+        source, target = (by_id[node.element_id] for node in item.nodes if node is not None)
+        relationships.append(
+            elements.Relationship(item.type, _properties(item), source=source, target=target)
+        )
+    return elements.Path([by_id[node.element_id] for node in path.nodes], relationships)
+
+
+def _properties(element: Node | Relationship) -> dict[str, Cell]:
+    return {name: _cell(item) for name, item in element.items()}

@@ -35,12 +35,23 @@ CHOSEN: Final = "compilation"
 
 
 class LiteralType(StrEnum):
-    """Types of parameters and columns."""
+    """Types of parameters."""
 
     STRING = "STRING"
     INTEGER = "INTEGER"
     FLOAT = "FLOAT"
     BOOLEAN = "BOOLEAN"
+
+
+class ColumnType(StrEnum):
+    """Types of columns."""
+
+    STRING = "STRING"
+    INTEGER = "INTEGER"
+    FLOAT = "FLOAT"
+    BOOLEAN = "BOOLEAN"
+    PATH = "PATH"
+    """Nodes and the relationships between them, to be drawn."""
 
 
 EXAMPLES: Final[Mapping[LiteralType, str]] = {
@@ -95,7 +106,7 @@ class Column:
     """A column of the rows that a query gives."""
 
     name: str
-    type: LiteralType
+    type: ColumnType
     description: str
 
     @property

@@ -23,7 +23,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from keyword import iskeyword
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
@@ -31,6 +31,7 @@ from xlagraph.queries.catalogue.declarations import (
     MEASURES,
     Advice,
     Column,
+    ColumnType,
     Header,
     Literal,
     LiteralType,
@@ -38,8 +39,11 @@ from xlagraph.queries.catalogue.declarations import (
 )
 from xlagraph.queries.errors import CatalogueError
 
-KINDS: Final = ("table", "series")
-"""Shape of the rows: `series` has one row for each step, made to be drawn as a curve."""
+T = TypeVar("T", LiteralType, ColumnType)
+
+KINDS: Final = ("table", "series", "graph")
+"""Shape of the rows: `series` has one row for each step, made to be drawn as a curve; the rows
+of a `graph` are paths, made to be drawn as nodes and relationships."""
 
 TAKEN: Final = (
     *("graph", "format", "output", "quiet", "verbose", "help", "version"),
@@ -91,6 +95,11 @@ def parse_header(text: str, file: str) -> Header:
     if not columns:
         raise CatalogueError(f"{file}:1: no @column; add one for each column of the RETURN")
     kind = _one_of("@kind", KINDS, by_word["@kind"], file)
+    for column, declaration in zip(columns, by_word["@column"], strict=True):
+        if (kind == "graph") is not (column.type == ColumnType.PATH):
+            raise CatalogueError(
+                f"{file}:{declaration.line}: the columns of @kind graph, and only they, are PATH"
+            )
     status = _one_of("@status", STATUSES, by_word["@status"], file)
     return Header(
         title=title,
@@ -174,7 +183,7 @@ def _parameter(declaration: _Declaration, file: str) -> Parameter:
             f"{file}:{declaration.line}: @param {match['name']} is taken by the command or by"
             " Python; name it otherwise"
         )
-    type_ = _type(match["type"], declaration, file)
+    type_ = _type(LiteralType, match["type"], declaration, file)
     default = None
     if match["default"] is not None:
         try:
@@ -218,7 +227,7 @@ def _column(declaration: _Declaration, file: str) -> Column:
     match = _COLUMN.fullmatch(declaration.rest)
     if match is None or match["text"] is None:
         raise _malformed(declaration, "@column value STRING the value and its tuple index", file)
-    return Column(match["name"], _type(match["type"], declaration, file), match["text"])
+    return Column(match["name"], _type(ColumnType, match["type"], declaration, file), match["text"])
 
 
 def _literal(text: str, type_: LiteralType) -> Literal:
@@ -235,13 +244,12 @@ def _literal(text: str, type_: LiteralType) -> Literal:
     return text == "true"
 
 
-def _type(name: str, declaration: _Declaration, file: str) -> LiteralType:
+def _type(types: type[T], name: str, declaration: _Declaration, file: str) -> T:
     try:
-        return LiteralType(name)
+        return types(name)
     except ValueError:
         raise CatalogueError(
-            f"{file}:{declaration.line}: expected a type, one of {', '.join(LiteralType)},"
-            f" found '{name}'"
+            f"{file}:{declaration.line}: expected a type, one of {', '.join(types)}, found '{name}'"
         ) from None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
+from xlagraph.graph.elements import Path
 from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.queries.catalogue.declarations import EXAMPLES, LiteralType, Parameter
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
@@ -59,8 +60,10 @@ def run(
     if not result.rows:
         check_names(graph, resolved)
     notes += missing_facts(graph, query, resolved, result)
-    if len(result.rows) == resolved.get("limit") and result.rows:
-        notes.append(f"these are the first {len(result.rows)} rows; limit 0 gives all")
+    count = _limited_count(query, result)
+    if count and count == resolved.get("limit"):
+        what = "to draw" if query.kind == "graph" else "rows"
+        notes.append(f"these are the first {count} {what}; limit 0 gives all")
     compilation = resolved.get("compilation")
     return Answer(query, result, None if compilation is None else str(compilation), tuple(notes))
 
@@ -76,6 +79,14 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
         f"no query is called '{query_id}'",
         of_theme or list(dict.fromkeys((*same_noun, *close)))[:5],
     )
+
+
+def _limited_count(query: Query, result: Result) -> int:
+    """Return how many there are of what a limit counts: rows, or first paths in a graph."""
+    if query.kind != "graph":
+        return len(result.rows)
+    paths = [row[0] for row in result.rows if isinstance(row[0], Path)]
+    return len({tuple(node.key for node in path.nodes) for path in paths})
 
 
 def resolve_parameters(

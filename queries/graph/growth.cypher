@@ -1,0 +1,33 @@
+// Source lines whose bytes at the peak differ most between two runs, as a picture
+// @kind     graph
+// @answers  Where do two runs differ, and through which values?
+// @param    runA        STRING        name of the run before
+// @param    runB        STRING        name of the run after
+// @param    memorySpace INTEGER = 0   number of the memory space
+// @param    lines       INTEGER = 6   lines to draw, the largest difference first
+// @param    limit       INTEGER = 22  values to draw, the largest share first
+// @column   differs     PATH          from a run by a value at its peak to the line
+// @measure  physical
+// @note     Lines are those of the instructions themselves. What grew or shrank by how much is in
+//           compare/lines.
+// @status   stable
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+      <-[p:LIVE_AT_PEAK]-(v:Value)<-[:DEFINES]-(:Instruction)-[:FROM_LINE]->(l:SourceLine)
+WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
+WITH l.key AS k, sum(CASE WHEN r.name = $runA THEN p.physicalBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN r.name = $runB THEN p.physicalBytes ELSE 0 END) AS bytesB
+WHERE bytesA <> bytesB
+WITH k, abs(bytesB - bytesA) AS difference
+ORDER BY difference DESC, k
+LIMIT $lines
+// DISTINCT, else the embedded engine loses the order that the limit cuts
+WITH DISTINCT k, difference
+WITH collect(k) AS changed
+MATCH differs = (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->
+      (s:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
+      <-[:DEFINES]-(:Instruction)-[:FROM_LINE]->(l:SourceLine)
+WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
+      AND p.physicalBytes > 0 AND l.key IN changed
+RETURN differs
+ORDER BY p.physicalBytes DESC, v.key
+LIMIT $limit

@@ -1,0 +1,85 @@
+"""The styles of pictures as Neo4j Browser reads them: a GraSS file, or a command to paste."""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, NodeStyle
+
+__all__ = ["grass", "setup_commands"]
+
+_LIGHT, _DARK = "#FFFFFF", "#000000"
+# what Browser starts from, for labels of other programs in the same database
+_OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "node": {
+        "diameter": "50px",
+        "color": "#A5ABB6",
+        "border-color": "#9AA1AC",
+        "border-width": "2px",
+        "text-color-internal": _LIGHT,
+        "font-size": "10px",
+    },
+    "relationship": {
+        "color": "#A5ABB6",
+        "shaft-width": "1px",
+        "font-size": "8px",
+        "padding": "3px",
+        "text-color-external": _DARK,
+        "text-color-internal": _LIGHT,
+        "caption": "<type>",
+    },
+}
+
+
+def grass() -> str:
+    """Return the style file, to be dropped on Browser's window."""
+    return "\n".join(
+        "\n".join(
+            (
+                f"{selector} {{",
+                *(
+                    f'  {name}: "{value}";' if name == "caption" else f"  {name}: {value};"
+                    for name, value in properties.items()
+                ),
+                "}\n",
+            )
+        )
+        for selector, properties in _rules().items()
+    )
+
+
+def setup_commands() -> tuple[str, str]:
+    """Return what loads the styles in Browser, and what keeps it from adding relationships.
+
+    Each is to be run by itself: of several, Browser runs none.
+    """
+    return f":style {json.dumps(_rules(), ensure_ascii=False)}", ":config autoComplete: false"
+
+
+def _rules() -> dict[str, Mapping[str, str]]:
+    nodes = {f"node.{style.label}": _node_rule(style) for style in NODE_STYLES.values()}
+    edges = {f"relationship.{style.type}": _edge_rule(style) for style in EDGE_STYLES.values()}
+    return {**_OTHERS, **nodes, **edges}
+
+
+def _node_rule(style: NodeStyle) -> Mapping[str, str]:
+    return {
+        "diameter": f"{style.diameter}px",
+        "color": style.color,
+        "border-color": style.color,
+        "text-color-internal": _LIGHT if style.has_light_text else _DARK,
+        "caption": _caption(" ".join((style.name, *style.details))),
+    }
+
+
+def _edge_rule(style: EdgeStyle) -> Mapping[str, str]:
+    return {
+        "color": style.color,
+        "shaft-width": f"{style.width}px",
+        "caption": _caption(style.caption) or "<type>",
+    }
+
+
+def _caption(text: str) -> str:
+    # Browser writes numbers as they are
+    return text.replace("Bytes}", "Bytes} B")

@@ -1,0 +1,62 @@
+"""The nodes and edges of a picture, from the paths that a query returns."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlagraph.graph.elements import Node, Path, Relationship
+from xlagraph.graph.engine import Cell, Result
+from xlagraph.queries.pictures.style import name
+
+__all__ = ["Picture", "picture_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is to be drawn, each thing once, in the order of the rows."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Relationship, ...]
+
+    def edge_table(self) -> Result:
+        """Return a row for each edge, then one for each node that has none.
+
+        After the ends and the type there is a column for each property of the edges.
+        """
+        properties = list(dict.fromkeys(item for edge in self.edges for item in edge))
+        rows: list[tuple[Cell, ...]] = [
+            (
+                *(edge.source.label, name(edge.source), edge.type),
+                *(edge.target.label, name(edge.target)),
+                *(edge.get(item) for item in properties),
+            )
+            for edge in self.edges
+        ]
+        connected = {
+            (end.label, end.key) for edge in self.edges for end in (edge.source, edge.target)
+        }
+        rows += [
+            (node.label, name(node), *(None for _ in range(3 + len(properties))))
+            for node in self.nodes
+            if (node.label, node.key) not in connected
+        ]
+        columns = ("sourceLabel", "source", "relationship", "targetLabel", "target")
+        return Result((*columns, *properties), tuple(rows))
+
+
+def picture_of(result: Result) -> Picture:
+    """Return the picture of all paths in the rows."""
+    nodes: dict[tuple[str, str], Node] = {}
+    edges: dict[tuple[object, ...], Relationship] = {}
+    for path in _paths(result):
+        for node in path.nodes:
+            nodes.setdefault((node.label, node.key), node)
+        for edge in path.relationships:
+            # a value may read another by several operands: then the edges differ in them
+            what = tuple(sorted(edge.items()))
+            edges.setdefault((edge.type, edge.source.key, edge.target.key, what), edge)
+    return Picture(tuple(nodes.values()), tuple(edges.values()))
+
+
+def _paths(result: Result) -> Iterator[Path]:
+    for row in result.rows:
+        yield from (cell for cell in row if isinstance(cell, Path))

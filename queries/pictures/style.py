@@ -1,0 +1,162 @@
+"""How nodes and relationships look, in Neo4j Browser and in pictures of our own.
+
+Colour tells where a node comes from: blue and green are the plan, orange and yellow are what
+the user wrote, grey are runs. Size tells what holds what: a run is larger than a compilation,
+that than an allocation, that than a value.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from xlagraph.graph.elements import Node, Relationship
+from xlagraph.graph.engine import Cell
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.queries.byte_sizes import human_bytes
+from xlagraph.queries.catalogue.byte_columns import counts_bytes
+
+__all__ = [
+    "EDGE_STYLES",
+    "NODE_STYLES",
+    "EdgeStyle",
+    "NodeStyle",
+    "caption",
+    "edge_caption",
+    "name",
+]
+
+_FIELD: Final = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStyle:
+    """The look of the nodes of a label; captions are texts with `{property}` in them."""
+
+    label: str
+    name: str
+    """What tells it from the others of its compilation."""
+    details: tuple[str, ...]
+    """What else stands on it, line by line; a line whose properties are absent is left out."""
+    color: str
+    diameter: int
+    """In pixels."""
+    has_light_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeStyle:
+    """The look of the relationships of a type."""
+
+    type: str
+    caption: str
+    color: str = "#8A8F98"
+    width: int = 1
+    """In pixels."""
+
+
+_BLUE, _SKY, _GREEN = "#0072B2", "#56B4E9", "#009E73"
+_ORANGE, _YELLOW, _VERMILION, _PURPLE = "#E69F00", "#F0E442", "#D55E00", "#CC79A7"
+_GREY, _DARK = "#B0B5BD", "#4A4F57"
+
+NODE_STYLES: Final[Mapping[str, NodeStyle]] = MappingProxyType(
+    {
+        style.label: style
+        for style in (
+            NodeStyle("Run", "{name}", (), _DARK, 120, has_light_text=True),
+            NodeStyle("Module", "{name}", (), _GREY, 100),
+            NodeStyle(
+                "Compilation", "{key}", ("{reservedBytes}",), _DARK, 110, has_light_text=True
+            ),
+            NodeStyle(
+                "MemorySpace", "memory space {color}", ("{physicalPeakBytes}",), _PURPLE, 110
+            ),
+            NodeStyle(
+                "Allocation",
+                "allocation {number}",
+                ("{sizeBytes}", "{role}"),
+                _GREEN,
+                100,
+                has_light_text=True,
+            ),
+            NodeStyle(
+                "Value",
+                "{label}",
+                ("{sizeBytes}", "steps {liveFrom}–{liveUntil}"),
+                _BLUE,
+                90,
+                has_light_text=True,
+            ),
+            NodeStyle("Instruction", "{name}", ("{opcode}",), _SKY, 70),
+            NodeStyle("Op", "{name}", (), _YELLOW, 80),
+            NodeStyle("Scope", "{name}", (), _YELLOW, 90),
+            NodeStyle("SourceLine", "{file}:{line}", (), _ORANGE, 90),
+            NodeStyle("Frame", "{function} {file}:{line}", (), _VERMILION, 90, has_light_text=True),
+        )
+    }
+)
+EDGE_STYLES: Final[Mapping[str, EdgeStyle]] = MappingProxyType(
+    {
+        style.type: style
+        for style in (
+            EdgeStyle("UPDATES_IN_PLACE", "overwrites {sharedBytes}", _VERMILION, 3),
+            EdgeStyle("REUSES", "reuses {sharedBytes}", _GREEN, 3),
+            EdgeStyle("LIVE_AT_PEAK", "{physicalBytes}", _PURPLE, 2),
+            EdgeStyle("IN_PRINTED_PEAK", "printed {printedBytes}"),
+            EdgeStyle("HOLDS", "at {offsetBytes}", _GREEN),
+            EdgeStyle("DEFINES", "makes", _BLUE),
+            EdgeStyle("USED_BY", "read by"),
+            EdgeStyle("FROM_LINE", "", _ORANGE),
+            EdgeStyle("CALLED_FROM", "called from", _VERMILION),
+        )
+    }
+)
+
+
+def name(node: Node) -> str:
+    """Return what tells a node from the others of its compilation."""
+    style = NODE_STYLES.get(node.label)
+    return (style and _filled(style.name, node)) or node.key
+
+
+def caption(node: Node) -> tuple[str, ...]:
+    """Return the lines that stand on a node, its name first."""
+    style = NODE_STYLES.get(node.label)
+    details = [_filled(detail, node) for detail in style.details] if style else []
+    return (name(node), *filter(None, details))
+
+
+def edge_caption(edge: Relationship) -> str:
+    """Return what stands on an edge."""
+    style = EDGE_STYLES.get(edge.type)
+    return edge.type if style is None else _filled(style.caption, edge) or ""
+
+
+def _filled(text: str, properties: Mapping[str, Cell]) -> str | None:
+    """Return a text with the properties that it names; None if one is absent."""
+    if any(properties.get(field) is None for field in _FIELD.findall(text)):
+        return None
+    return _FIELD.sub(lambda match: _text(match[1], properties[match[1]]), text)
+
+
+def _text(field: str, cell: Cell) -> str:
+    if isinstance(cell, int) and counts_bytes(field):
+        return human_bytes(cell)
+    return str(cell)
+
+
+def _check() -> None:
+    properties = {node.label: {item.name for item in node.properties} for node in SCHEMA.nodes}
+    properties |= {
+        item.name: {each.name for each in item.properties} for item in SCHEMA.relationships
+    }
+    named = {style.label: (style.name, *style.details) for style in NODE_STYLES.values()}
+    named |= {style.type: (style.caption,) for style in EDGE_STYLES.values()}
+    for owner, texts in named.items():
+        for field in _FIELD.findall(" ".join(texts)):
+            if field not in properties.get(owner, ()):
+                raise ValueError(f"the schema has no property {field} of {owner}")
+
+
+_check()
