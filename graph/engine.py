@@ -1,6 +1,6 @@
 """What a graph can do, in the words of the task; each engine is one module behind it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -24,12 +24,20 @@ class Result:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        return iter(self.mappings())
+
+    def _repr_html_(self) -> str:
+        from xlagraph.graph.html_table import html_table
+
+        return html_table(self.columns, self.rows)
+
     def mappings(self) -> list[dict[str, Cell]]:
-        """Give each row as a mapping from column to cell."""
+        """Return each row as a mapping from column to cell; so does iterating."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Give the rows as a pandas frame; ImportError with the remedy without pandas."""
+        """Return the rows as a pandas frame; ImportError with the remedy without pandas."""
         try:
             import pandas
         except ImportError as error:
@@ -37,7 +45,7 @@ class Result:
         return pandas.DataFrame.from_records(list(self.rows), columns=list(self.columns))
 
     def to_polars(self) -> "polars.DataFrame":
-        """Give the rows as a polars frame; ImportError with the remedy without polars."""
+        """Return the rows as a polars frame; ImportError with the remedy without polars."""
         try:
             import polars
         except ImportError as error:

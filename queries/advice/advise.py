@@ -6,15 +6,19 @@ query of a compilation, adds up the potential savings of its rows, and keeps wha
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.potential_savings import rows_with_savings
 from xlagraph.queries.catalogue.declarations import Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import polars
 
 LEAST_SHARE: Final = 0.05
 """Part of what is reserved, or of the peak, below which nothing is worth a change."""
@@ -75,6 +79,27 @@ class Diagnosis:
     """Most bytes first; none is a good answer."""
     notes: tuple[str, ...]
     """Which compilation was chosen, which were left out, what the dumps lack."""
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def _repr_html_(self) -> str:
+        from xlagraph.queries.notebook import diagnosis_html
+
+        return diagnosis_html(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the findings as a pandas frame; ImportError with the remedy without pandas."""
+        return self._result().to_pandas()
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return the findings as a polars frame; ImportError with the remedy without polars."""
+        return self._result().to_polars()
+
+    def _result(self) -> Result:
+        from xlagraph.queries.advice.rows import diagnosis_result
+
+        return diagnosis_result(self)
 
 
 def advise(

@@ -1,15 +1,19 @@
 """Compare two runs or two compilations: did it grow, where, by what, because of which line."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_args
 
-from xlagraph.graph.engine import Graph
+from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.comparison.groups import By, GroupGrowth, group_growths
 from xlagraph.queries.comparison.pairing import Candidate, Pairing, Signature, pair_compilations
 from xlagraph.queries.selection.compilations import Selection, select
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import polars
 
 _COMPILATIONS: Final = load_statement(__file__, "compilations")
 _SIGNATURES: Final = load_statement(__file__, "signatures")
@@ -129,6 +133,27 @@ class Comparison:
         """Return the compilations of a side without live ranges, whose peak is unknown."""
         sides = [(pair.a, pair.b)[side is self.b] for pair in (*self.pairs, *self.unpaired)]
         return tuple(item.key for item in sides if item and item.totals.physical_peak_bytes is None)
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        return iter(self._result())
+
+    def _repr_html_(self) -> str:
+        from xlagraph.queries.notebook import comparison_html
+
+        return comparison_html(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return all parts as a pandas frame; ImportError with the remedy without pandas."""
+        return self._result().to_pandas()
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return all parts as a polars frame; ImportError with the remedy without polars."""
+        return self._result().to_polars()
+
+    def _result(self) -> Result:
+        from xlagraph.queries.comparison.rows import comparison_result
+
+        return comparison_result(self)
 
 
 def compare(

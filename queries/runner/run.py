@@ -1,12 +1,12 @@
 """Run a canned query: resolve what a user names, check types, run, say what is lacking."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from xlagraph.graph.elements import Path
-from xlagraph.graph.engine import Graph, Result, Scalar
+from xlagraph.graph.engine import Cell, Graph, Result, Scalar
 from xlagraph.queries.catalogue.declarations import EXAMPLES, LiteralType, Parameter
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.errors import BadParameter, UnknownQuery
@@ -14,6 +14,10 @@ from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.selection.compilations import find_compilation, is_compilation
 from xlagraph.queries.selection.parameters import check_names, check_tag
 from xlagraph.queries.selection.runs import find_run
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import polars
 
 _SIDES: Final = ("runA", "runB")
 """Parameters that name a run or a compilation."""
@@ -31,6 +35,22 @@ class Answer:
     """Key of the compilation that was asked; None for a query over runs."""
     notes: tuple[str, ...]
     """What a reader should know besides: which compilation was chosen, what the dump lacks."""
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        return iter(self.result)
+
+    def _repr_html_(self) -> str:
+        from xlagraph.queries.notebook import answer_html
+
+        return answer_html(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the rows as a pandas frame; ImportError with the remedy without pandas."""
+        return self.result.to_pandas()
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return the rows as a polars frame; ImportError with the remedy without polars."""
+        return self.result.to_polars()
 
 
 def run(

@@ -1,0 +1,93 @@
+"""Rows as a table of HTML that notebooks show: escaped, and of a size that fits a page."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from xlagraph.graph.engine import Cell
+
+__all__ = ["MOST_ROWS", "cell_text", "html_table", "html_text"]
+
+MOST_ROWS: Final = 40
+MOST_COLUMNS: Final = 24
+MOST_CHARACTERS: Final = 200
+"""Of a cell."""
+_LONGEST_TEXT: Final = 2000
+# a notebook would set what stands between two $ as a formula
+_TABLE: Final = '<div style="overflow-x: auto"><table class="tex2jax_ignore mathjax_ignore">'
+
+
+def cell_text(column: str, cell: "Cell") -> str:
+    """Return a cell as text, whatever its column is."""
+    del column
+    match cell:
+        case None:
+            return "null"
+        case bool():
+            return "true" if cell else "false"
+        case int():
+            return f"{cell:,}"
+        case float():
+            return f"{cell:.6g}"
+        case str():
+            return cell
+        case Mapping():
+            return json.dumps(dict(cell), ensure_ascii=False, default=str)
+    return json.dumps(list(cell), ensure_ascii=False, default=str)
+
+
+def html_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence["Cell"]],
+    *,
+    count: int | None = None,
+    text: "Callable[[str, Cell], str]" = cell_text,
+) -> str:
+    """Return the first rows as a table, and a line that counts what is left out.
+
+    ``count`` is how many rows there are, where not all are given; ``text`` writes a cell of
+    a column.
+    """
+    shown = [row[:MOST_COLUMNS] for row in rows[:MOST_ROWS]]
+    numeric = [_is_numeric(cells) for cells in zip_longest(*shown)]
+    head = "".join(f"<th>{html_text(column)}</th>" for column in columns[:MOST_COLUMNS])
+    body = "".join(
+        "<tr>"
+        + "".join(
+            _html_cell(text(column, cell), at_right)
+            for column, cell, at_right in zip(columns, row, numeric, strict=False)
+        )
+        + "</tr>"
+        for row in shown
+    )
+    table = f"{_TABLE}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    left_out = [
+        f"{total - most:,} more {noun}"
+        for total, most, noun in (
+            (len(rows) if count is None else count, len(shown), "rows"),
+            (len(columns), MOST_COLUMNS, "columns"),
+        )
+        if total > most
+    ]
+    return table + (f"<p>… and {', '.join(left_out)}</p>" if left_out else "")
+
+
+def html_text(text: str, most_characters: int = _LONGEST_TEXT) -> str:
+    """Return a text that is only ever shown: escaped, cut, its invisible characters spelled."""
+    cut = text if len(text) <= most_characters else f"{text[: most_characters - 1]}…"
+    return escape("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in cut))
+
+
+def _html_cell(text: str, at_right: bool) -> str:
+    side = "right" if at_right else "left"
+    return f'<td style="text-align: {side}">{html_text(text, MOST_CHARACTERS)}</td>'
+
+
+def _is_numeric(cells: Sequence["Cell"]) -> bool:
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and all(
+        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known
+    )

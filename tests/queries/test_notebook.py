@@ -1,0 +1,99 @@
+"""What a notebook shows of an answer, a comparison and a diagnosis, and what frames hold."""
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.tiny_dumps import write_runs
+from xlagraph.graph import Graph, Result, open_graph, rename_run
+from xlagraph.ingest import ingest
+from xlagraph.queries import advise, compare, run
+
+HOSTILE = "<img src=x onerror=alert(1)>&\u202e$x$"
+
+
+class Page(HTMLParser):
+    """The tags of a page, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert not [name for name, _ in attrs if name.startswith("on")]
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += f"{data} "
+
+
+def page_of(shown: object) -> Page:
+    return Page(shown._repr_html_())  # type: ignore[attr-defined]  # as a notebook asks for it
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
+    folder = tmp_path_factory.mktemp("notebook")
+    with open_graph(folder / "graph.lbug", create=True) as graph:
+        ingest(graph, write_runs(folder / "runs"), jobs=1)
+        rename_run(graph, "after", HOSTILE)
+        yield graph
+
+
+def test_hostile_cells_and_columns_are_shown_as_they_are_written():
+    page = page_of(Result((HOSTILE,), ((HOSTILE,), ([HOSTILE],), ({"a": HOSTILE},))))
+    assert set(page.tags) == {"div", "table", "thead", "tr", "th", "tbody", "td"}
+    assert page.text.count("<img src=x onerror=alert(1)>&\\u202e$x$") == 4
+    assert "mathjax_ignore" in Result((), ())._repr_html_()
+
+
+def test_page_of_many_long_rows_is_small():
+    columns = tuple(f"c{number}" for number in range(100))
+    result = Result(columns, (("x" * 100_000,) * 100,) * 10_000)
+    assert len(result._repr_html_()) < 500_000
+    assert "9,960 more rows, 76 more columns" in page_of(result).text
+
+
+def test_cells_are_read_by_people():
+    page = page_of(Result(("n", "none", "flag"), ((1234567, None, True),)))
+    assert page.text.split() == ["n", "none", "flag", "1,234,567", "null", "true"]
+
+
+def test_result_iterates_over_rows_as_mappings():
+    assert list(Result(("a", "b"), ((1, 2), (3, 4)))) == [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+
+
+def test_answer_shows_its_title_its_notes_and_bytes_with_units(graph: Graph):
+    answer = run(graph, "peak/by-op", compilation="before", limit=1)
+    page = page_of(answer)
+    assert answer.query.title in page.text
+    assert "'before' is a run; this is before/" in page.text
+    assert "jit(f)/layer_0/dot 1 256 B 66.7%" in page.text
+    assert list(answer) == answer.result.mappings()
+    assert list(answer.to_pandas().columns) == list(answer.to_polars().columns)
+
+
+def test_comparison_shows_totals_and_groupings_and_is_a_frame_of_all_parts(graph: Graph):
+    comparison = compare(graph, "before", HOSTILE)
+    page = page_of(comparison)
+    assert "img" not in page.tags
+    assert page.tags.count("table") == 1 + len(comparison.groups)
+    assert "reserved 640 B 832 B 192 B" in page.text
+    rows = list(comparison)
+    assert rows[0]["part"] == "total"
+    assert len(comparison.to_pandas()) == len(comparison.to_polars()) == len(rows)
+
+
+def test_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(graph: Graph):
+    diagnosis = advise(graph, HOSTILE)
+    page = page_of(diagnosis)
+    assert "img" not in page.tags
+    assert page.tags.count("details") == len(diagnosis.findings)
+    assert list(diagnosis) == list(diagnosis.findings)
+    assert list(diagnosis.to_pandas()["finding"]) == [item.advice.title for item in diagnosis]
+    assert len(diagnosis.to_polars()) == len(diagnosis.findings)
+    if not diagnosis.findings:
+        assert "Nothing stands out" in page.text
