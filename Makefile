@@ -1,6 +1,7 @@
 # make demo   answers over the example runs, a minute after cloning
 # make test   the tests; also on a real Neo4j where one can be reached or started
 # make check  format, lint, types, generated pages
+# make page   types and lint of the page that a report is, with npm
 # make docs   write the generated pages anew
 # make soak   the tests of faults, for hours
 # make bench  speed and memory against references of the same run (bench-full: large inputs)
@@ -15,7 +16,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types docs soak bench bench-full format lock clean
+.PHONY: help demo test check lint types page docs soak bench bench-full format lock clean
 
 help:
 	@sed -n 's/^# //p;/^$$/q' Makefile
@@ -44,6 +45,15 @@ types: $(VENV)/dev.stamp
 	@mkdir -p $(BUILD)/typed/xlagraph
 	@for name in $(SUBPACKAGES); do ln -sfn ../../../$$name $(BUILD)/typed/xlagraph/$$name; done
 	$(BIN)/mypy
+
+# exact versions stand in .ci/page/package.json
+PAGE := .ci/page/node_modules
+page: $(PAGE)/.package-lock.json
+	$(PAGE)/.bin/tsc --project .ci/page/tsconfig.json
+	$(PAGE)/.bin/eslint --config .ci/page/eslint.config.js report/page
+
+$(PAGE)/.package-lock.json: .ci/page/package.json
+	cd .ci/page && npm install --silent --no-audit --no-fund --ignore-scripts
 
 bench bench-full: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/run.py $(if $(filter bench-full,$@),--full)

@@ -1,12 +1,12 @@
 """What the canned queries answer about a compilation, and what `advise` finds, as facts."""
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph import Cell, Graph, Scalar
-from xlagraph.queries import Finding, Query, advise, load_catalogue, run
+from xlagraph.queries import Diagnosis, Finding, Query, advise, load_catalogue, run
+from xlagraph.queries.literals import written_out
 
 ROWS_SHOWN: Final = 100
 """Rows of each answer that a page carries."""
@@ -14,10 +14,17 @@ ROWS_SHOWN: Final = 100
 Facts = dict[str, object]
 
 
-def answered_facts(graph: Graph, compilation: str) -> Facts:
-    """Return what is found and answered about a compilation, for its part of a page."""
-    found, notes = findings(graph, compilation)
-    return {"findings": found, "notes": notes, "answers": answers(graph, compilation)}
+def answered_facts(graph: Graph, compilation: str, diagnosis: Diagnosis | None = None) -> Facts:
+    """Return what is found and answered about a compilation, for its part of a page.
+
+    It is diagnosed unless the diagnosis is there already.
+    """
+    found = diagnosis or advise(graph, compilation)
+    return {
+        "findings": [_finding(finding) for finding in found.findings],
+        "notes": found.notes,
+        "answers": answers(graph, compilation),
+    }
 
 
 def answers(graph: Graph, compilation: str) -> list[Facts]:
@@ -54,12 +61,11 @@ def answer(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Facts:
 
 
 def statement(query: Query, given: Mapping[str, Scalar]) -> str:
-    """Return the query so that it runs when it is pasted, its parameters in front."""
-    lines = [
-        f":param {parameter.name} => {json.dumps(given.get(parameter.name, parameter.default))};\n"
-        for parameter in query.parameters
-    ]
-    return "".join(lines) + query.text
+    """Return the query as one statement that runs where it is pasted."""
+    values: dict[str, Scalar] = {
+        item.name: item.default for item in query.parameters if not item.required
+    }
+    return written_out(query.text, values | dict(given))
 
 
 def command(query: Query, given: Mapping[str, Scalar]) -> str:
@@ -71,12 +77,6 @@ def command(query: Query, given: Mapping[str, Scalar]) -> str:
         for part in (f"--{parameter.option}", str(given[parameter.name]))
     ]
     return shlex.join(["xlagraph", "query", query.id, *options])
-
-
-def findings(graph: Graph, name: str) -> tuple[list[Facts], list[str]]:
-    """Return what `advise` finds in a compilation, most bytes first, and its notes."""
-    diagnosis = advise(graph, name)
-    return [_finding(finding) for finding in diagnosis.findings], list(diagnosis.notes)
 
 
 def _finding(finding: Finding) -> Facts:

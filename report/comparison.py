@@ -1,16 +1,19 @@
 """What the page shows of two sides: totals, groups that grew, timelines, what is behind them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
-from xlagraph.graph import Cell, Graph
+from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries import By, Comparison, GroupGrowth, compare, run
+from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
 from xlagraph.queries.comparison.compare import MEASURES, ComparedCompilation, ComparedPair
+from xlagraph.report.answers import command, statement
 from xlagraph.report.packing import Kind, Part, Table, table_of
 
 GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 
+SCOPE_PARTS: Final = 3
+"""Leading parts of an op name that make a scope."""
 MOST_STEPS: Final = 400_000
 """Steps of all timelines together that a page carries."""
 MOST_ROWS: Final = 30_000
@@ -23,6 +26,7 @@ _PEAK_COLUMNS: Final = {
     "compilation": Kind.TEXT,
     "value": Kind.TEXT,
     "opName": Kind.TEXT,
+    "scope": Kind.TEXT,
     "opcode": Kind.TEXT,
     "sourceFile": Kind.TEXT,
     "sourceLine": Kind.NUMBER,
@@ -47,7 +51,7 @@ _STEP_COLUMNS: Final = {
 
 def compare_sides(graph: Graph, a: str, b: str) -> Comparison:
     """Compare two runs or compilations by all that the page shows."""
-    return compare(graph, a, b, by=GROUPINGS)
+    return compare(graph, a, b, by=GROUPINGS, depth=SCOPE_PARTS)
 
 
 def comparison_part(graph: Graph, comparison: Comparison) -> Part:
@@ -67,7 +71,7 @@ def comparison_part(graph: Graph, comparison: Comparison) -> Part:
                 for growth in [comparison.growth_of(measure)]
             },
             "groups": {
-                str(by): {"columns": by.columns, "rows": [_group(item) for item in growths]}
+                str(by): _groups(comparison, by, growths)
                 for by, growths in comparison.groups.items()
             },
             "pairs": [_pair(pair) for pair in pairs],
@@ -112,14 +116,30 @@ def _both_sides(
             parameters: dict[str, Cell] = {
                 "compilations": list(selection.compilations),
                 "limit": MOST_ROWS,
+                "depth": SCOPE_PARTS,
             }
             found = graph.query(statement, parameters).mappings()
             rows += [{"side": side, **row} for row in found]
     return table_of(columns, rows)
 
 
-def _group(item: GroupGrowth) -> list[Cell]:
-    return [*cast("tuple[Cell, ...]", item.group), item.bytes_a, item.bytes_b]
+def _groups(comparison: Comparison, by: By, growths: Sequence[GroupGrowth]) -> dict[str, object]:
+    """Return the rows of a grouping, with the query that returns them."""
+    query = load_catalogue()[f"compare/{by}s"]
+    given: dict[str, Scalar] = {
+        "runA": comparison.a.name,
+        "runB": comparison.b.name,
+        "depth": SCOPE_PARTS,
+        "limit": MOST_ROWS,
+    }
+    names = {item.name for item in query.parameters}
+    parameters = {name: value for name, value in given.items() if name in names}
+    return {
+        "columns": [*by.columns, "bytesA", "bytesB"],
+        "rows": [[*item.group, item.bytes_a, item.bytes_b] for item in growths],
+        "cypher": statement(query, parameters),
+        "command": command(query, parameters),
+    }
 
 
 def _pair(pair: ComparedPair) -> dict[str, object]:

@@ -5,15 +5,17 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph
-from xlagraph.queries import Comparison, advise, run
+from xlagraph.queries import Comparison, Diagnosis, run
 from xlagraph.queries.byte_sizes import human_bytes, share_text
 
 _LARGEST: Final = 20
 _LONGEST_CELL: Final = 160
 
 
-def plain_compilations(graph: Graph, title: str, compilations: Sequence[str]) -> str:
-    """Return HTML about the compilations, the first of which is looked at closely."""
+def plain_compilations(
+    graph: Graph, title: str, compilations: Sequence[str], diagnosis: Diagnosis | None
+) -> str:
+    """Return HTML about the compilations, the largest of which was diagnosed."""
     rows = [
         row
         for row in run(graph, "overview/compilations").result.mappings()
@@ -36,10 +38,9 @@ def plain_compilations(graph: Graph, title: str, compilations: Sequence[str]) ->
     ]
     if len(rows) > _LARGEST:
         blocks.append(f"<p>… and {len(rows) - _LARGEST} smaller ones</p>")
-    if rows:
-        largest = str(rows[0]["compilation"])
-        blocks += _advice(graph, largest)
-        blocks += _contributors(graph, largest)
+    if diagnosis:
+        blocks += _advice(diagnosis)
+        blocks += _contributors(graph, diagnosis.name)
     return "\n".join(blocks)
 
 
@@ -80,14 +81,13 @@ def plain_comparison(comparison: Comparison) -> str:
     return "\n".join(blocks)
 
 
-def _advice(graph: Graph, compilation: str) -> Iterable[str]:
-    yield f"<h2>What could be changed about {_text(compilation)}</h2>"
-    findings = advise(graph, compilation).findings
-    if not findings:
+def _advice(diagnosis: Diagnosis) -> Iterable[str]:
+    yield f"<h2>What could be changed about {_text(diagnosis.name)}</h2>"
+    if not diagnosis.findings:
         yield "<p>Nothing stands out.</p>"
         return
     yield "<ul>"
-    for finding in findings:
+    for finding in diagnosis.findings:
         remedies = " ".join(
             f"{framework}: {remedy}" for framework, remedy in finding.advice.remedies.items()
         )

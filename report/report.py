@@ -7,7 +7,7 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Graph
-from xlagraph.queries import run, select
+from xlagraph.queries import Diagnosis, advise, run, select
 from xlagraph.report.answers import answered_facts
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import compilation_part
@@ -71,28 +71,23 @@ def make_report(graph: Graph, names: Sequence[str] = ()) -> Report:
 
 def _of_compilations(graph: Graph, title: str, compilations: Sequence[str] | None) -> Report:
     keys = _largest_first(graph, compilations)
-    parts = _packed(graph, keys)
+    diagnosis = advise(graph, keys[0]) if keys else None
+    parts = _packed(graph, keys, diagnosis)
     overview = overview_part(graph, keys, title=title, carried=parts)
-    notes = _left_out(len(keys), len(parts))
+    plain = plain_compilations(graph, title, keys, diagnosis)
     return Report(
-        _page(title, plain_compilations(graph, title, keys), {"start": overview.packed(), **parts}),
-        notes,
+        _page(title, plain, {"start": overview.packed(), **parts}),
+        _left_out(len(keys), len(parts)),
     )
 
 
 def _of_comparison(graph: Graph, before: str, after: str) -> Report:
     comparison = compare_sides(graph, before, after)
     start = comparison_part(graph, comparison)
-    keys = [
-        key
-        for pair in sorted(comparison.pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))
-        for item in (pair.a, pair.b)
-        if item is not None
-        for key in [item.key]
-    ]
-    parts = _packed(graph, _largest_first(graph, keys))
-    overview = overview_part(graph, keys, title=f"{before} and {after}", carried=parts)
+    keys = _largest_first(graph, [*comparison.a.compilations, *comparison.b.compilations])
+    parts = _packed(graph, keys)
     title = f"{comparison.a.name} and {comparison.b.name}"
+    overview = overview_part(graph, keys, title=title, carried=parts)
     islands = {"start": start.packed(), "compilations": overview.packed(), **parts}
     return Report(
         _page(title, plain_comparison(comparison), islands), _left_out(len(keys), len(parts))
@@ -107,8 +102,10 @@ def _largest_first(graph: Graph, compilations: Sequence[str] | None) -> list[str
     ]
 
 
-def _packed(graph: Graph, keys: Sequence[str]) -> dict[str, bytes]:
-    """Pack compilations in their order, until there is no room for more."""
+def _packed(
+    graph: Graph, keys: Sequence[str], diagnosis: Diagnosis | None = None
+) -> dict[str, bytes]:
+    """Pack compilations in their order, until there is no room; the first may be diagnosed."""
     reserved = {
         str(row["compilation"]): cast("int", row["reservedBytes"] or 0)
         for row in run(graph, "overview/compilations").result.mappings()
@@ -116,10 +113,10 @@ def _packed(graph: Graph, keys: Sequence[str]) -> dict[str, bytes]:
     parts: dict[str, bytes] = {}
     left = MOST_BYTES
     for key in keys:
-        large = reserved[key] >= ANSWERED_SHARE * reserved[keys[0]]
-        packed = compilation_part(
-            graph, key, more_facts=answered_facts(graph, key) if large else None
-        ).packed()
+        facts: Mapping[str, object] = {}
+        if reserved[key] >= ANSWERED_SHARE * reserved[keys[0]]:
+            facts = answered_facts(graph, key, diagnosis if key == keys[0] else None)
+        packed = compilation_part(graph, key, more_facts=facts).packed()
         left -= len(packed)
         if left < 0:
             break

@@ -201,8 +201,11 @@ def test_a_comparison_adds_up_and_shows_the_values_behind_a_bar(
     page.locator("button.waterbar", has_text="temp").click()
     expect(page.locator(".behind .rows .row")).to_have_count(4)
     expect(page.locator(".behind .rows .row").first).to_contain_text("512 B")
-    page.click("button:has-text('grown')")
-    expect(page.locator(".comparison")).to_contain_text("f32[64]")
+    page.click("button[data-change=grown]")
+    changed = page.get_by_role("grid", name="values that changed").locator(".rows .row")
+    expect(changed).to_have_count(1)
+    expect(changed).to_contain_text("jit(f)/layer_0/dot")
+    expect(changed).to_contain_text("+192 B")
 
 
 @pytest.mark.parametrize("by", ["role", "scope", "op", "line", "opcode"])

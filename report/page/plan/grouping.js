@@ -197,29 +197,54 @@ function valueNames(origins, by, weight) {
 }
 
 /**
- * Return for each value the scope that it is shown under. As long as the scope with most bytes has
- * more than its share, as many as there are colours, those inside it take its place.
+ * Return for each value the scope that it is shown under. Scopes that differ in numbers only are
+ * one, `layer_#`: the layers of a model look alike. As long as the scope with most bytes has more
+ * than its share, as many as there are colours, those inside it take its place.
  * @param {Origins} origins
  * @param {Float64Array} weight
  * @returns {string[]}
  */
 function scopeNames(origins, weight) {
-  const count = origins.plan.values.rows;
+  const {rows} = origins.plan.values;
+  /** @type {Map<string, string>} op names without their numbers */
+  const uncounted = new Map();
+  const nameOf = (/** @type {number} */ row) => {
+    const op = origins.op.text(row);
+    const name = uncounted.get(op) ?? op.replace(/\d+/g, '#');
+    uncounted.set(op, name);
+    return name;
+  };
+  /** @type {Map<string, number>} */
+  const weights = new Map();
+  for (let row = 0; row < rows; row += 1) {
+    const name = nameOf(row);
+    if (name) weights.set(name, (weights.get(name) ?? 0) + weight[row]);
+  }
+  const shown = openedScopes(weights);
+  return Array.from({length: rows}, (_, row) => shown.get(nameOf(row)) ?? '');
+}
+
+/**
+ * @param {Map<string, number>} weights by op name
+ * @returns {Map<string, string>} the scope of each op name
+ */
+function openedScopes(weights) {
+  const parts = new Map([...weights.keys()].map((name) => [name, scopeParts(name)]));
   /** @type {Map<string, number>} */
   const bytes = new Map();
   /** @type {Map<string, Set<string>>} */
-  const inner = new Map();
+  const inner = new Map([['', new Set()]]);
   let all = 0;
-  for (let row = 0; row < count; row += 1) {
+  for (const [op, weight] of weights) {
     let name = '';
-    all += weight[row];
-    for (const part of origins.scope(row)) {
+    all += weight;
+    for (const part of parts.get(op) ?? []) {
       const child = name ? `${name}/${part}` : part;
       const siblings = inner.get(name);
       if (siblings) siblings.add(child);
       else inner.set(name, new Set([child]));
       name = child;
-      bytes.set(name, (bytes.get(name) ?? 0) + weight[row]);
+      bytes.set(name, (bytes.get(name) ?? 0) + weight);
     }
   }
   const open = new Set(['']);
@@ -230,12 +255,15 @@ function scopeNames(origins, weight) {
     open.add(name);
     waiting.push(...children);
   }
-  return Array.from({length: count}, (_, row) => {
+  /** @type {Map<string, string>} */
+  const shown = new Map();
+  for (const op of weights.keys()) {
     let name = '';
-    for (const part of origins.scope(row)) {
+    for (const part of parts.get(op) ?? []) {
       if (!open.has(name)) break;
       name = name ? `${name}/${part}` : part;
     }
-    return name;
-  });
+    shown.set(op, name);
+  }
+  return shown;
 }

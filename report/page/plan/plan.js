@@ -61,8 +61,10 @@ export class Plan {
     this.before = new Groups(values.rows, successions.column('later').cells);
     this.after = new Groups(values.rows, successions.column('earlier').cells);
     this.defined = new Groups(instructions.rows, values.column('instruction').cells);
-    /** @type {Map<number, Space>} */
+    /** @type {Map<number, Space>} by color */
     this.layouts = new Map();
+    /** @type {Map<number, Int32Array>} by color */
+    this.live = new Map();
     /** @type {Map<string, number> | null} */
     this.byLabel = null;
   }
@@ -133,11 +135,15 @@ export class Plan {
    * @returns {Int32Array}
    */
   liveValues(space) {
+    const known = this.live.get(space.color);
+    if (known) return known;
     const rows = [];
     for (let row = 0; row < this.values.rows; row += 1) {
       if (this.isLive[row] && !Number.isNaN(this.address(space, row))) rows.push(row);
     }
-    return Int32Array.from(rows);
+    const made = Int32Array.from(rows);
+    this.live.set(space.color, made);
+    return made;
   }
 
   /**
@@ -189,9 +195,8 @@ export class Plan {
   sharesAt(space, step) {
     const bytes = new Float64Array(this.values.rows);
     const rows = [];
-    for (let row = 0; row < this.values.rows; row += 1) {
-      if (this.isLive[row] && this.from[row] <= step && step <= this.until[row]) {
-        if (Number.isNaN(this.address(space, row))) continue;
+    for (const row of this.liveValues(space)) {
+      if (this.from[row] <= step && step <= this.until[row]) {
         bytes[row] = this.size[row];
         rows.push(row);
       }

@@ -294,9 +294,9 @@ export class AddressMap {
     }
     for (const value of new Set(hovered >= 0 ? [...pins, hovered] : pins)) {
       for (const other of [...plan.takenFrom(value), ...plan.takenBy(value)]) {
-        this.outline(context, other.value, ink, other.inPlace ? [5, 3] : [1.5, 2.5], 1.75);
+        this.outline(context, other.value, ink, other.inPlace ? [6, 3] : [2, 2], 2);
       }
-      this.outline(context, value, ink, [], value === hovered ? 2.5 : 3.5);
+      this.outline(context, value, ink, [], value === hovered ? 2 : 3);
     }
     context.restore();
   }
@@ -318,7 +318,7 @@ export class AddressMap {
     context.setLineDash([]);
     context.strokeRect(box.left, box.top, width, height);
     context.lineWidth = thickness;
-    context.strokeStyle = dash.length ? ink.text : ink.accent;
+    context.strokeStyle = dash.length ? ink.accent : ink.text;
     context.setLineDash(dash);
     context.strokeRect(box.left, box.top, width, height);
     context.setLineDash([]);

@@ -41,12 +41,15 @@ export class BoxPainter {
     for (const value of values) this.address[value] = plan.address(space, value);
     const area = (/** @type {number} */ value) =>
       plan.size[value] * (plan.until[value] - plan.from[value] + 1);
-    this.order = values.sort((a, b) => area(b) - area(a) || a - b);
+    this.order = values.slice().sort((a, b) => area(b) - area(a) || a - b);
     this.width = 0;
     this.height = 0;
     this.pixels = new Uint32Array(0);
     /** By pixel: the value that it shows, plus one. */
     this.picks = new Uint32Array(0);
+    /** By pixel: one that may be empty, itself or one further on. */
+    this.next = new Uint32Array(0);
+    this.themselves = this.next;
     /** @type {ImageData | null} */
     this.image = null;
     /** Values that are thinner than a pixel in the picture painted last. */
@@ -66,6 +69,8 @@ export class BoxPainter {
     this.image = new ImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.picks = new Uint32Array(width * height);
+    this.next = new Uint32Array(width * height + 1);
+    this.themselves = this.next.map((_, place) => place);
   }
 
   /**
@@ -81,6 +86,7 @@ export class BoxPainter {
     const up = height / (view.high - view.low);
     this.paintBackground(view, palette, up);
     picks.fill(0);
+    this.next.set(this.themselves);
     this.thin = 0;
     this.boxes = 0;
     this.wide = [];
@@ -145,6 +151,9 @@ export class BoxPainter {
 
   /**
    * Fill the pixels that show nothing yet, so that small boxes never hide large ones.
+   *
+   * `next` leads from a pixel that was found full to one that may be empty, so that thousands
+   * of boxes on one row of pixels look at each of them once.
    * @param {number} left
    * @param {number} right
    * @param {number} top
@@ -153,12 +162,23 @@ export class BoxPainter {
    * @param {number} pick
    */
   fillEmpty(left, right, top, bottom, fill, pick) {
+    const {pixels, picks, next, width} = this;
     for (let row = top; row < bottom; row += 1) {
-      for (let place = row * this.width + left; place < row * this.width + right; place += 1) {
-        if (this.picks[place] === 0) {
-          this.picks[place] = pick;
-          this.pixels[place] = fill;
+      const end = row * width + right;
+      let place = row * width + left;
+      while (place < end) {
+        let empty = place;
+        while (next[empty] !== empty) {
+          next[empty] = next[next[empty]];
+          empty = next[empty];
         }
+        if (empty >= end) break;
+        if (picks[empty] === 0) {
+          picks[empty] = pick;
+          pixels[empty] = fill;
+        }
+        next[empty] = empty + 1;
+        place = empty + 1;
       }
     }
   }

@@ -4,11 +4,11 @@ import {choice, copyButton, element, replace} from '../elements/dom.js';
 import {growthText, humanBytes, placeText, shareText, shellQuoted, shortened} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {goTo, readFragment, writeFragment} from '../fragment.js';
-import {scopeParts} from '../plan/grouping.js';
 import {readInk} from '../plots/axis.js';
 import {drawOverlay} from '../plots/overlay.js';
 import {showWaterfall, waterfallBars} from '../plots/waterfall.js';
 import {toggleTheme} from '../theme.js';
+import {provenance} from './panels.js';
 
 /** @typedef {import('../plan/pack.js').Part} Part */
 /** @typedef {import('../plots/waterfall.js').Bar} Bar */
@@ -21,8 +21,6 @@ const GROUPINGS = [
   ['line', 'source line'],
   ['opcode', 'opcode'],
 ];
-/** Parts of an op name that make a scope here. */
-const SCOPE_PARTS = 3;
 const CHANGES = ['new', 'gone', 'grown', 'shrunk', 'reshaped'];
 const MEASURES = [
   ['reserved', 'reserved'],
@@ -51,11 +49,12 @@ export class ComparisonView {
     /** @type {string | null} */
     this.change = given.get('change');
     /** @type {any[][]} changed values */
-    this.changeRows = this.facts.groups.value.rows.filter((/** @type {any[]} */ row) => row[0] !== 'same');
+    this.changeRows = this.facts.groups.value.rows;
     this.closing = new AbortController();
     this.canvas = /** @type {HTMLCanvasElement} */ (element('canvas.timeline', {role: 'img', tabindex: 0}));
     this.waterfall = element('div.waterfall');
     this.behind = element('div.behind');
+    this.source = element('div.source');
     this.pairLine = element('p.pairline');
     this.build(root);
     this.update();
@@ -85,7 +84,7 @@ export class ComparisonView {
         ),
         element('div.figures', null, MEASURES.map(([measure, title]) => this.total(measure, title))),
         element('section.card', null, element('h2', null, 'Timelines'), this.pairChoice(), this.pairLine, this.canvas),
-        element('section.card', null, element('h2', null, 'What grew, by'), this.groupingButtons(), this.waterfall, this.behind),
+        element('section.card', null, element('h2', null, 'What grew, by'), this.groupingButtons(), this.waterfall, this.source, this.behind),
         element('section.card', null, element('h2', null, 'Values new, gone, bigger'), this.changeButtons(), this.changesGrid().node),
         element('section.card', null, element('h2', null, 'Compilations'), this.pairsGrid().node),
       ),
@@ -128,6 +127,8 @@ export class ComparisonView {
   update() {
     const {by, bar, pair, change} = this;
     const bars = this.bars();
+    const {cypher, command} = this.facts.groups[by];
+    replace(this.source, provenance(cypher, command));
     showWaterfall(this.waterfall, bars, bar, (name) => this.set({bar: this.bar === name ? '' : name}));
     this.showBehind(bars.find((each) => each.name === bar) ?? null);
     this.drawTimelines();
@@ -161,15 +162,15 @@ export class ComparisonView {
 
   /** @returns {Bar[]} */
   bars() {
-    const {columns, rows} = this.facts.groups[this.by];
+    const {rows} = this.facts.groups[this.by];
     return waterfallBars(
       rows.map((/** @type {any[]} */ row) => {
-        const cells = row.slice(0, columns.length);
+        const cells = row.slice(0, -2);
         return {
           name: JSON.stringify(cells),
           title: this.by === 'line' ? placeText(cells[0], cells[1]) || 'no source line' : (cells[0] ?? (this.by === 'role' ? 'role unknown' : 'unattributed')),
-          a: row[columns.length],
-          b: row[columns.length + 1],
+          a: row[cells.length],
+          b: row[cells.length + 1],
         };
       }),
       this.facts.a,
@@ -228,7 +229,7 @@ export class ComparisonView {
         case 'opcode':
           return JSON.stringify([columns.opcode.at(row)]);
         case 'scope':
-          return JSON.stringify([columns.opName.at(row) && scopeParts(columns.opName.text(row)).slice(0, SCOPE_PARTS).join('/')]);
+          return JSON.stringify([columns.scope.at(row)]);
         default:
           return JSON.stringify([columns.opName.at(row)]);
       }
@@ -287,23 +288,29 @@ export class ComparisonView {
 
   changesGrid() {
     const {changeRows} = this;
-    const cell = (/** @type {number} */ place) => (/** @type {number} */ row) => changeRows[row][place];
+    const {columns} = this.facts.groups.value;
+    const cell = (/** @type {string} */ name) => {
+      const place = columns.indexOf(name);
+      return (/** @type {number} */ row) => changeRows[row][place];
+    };
+    const [before, after, opcode, shapeIndex] = ['bytesA', 'bytesB', 'opcode', 'shapeIndex'].map(cell);
     this.changes = new Grid({
       label: 'values that changed',
       rows: changeRows.length,
       sortBy: 'growth',
       most: 14,
       columns: [
-        {name: 'change', kind: 'text', width: 0.7, cell: cell(0)},
-        {name: 'growth', kind: 'growth', cell: (row) => changeRows[row][7] - changeRows[row][6]},
-        {name: 'before', kind: 'bytes', cell: cell(6)},
-        {name: 'after', kind: 'bytes', cell: cell(7)},
-        {name: 'op', kind: 'text', width: 3, cell: cell(1)},
-        {name: 'opcode', kind: 'text', cell: (row) => `${changeRows[row][2] ?? ''}${changeRows[row][3] ?? ''}` || null},
-        {name: 'shapeA', title: 'shape before', kind: 'text', width: 1.4, cell: cell(4)},
-        {name: 'shapeB', title: 'shape after', kind: 'text', width: 1.4, cell: cell(5)},
+        {name: 'change', kind: 'text', width: 0.7, cell: cell('change')},
+        {name: 'growth', kind: 'growth', cell: (row) => after(row) - before(row)},
+        {name: 'before', kind: 'bytes', cell: before},
+        {name: 'after', kind: 'bytes', cell: after},
+        {name: 'op', kind: 'text', width: 3, cell: cell('opName')},
+        {name: 'opcode', kind: 'text', cell: (row) => `${opcode(row) ?? ''}${shapeIndex(row) ?? ''}` || null},
+        {name: 'shapeA', title: 'shape before', kind: 'text', width: 1.4, cell: cell('shapeA')},
+        {name: 'shapeB', title: 'shape after', kind: 'text', width: 1.4, cell: cell('shapeB')},
       ],
     });
+    this.changes.tools.append(provenance(this.facts.groups.value.cypher, this.facts.groups.value.command));
     return this.changes;
   }
 

@@ -75,6 +75,7 @@ export class CompilationView {
     this.figures = element('div.figures');
     this.legend = element('div.legend', {role: 'group', 'aria-label': 'groups'});
     this.chips = element('div.chips');
+    this.thin = element('span.thin');
     this.side = element('aside.side', {'aria-label': 'details', tabindex: -1});
     this.lower = new LowerPanels(this);
     this.search = this.searchField();
@@ -85,7 +86,7 @@ export class CompilationView {
       null,
       element('div.legendline', null, this.legend, this.chips),
       timelineCanvas,
-      element('div.map', null, mapCanvas, overlay),
+      element('div.map', null, mapCanvas, overlay, this.thin),
       this.lower.node,
     );
     replace(root, element('div.compilation', null, this.bar(overview, isCompared), this.figures, plots, this.side));
@@ -381,6 +382,7 @@ export class CompilationView {
       this.timeline.canvas.setAttribute('aria-label', `timeline: physical peak ${humanBytes(this.picture.peakBytes)} at step ${peak}, ${humanBytes(space.bytes)} reserved`);
       this.map.overlay.setAttribute('aria-label', `address map: ${counted(painter.boxes, 'value')} in ${humanBytes(space.bytes)}, steps ${numberText(Math.floor(state.view.from))} to ${numberText(Math.ceil(state.view.to) - 1)}`);
       replace(this.chips, chips(this));
+      this.thin.textContent = painter.thin ? `${numberText(painter.thin)} of ${numberText(painter.boxes)} boxes are thinner than a pixel` : '';
     }
     this.map.drawMarks({hovered, pins: state.pins, step: state.step, hoveredStep}, ink);
   }

@@ -61,7 +61,7 @@ export function legend(view) {
           onclick: () => view.set({group: isChosen ? null : group.name}),
         },
         swatch,
-        element('span.name', null, shortened(group.title, 26)),
+        element('span.name', null, shortened(group.title, 24)),
         element('span.faint', null, humanBytes(group.bytes)),
       );
     });
@@ -74,7 +74,6 @@ export function legend(view) {
  */
 export function chips(view) {
   const {state} = view;
-  const {painter} = view.picture;
   const shown = state.view;
   const whole = view.whole();
   return [
@@ -90,13 +89,6 @@ export function chips(view) {
         ),
     state.step === null ? null : chip(`step ${numberText(state.step)}`, () => view.set({step: null})),
     state.path.length ? chip(shortened(state.path.join('/'), 30), () => view.set({path: []})) : null,
-    painter.thin
-      ? element(
-          'span.faint',
-          {title: `${numberText(painter.thin)} of ${numberText(painter.boxes)} boxes are thinner than a pixel: zoom in to see them`},
-          `${numberText(painter.thin)} boxes under 1 px`,
-        )
-      : null,
   ];
 }
 
