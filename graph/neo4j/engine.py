@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -36,9 +37,11 @@ from xlagraph.graph.errors import (
     QueryRefused,
     WrongSchema,
 )
+from xlagraph.graph.neo4j.bookmarks import KeptBookmarks
 from xlagraph.graph.neo4j.browser_page import SETTINGS_STATEMENT, page_of_settings
 from xlagraph.graph.neo4j.calls import uninterrupted
 from xlagraph.graph.neo4j.database import ServerDatabase
+from xlagraph.graph.neo4j.encryption import encryption_error
 from xlagraph.graph.neo4j.statements import STORED_VERSIONS
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
@@ -122,7 +125,7 @@ def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
     except (Neo4jError, DriverError, ValueError, OSError) as error:
         if driver is not None:
             driver.close()
-        raise graph_error(error, where=uri) from error
+        raise (encryption_error(error, uri) or graph_error(error, where=uri)) from error
     return driver
 
 
@@ -156,7 +159,8 @@ class Neo4jGraph:
     ) -> None:
         self._driver = driver
         self._uri = uri
-        self._database = ServerDatabase(driver, database, driver.execute_query_bookmark_manager)
+        self._kept = KeptBookmarks(uri, database)
+        self._database = ServerDatabase(driver, database, self._kept.manager())
         self._notify = notify
         self._server = ""
 
@@ -200,7 +204,15 @@ class Neo4jGraph:
                 raise GraphUnreachable(
                     f"{self._uri} is Neo4j {self._server}; xlagraph needs {_NEEDED} or later"
                 )
-        ((oldest, newest),) = self.query(STORED_VERSIONS).rows
+        try:
+            found = self.query(STORED_VERSIONS)
+        except QueryFailed:
+            # maybe the database is not the same any more
+            if not self._kept.forget():
+                raise
+            self._database = replace(self._database, bookmarks=self._kept.manager())
+            found = self.query(STORED_VERSIONS)
+        ((oldest, newest),) = found.rows
         if isinstance(newest, int) and newest > VERSION:
             raise GraphTooNew(
                 f"the graph at {self._uri} was written by a newer xlagraph "
@@ -248,6 +260,7 @@ class Neo4jGraph:
             loading(self._database, self._notify) as load,
         ):
             yield load
+        self._kept.keep(self._database.bookmarks)
 
     def read(self, compilation: str) -> CompilationRows:
         return read_compilation(self.query, compilation)

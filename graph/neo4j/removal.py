@@ -26,7 +26,7 @@ class Removal:
         """Take a complete compilation out."""
 
         def hide_if_complete(tx: neo4j.Transaction) -> bool:
-            run(tx, statements.LOCK_COMPLETE, keys=[compilation]).consume()
+            run(tx, statements.LOCK_COMPLETE, key=compilation).consume()
             if not run(tx, statements.COMPLETE_DIGESTS, keys=[compilation]).values():
                 return False
             self.hide(tx, [compilation], "removing")

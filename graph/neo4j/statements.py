@@ -163,7 +163,7 @@ SET_TAGS: Final = "MATCH (r:Run {key: $given.run}) SET r.tags = $given.tags"
 
 # Removal
 
-LOCK_COMPLETE: Final = "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) SET c.key = key"
+LOCK_COMPLETE: Final = "MATCH (c:Compilation {key: $given.key}) SET c.key = c.key"
 HELD_BY: Final = "MATCH (c:Loading) WHERE c.load = $given.load RETURN c.key AS key ORDER BY key"
 TAKE_OVER: Final = (
     "MATCH (c:Loading) WHERE c.load = $given.load SET c.load = $given.own, c.state = 'removing'"
