@@ -20,14 +20,19 @@
 //           made of or read by
 // @column   userFile      STRING        file of the innermost line outside of installed packages
 // @column   userLine      INTEGER       that line
+// @column   recomputed    BOOLEAN       a checkpoint computed it again; lifetime/recomputed says when
+// @column   ofCheckpoint  BOOLEAN       the backward pass of a checkpoint reads it: saved by its
+//           policy, its input, or XLA merged what is computed again with it
+// @column   keptBytes     INTEGER       its share of the peak; null where it is recomputed
 // @measure  physical
 // @note     The backward pass are the instructions whose op name holds "transpose(" (JAX),
 //           "gradient_tape/" or "gradients/" (TensorFlow). What it reads and did not make itself
-//           comes from the forward pass; what is computed again there is its own, and from what
-//           that is computed ("rematted_computation") is left out: it has to be kept.
+//           comes from the forward pass, or is computed again ("rematted_computation"). From what
+//           something is computed again is left out: it has to be kept.
+// @note     Fusions and copies without an op name go by what they are made of.
 // @note     Parameters, constants, and what leaves the program are left out.
-// @advice   physicalBytes physical Activations are kept for the backward pass
-// @evidence value shape liveFrom neededAt opName sourceFile sourceLine
+// @advice   keptBytes physical Activations are kept for the backward pass
+// @evidence value shape liveFrom neededAt ofCheckpoint attributedOpName userFile userLine
 // @remedy   jax         Compute them again instead: wrap the layer in jax.checkpoint, with
 //           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or
 //           nothing_saveable); save_and_offload_only_these_names moves named ones to the host.
@@ -39,23 +44,32 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
       <-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
-WITH c, s, v, p, a
+WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation' AS recomputed
 WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
-      AND v.liveUntil < c.scheduleLength AND v.opName IS NOT NULL
-      AND NOT v.opName CONTAINS 'transpose(' AND NOT v.opName CONTAINS 'gradient_tape/'
-      AND NOT v.opName CONTAINS 'gradients/'
+      AND v.liveUntil < c.scheduleLength AND v.attributedOpName IS NOT NULL
+      AND (recomputed OR NOT (v.attributedOpName CONTAINS 'transpose('
+                              OR v.attributedOpName CONTAINS 'gradient_tape/'
+                              OR v.attributedOpName CONTAINS 'gradients/'))
 // OPTIONAL: for a MATCH the embedded engine would read every use of the graph
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
-WITH v, p, s, max(CASE WHEN i.opName CONTAINS 'rematted_computation' THEN 1 ELSE 0 END) AS rematted,
-     min(CASE WHEN i.step > s.physicalPeakStep
-              AND (i.opName CONTAINS 'transpose(' OR i.opName CONTAINS 'gradient_tape/'
-                   OR i.opName CONTAINS 'gradients/')
-              THEN i.step ELSE null END) AS neededAt
-WHERE rematted = 0 AND neededAt IS NOT NULL
+OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
+WITH v, p, s, recomputed, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
+WITH v, p, s, recomputed, step, readBy,
+     readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
+     OR readBy CONTAINS 'gradients/' AS isBackward
+WITH v, p, recomputed,
+     max(CASE WHEN readBy CONTAINS 'rematted_computation' THEN 1 ELSE 0 END) AS rematted,
+     max(CASE WHEN isBackward AND readBy CONTAINS '/checkpoint/' THEN 1 ELSE 0 END) AS inside,
+     min(CASE WHEN isBackward AND step > s.physicalPeakStep
+                   AND NOT readBy CONTAINS 'rematted_computation'
+              THEN step ELSE null END) AS neededAt
+WHERE neededAt IS NOT NULL AND (recomputed OR rematted = 0)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, neededAt,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
-       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
+       recomputed, inside = 1 AS ofCheckpoint,
+       CASE WHEN recomputed THEN null ELSE p.physicalBytes END AS keptBytes
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

@@ -28,7 +28,13 @@ def across(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
             yield item.label, item.size, item.first, item.last
 
 
-@largest_first("physicalBytes", "value sizeBytes physicalBytes liveFrom liveUntil neededAt")
+REMATTED = "rematted_computation"
+
+
+@largest_first(
+    "physicalBytes",
+    "value sizeBytes physicalBytes liveFrom liveUntil neededAt recomputed ofCheckpoint",
+)
 def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
     here = [item for item in dump.values if item.allocation.color == memory_space]
     peak = peak_step(held_bytes(here))
@@ -36,16 +42,45 @@ def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
         leaves = dump.live_to_the_end(item) or item.allocation.parameter is not None
         if leaves or share == 0 or item.made.opcode in (None, "constant"):
             continue
-        if item.made.op_name is None or is_backward(item.made.op_name):
+        op_name = dump.belonging(item).op_name
+        if op_name is None or (is_backward(op_name) and REMATTED not in op_name):
             continue
-        readers = {name: dump.text(name).op_name or "" for name in item.users}
+        readers = [(name, op) for name in item.users for op in _ops_of(dump, name)]
         needed = [
             dump.steps[name]
-            for name, op_name in readers.items()
-            if dump.steps.get(name, -1) > peak and is_backward(op_name)
+            for name, op in readers
+            if dump.steps.get(name, -1) > peak and is_backward(op) and REMATTED not in op
         ]
-        if needed and not any("rematted_computation" in op_name for op_name in readers.values()):
-            yield item.label, item.size, share, item.first, item.last, min(needed)
+        again = REMATTED in op_name
+        if needed and (again or not any(REMATTED in op for _, op in readers)):
+            inside = any(is_backward(op) and "/checkpoint/" in op for _, op in readers)
+            row = (item.label, item.size, share, item.first, item.last, min(needed))
+            yield *row, again, inside
+
+
+def _ops_of(dump: PlainDump, instruction: str) -> set[str]:
+    """Name the op of an instruction, else those that its values belong to."""
+    if op_name := dump.text(instruction).op_name:
+        return {op_name}
+    made = (item for item in dump.values if item.name == instruction)
+    return {dump.belonging(item).op_name or "" for item in made}
+
+
+@largest_first("sizeBytes", "value sizeBytes physicalBytes liveFrom neededAt liveUntil")
+def recomputed(dump: PlainDump) -> Rows:
+    for item in dump.values:
+        belongs = dump.belonging(item)
+        if belongs.op_name is None or belongs.rule == "reader" or not item.is_array:
+            continue
+        if REMATTED in belongs.op_name and item.made.opcode not in ("parameter", "constant"):
+            needed = [
+                dump.steps[name]
+                for name in item.users
+                if name in dump.steps
+                if not all(REMATTED in op for op in _ops_of(dump, name) or {""})
+            ]
+            first = min(needed, default=None)
+            yield item.label, item.size, dump.share(item), item.first, first, item.last
 
 
 @largest_first("sizeBytes", "value sizeBytes liveFrom liveUntil memorySpace")

@@ -1,0 +1,63 @@
+// Values that a checkpoint computes again, and where they are needed
+// @kind     table
+// @answers  What does the checkpoint compute again, and is it alive at the peak all the same?
+// @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    limit         INTEGER = 20  rows to return
+// @column   value         STRING        name of the value, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, padding included
+// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
+//           live then
+// @column   liveFrom      INTEGER       first step in which it is needed
+// @column   neededAt      INTEGER       first step of the backward pass that reads it; null if only
+//           what is computed again does
+// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
+// @column   waitsAtPeak   BOOLEAN       live at the peak, and needed only after it
+// @column   shape         STRING        shape, without layout
+// @column   opcode        STRING        opcode of the instruction that makes it
+// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   sourceFile    STRING        source file of that instruction
+// @column   sourceLine    INTEGER       line in that file
+// @column   attributedOpName STRING     op name that it belongs to: its own, else of what it is made
+//           of or read by
+// @column   userFile      STRING        file of the innermost line outside of installed packages
+// @column   userLine      INTEGER       that line
+// @column   waitingBytes  INTEGER       its share of the peak where it waits there; null elsewhere
+// @measure  assigned, physical
+// @note     What belongs to an op with "rematted_computation" in its name (JAX: jax.checkpoint) or
+//           "recompute_grad" (TensorFlow). PyTorch/XLA marks nothing.
+// @note     No rows although the program has a checkpoint: XLA merged all that is computed again
+//           with the first computation, which jax.checkpoint(…, prevent_cse=False) allows.
+// @advice   waitingBytes physical What a checkpoint computes again waits at the peak
+// @evidence value shape liveFrom neededAt attributedOpName userFile userLine
+// @remedy   jax         The checkpoint saves nothing where it computes again before the peak what is
+//           needed after it: leave prevent_cse=True, its default, outside of jax.lax.scan; put the
+//           layers into jax.lax.scan over jax.checkpoint(layer), so that each is computed again on
+//           its own; or checkpoint smaller pieces.
+// @remedy   tensorflow  Wrap smaller pieces in tf.recompute_grad, so that less is computed again at
+//           once.
+// @remedy   pytorch     Checkpoint smaller pieces: one call of
+//           torch_xla.utils.checkpoint.checkpoint for each layer.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+WHERE (v.attributedOpName CONTAINS 'rematted_computation'
+       OR v.attributedOpName CONTAINS 'recompute_grad')
+      AND v.attribution <> 'reader' AND NOT v.opcode IN ['parameter', 'constant']
+      AND NOT v.dtype IN ['tuple', 'token', 'opaque']
+// OPTIONAL: for a MATCH the embedded engine would read every use of the graph
+OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
+OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
+WITH v, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
+WITH v, min(CASE WHEN readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad'
+                 THEN null ELSE step END) AS neededAt
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(s:MemorySpace)
+WITH v, p, neededAt, p.physicalBytes IS NOT NULL AND neededAt > s.physicalPeakStep AS waits
+RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
+       v.liveFrom AS liveFrom, neededAt, v.liveUntil AS liveUntil,
+       coalesce(waits, false) AS waitsAtPeak,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
+       CASE WHEN waits THEN p.physicalBytes ELSE null END AS waitingBytes
+ORDER BY sizeBytes DESC, value
+LIMIT $limit
