@@ -23,11 +23,14 @@
 // @column   userLine      INTEGER       that line
 // @measure  assigned, physical
 // @note     What lives to the end of the program is left out, and what nothing in the schedule
-//           uses.
+//           uses; so is the state of a loop that is handed on to the next iteration.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.lastUse < v.liveUntil AND v.liveUntil < c.scheduleLength
+OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
+WITH v, sum(CASE WHEN n.isPhi THEN 1 ELSE 0 END) AS nextStates
+WHERE nextStates = 0
 OPTIONAL MATCH (v)-[:LIVE_UNTIL]->(i:Instruction)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,

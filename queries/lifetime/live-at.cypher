@@ -23,7 +23,10 @@
 //           made of or read by
 // @column   userFile    STRING        file of the innermost line outside of installed packages
 // @column   userLine    INTEGER       that line
-// @measure  assigned
+// @column   stepLogicalBytes INTEGER    sizes of all that is live in memory space 0 then, not of the
+//           rows alone; null past the last instruction
+// @column   stepPhysicalBytes INTEGER   bytes of memory space 0 that hold a live value then
+// @measure  assigned, logical, physical
 // @note     Of all memory spaces. Given neither, the step is that of the physical peak of
 //           memory space 0. A step wins over an instruction.
 // @status   stable
@@ -32,6 +35,9 @@ OPTIONAL MATCH (c)-[:SCHEDULES]->(i:Instruction)
 WITH c, min(CASE WHEN i.name = $instruction THEN i.step ELSE null END) AS namedStep
 WITH CASE WHEN $step >= 0 THEN $step WHEN $instruction <> '' THEN namedStep
           ELSE c.physicalPeakStep END AS atStep
+OPTIONAL MATCH (:Compilation {key: $compilation})-[:SCHEDULES]->(t:Instruction)
+WITH atStep, max(CASE WHEN t.step = atStep THEN t.logicalBytes ELSE null END) AS stepLogicalBytes,
+     max(CASE WHEN t.step = atStep THEN t.physicalBytes ELSE null END) AS stepPhysicalBytes
 // by key again: from c the embedded engine would read every value of the graph
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
 WHERE v.liveFrom <= atStep AND atStep <= v.liveUntil
@@ -40,6 +46,7 @@ RETURN v.label AS value, a.memorySpace AS memorySpace, a.number AS allocation,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
-       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
+       stepLogicalBytes, stepPhysicalBytes
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

@@ -1,6 +1,7 @@
-// Gathered tensors that are live at the peak
+// Gathered and replicated tensors that are live at the peak
 // @kind     table
-// @answers  Which gathered tensors are live at the peak?
+// @answers  Which gathered tensors, and which parameters that every device holds whole, are live at
+//           the peak?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    memorySpace   INTEGER = 0   number of the memory space
 // @param    limit         INTEGER = 20  rows to return
@@ -19,9 +20,12 @@
 // @column   userLine      INTEGER       that line
 // @column   liveFrom      INTEGER       first step in which it is needed
 // @column   liveUntil     INTEGER       last step in which it is needed, inclusive
+// @column   sharding      STRING        of a parameter: how it is split over devices; else null
 // @measure  physical
 // @note     An all-gather, an all-gather-start, or a fusion rooted in one; the tuple table of
 //           such is left out.
+// @note     Of a program for several devices also each parameter that all of them hold whole,
+//           if others are split.
 // @advice   physicalBytes physical Gathered tensors are live at the peak
 // @evidence value shape liveFrom liveUntil opName sourceFile sourceLine
 // @remedy   jax         Keep it sharded for as long as it is kept:
@@ -35,17 +39,22 @@
 //           with FSDP wrap each layer on its own and set reshard_after_forward=True.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
+OPTIONAL MATCH (c)-[:SCHEDULES]->(q:Instruction)
+WITH c.partitions AS partitions,
+     sum(CASE WHEN q.sharding CONTAINS 'devices=' THEN 1 ELSE 0 END) AS splitParameters
+MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
-WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion']
+WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion', 'parameter']
       AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 MATCH (v)<-[:DEFINES]-(i:Instruction)
-WHERE v.opcode <> 'fusion' OR i.rootOpcode IN ['all-gather', 'all-gather-start']
+WHERE v.opcode IN ['all-gather', 'all-gather-start']
+      OR (v.opcode = 'fusion' AND i.rootOpcode IN ['all-gather', 'all-gather-start'])
+      OR (i.sharding = '{replicated}' AND partitions > 1 AND splitParameters > 0)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        i.rootOpcode AS rootOpcode,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
-       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, i.sharding AS sharding
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

@@ -295,6 +295,7 @@ def test_every_advice_has_evidence_and_a_remedy_for_each_framework():
         "alias/copies",
         "alias/not-donated",
         "lifetime/kept-for-backward",
+        "lifetime/recomputed",
         "reuse/fragmentation",
         "waste/duplicates",
         "waste/gathered",

@@ -40,6 +40,8 @@ class PlainModule:
     root_opcodes: dict[str, str] = field(default_factory=dict)
     """By computation."""
     frames: dict[int, tuple[str, int]] = field(default_factory=dict)
+    partitions: int = 1
+    """Devices over which the program is split."""
     donated: set[tuple[int, str]] = field(default_factory=set)
     """Number and index of the parameters that the header says the caller gives up."""
     lines: dict[str, str] = field(default_factory=dict)
@@ -88,6 +90,8 @@ def read_module(text: str) -> PlainModule:
     computation = table = ""
     tables: dict[str, dict[int, str]] = {}
     header = text.partition("\n")[0].partition(", entry_computation_layout")[0]
+    if found := re.search(r", num_partitions=(\d+)", text.partition("\n")[0]):
+        module.partitions = int(found[1])
     for number, index in re.findall(r"\((\d+), (\{[\d, ]*\})", header):
         module.donated.add((int(number), index.replace(" ", "")))
     for line in text.splitlines():

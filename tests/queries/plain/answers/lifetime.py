@@ -1,7 +1,7 @@
 """What the queries of theme lifetime must answer."""
 
 from tests.queries.plain.answer import Rows, largest_first
-from tests.queries.plain.plan import PlainDump, held_bytes, peak_step
+from tests.queries.plain.plan import PlainDump, held_bytes, peak_step, takeovers
 
 
 @largest_first("byteSteps", "value sizeBytes liveFrom liveUntil steps byteSteps")
@@ -83,21 +83,31 @@ def recomputed(dump: PlainDump) -> Rows:
             yield item.label, item.size, dump.share(item), item.first, first, item.last
 
 
-@largest_first("sizeBytes", "value sizeBytes liveFrom liveUntil memorySpace")
+@largest_first(
+    "sizeBytes", "value sizeBytes liveFrom liveUntil memorySpace stepLogicalBytes stepPhysicalBytes"
+)
 def live_at(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
     if step < 0 and instruction:
         step = dump.steps[instruction]
     elif step < 0:
         step = peak_step(held_bytes([item for item in dump.values if item.allocation.color == 0]))
+    here = [item for item in dump.values if item.allocation.color == 0]
+    sums: tuple[int | None, int | None] = (None, None)
+    if step < len(dump.schedule):
+        sizes = sum(item.size for item in here if step in item.steps)
+        sums = (sizes, held_bytes(here).get(step, 0))
     for item in dump.values:
         if step in item.steps:
-            yield item.label, item.size, item.first, item.last, item.allocation.color
+            yield item.label, item.size, item.first, item.last, item.allocation.color, *sums
 
 
 @largest_first("sizeBytes", "value sizeBytes lastUse liveUntil idleSteps")
 def late_free(dump: PlainDump) -> Rows:
+    states = {one.earlier for one in takeovers(dump.values) if one.in_place and one.later.is_phi}
     for item in dump.values:
         if item.last is None or item.last_use is None or dump.live_to_the_end(item):
+            continue
+        if item in states:
             continue
         if item.last_use < item.last:
             yield item.label, item.size, item.last_use, item.last, item.last - item.last_use

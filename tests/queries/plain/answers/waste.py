@@ -1,5 +1,6 @@
 """What the queries of theme waste must answer."""
 
+import re
 from collections import defaultdict
 
 from tests.queries.plain.answer import Rows, largest_first
@@ -95,5 +96,12 @@ def duplicates(dump: PlainDump, memory_space: int) -> Rows:
 def gathered(dump: PlainDump, memory_space: int) -> Rows:
     for item, share in dump.shares(memory_space).items():
         made = dump.root(item.name) if item.made.opcode == "fusion" else item.made.opcode
-        if made in ("all-gather", "all-gather-start") and item.is_array:
+        is_whole = (
+            item.made.opcode == "parameter"
+            and dump.module.partitions > 1
+            and ", sharding={replicated}" in dump.line(item.name)
+            and any(re.search(r" parameter\(.*, sharding=\{.*devices=", dump.line(name))
+                    for name in dump.schedule)
+        )  # fmt: skip
+        if (made in ("all-gather", "all-gather-start") or is_whole) and item.is_array:
             yield item.label, item.size, share
