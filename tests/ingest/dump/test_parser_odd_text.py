@@ -2,18 +2,16 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from tests.ingest.dump.sample_dumps import NEW, sample
 from xlagraph.ingest.dump.parser import parse_plan
 from xlagraph.ingest.dump.plan import Allocation, ParameterStorage, Plan, Position, Style, Use
 from xlagraph.ingest.dump.render import render_plan
 from xlagraph.ingest.dump.text import DumpPart
 from xlagraph.ingest.errors import ParseError
 
-SAMPLES = Path(__file__).parent / "samples"
-NEW = (SAMPLES / "jaxlib-0.9.2-buffer-assignment.txt").read_text("utf-8")
 ALLOCATIONS = NEW[: NEW.index("\nTotal")]
 TOTALS = NEW[NEW.index("\nTotal") : NEW.index("\n\nHloLiveRange")]
 LIVE_RANGES = NEW[NEW.index("HloLiveRange") :]
@@ -140,7 +138,7 @@ def test_a_label_of_the_stack_trace_may_hold_line_ends(label):
 
 @pytest.mark.parametrize("generation", ["jaxlib-0.4.30", "jaxlib-0.5.3", "jaxlib-0.9.2"])
 def test_a_string_of_an_instruction_may_hold_line_ends(generation):
-    text = (SAMPLES / f"{generation}-buffer-assignment.txt").read_text("utf-8")
+    text = sample(generation)
     before = parsed(text).instructions
     for name, instruction in before.items():
         longer = f'{instruction}, frontend_attributes={{a="x\n\\"y\n}}\n"}}'
@@ -189,9 +187,9 @@ def test_odd_name_is_data(name):
     assert plan.live_ranges.peak.entries[2].name == name
 
 
-@pytest.mark.parametrize("sample", ["tensorflow-1.14", "tensorflow-1.15"])
-def test_odd_name_is_data_in_the_oldest_forms(sample):
-    text = (SAMPLES / f"{sample}-buffer-assignment.txt").read_text("utf-8")
+@pytest.mark.parametrize("generation", ["tensorflow-1.14", "tensorflow-1.15"])
+def test_odd_name_is_data_in_the_oldest_forms(generation):
+    text = sample(generation)
     plan = parsed(text.replace("arg1.2", "a b, [c] (#1"))
     assert plan.values[1].name == "a b, [c] (#1"
 

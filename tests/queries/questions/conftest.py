@@ -1,0 +1,38 @@
+"""What tests of questions share: dumps go in, one command answers."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.queries.short_dumps import short_dump
+from xlagraph.cli import main
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+
+Rows = list[tuple[object, ...]]
+Answer = Callable[[Mapping[str, tuple[str, str]], str, str], Rows]
+
+
+@pytest.fixture
+def answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Answer:
+    """Ingest dumps, by `run/module`, and give some columns of what a command answers."""
+
+    def ask(dumps: Mapping[str, tuple[str, str]], command: str, columns: str) -> Rows:
+        for name, (allocations, values) in dumps.items():
+            run, _, module = name.partition("/")
+            stem = f"module_0001.{module}.cpu_after_optimizations"
+            (tmp_path / "runs" / run).mkdir(parents=True, exist_ok=True)
+            path = tmp_path / "runs" / run / f"{stem}-buffer-assignment.txt"
+            path.write_text(short_dump(allocations, values))
+        with open_graph(tmp_path / "g.lbug", create=True) as graph:
+            summary = ingest(graph, tmp_path / "runs", jobs=1)
+            assert summary.ok, summary.problems
+        capsys.readouterr()
+        code = main([*command.split(), "--graph", str(tmp_path / "g.lbug"), "--format", "json"])
+        written = capsys.readouterr()
+        assert code == 0, written.err
+        return [tuple(row[name] for name in columns.split()) for row in json.loads(written.out)]
+
+    return ask
