@@ -66,8 +66,8 @@ def group_section(comparison: "Comparison", by: By, limit: int | None) -> Sectio
 
 
 def _group_columns(by: By) -> tuple[str, ...]:
-    if by is By.LINE:
-        return ("line",)
+    if by in (By.LINE, By.CALLER):
+        return ("line", *by.columns[2:])
     return ("change", "opName", "opcode", "shape") if by is By.VALUE else by.columns
 
 
@@ -76,9 +76,9 @@ def _group_cells(by: By, item: "GroupGrowth") -> tuple["Cell", ...]:
     if first == EVERYTHING_ELSE:
         return (first, *[""] * (len(_group_columns(by)) - 1))
     match by:
-        case By.LINE:
-            line = others[0]
-            return (f"{first}:{line}" if first and line else first,)
+        case By.LINE | By.CALLER:
+            line, *function = others
+            return (f"{first}:{line}" if first and line else first, *function)
         case By.VALUE:
             op_name, opcode, shape_index, before, after, *_ = others
             shapes = dict.fromkeys(str(shape) for shape in (before, after) if shape is not None)

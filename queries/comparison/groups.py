@@ -41,6 +41,7 @@ class By(StrEnum):
 
     OP = "op"
     LINE = "line"
+    CALLER = "caller"
     OPCODE = "opcode"
     SCOPE = "scope"
     SHAPE = "shape"

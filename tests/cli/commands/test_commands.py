@@ -215,7 +215,7 @@ def test_compare_gives_every_part_as_rows(run, graph):
 
 @pytest.mark.parametrize(
     ("by", "total"),
-    [(by, 640) for by in ("op", "line", "opcode", "scope", "shape", "role")],
+    [(by, 640) for by in ("op", "line", "caller", "opcode", "scope", "shape", "role")],
 )
 def test_the_rows_of_a_grouping_add_up_to_the_total_however_few_are_shown(run, graph, by, total):
     for limit in (0, 1):

@@ -98,7 +98,7 @@ def test_unknown_query_says_what_is_near(graph: Graph):
         run(graph, "peak/contributers")
     with pytest.raises(UnknownQuery) as error:
         run(graph, "chain")
-    assert error.value.candidates == ("alias/chain", "reuse/chain")
+    assert error.value.candidates == ("alias/chain", "graph/chain", "reuse/chain")
     with pytest.raises(UnknownQuery) as error:
         run(graph, "trend")
     assert error.value.candidates == ("trend/modules", "trend/op", "trend/recurring")

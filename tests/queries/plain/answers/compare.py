@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.queries.plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
 from tests.queries.plain.groups import (
+    CALLER,
     COMPARED_OP,
     COMPARED_SCOPE,
     LINE,
@@ -126,6 +127,7 @@ def _grouped_by(group: Group) -> PlainAnswer:
 
 ops = _grouped_by(COMPARED_OP)
 lines = _grouped_by(LINE)
+callers = _grouped_by(CALLER)
 opcodes = _grouped_by(OPCODE)
 scopes = _grouped_by(COMPARED_SCOPE)
 shapes = _grouped_by(SHAPE)

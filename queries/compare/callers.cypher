@@ -1,0 +1,31 @@
+// Lines of the user's own code at the peaks of two runs, the largest growth or shrinkage first
+// @kind     table
+// @answers  Which line of my code, not of a library, grew at the peak between two runs?
+// @param    runA         STRING        name of the run before, or key of a compilation
+// @param    runB         STRING        name of the run after, or key of a compilation
+// @param    module       STRING = ''   name of a module; all of them if empty
+// @param    memorySpace  INTEGER = 0   number of the memory space
+// @param    limit        INTEGER = 20  rows to return
+// @column   userFile     STRING        innermost file of the call stack outside installed packages
+// @column   userLine     INTEGER       line in that file
+// @column   userFunction STRING        function that it lies in; null where the dump has no stacks
+// @column   bytesA       INTEGER       at the peaks of the first side
+// @column   bytesB       INTEGER       at the peaks of the second side
+// @column   growthBytes  INTEGER       the difference
+// @measure  physical
+// @note     Physical shares of the peak, summed over the compilations of each side.
+// @note     What has no op name of its own counts for the op that it is made of or read by.
+// @status   stable
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
+WITH c, r.name = $runA OR c.key = $runA AS isA, r.name = $runB OR c.key = $runB AS isB
+WHERE isA OR isB
+OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
+WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
+MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
+WITH v.userFile AS userFile, v.userLine AS userLine, v.userFunction AS userFunction,
+     sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS bytesB
+RETURN userFile, userLine, userFunction, bytesA, bytesB, bytesB - bytesA AS growthBytes
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, userFile, userLine, userFunction
+LIMIT $limit
