@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from xlagraph.ingest.preparation import ENVIRONMENT
+from xlagraph.ingest.preparation.worker import ENVIRONMENT
 
 PREPARING = frozenset({"parse", "parse_and_derive"})
 """Tasks of the processes that an ingest starts, measured in their environment."""

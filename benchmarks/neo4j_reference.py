@@ -15,7 +15,6 @@ from itertools import islice
 from typing import Any
 
 import neo4j
-import pyarrow as pa
 from recording import LINKS, SHARED
 
 from xlagraph.graph import CompilationRows
@@ -53,12 +52,15 @@ class Prepared:
     chunks: list[Chunk] = field(default_factory=lambda: [Chunk()])
 
     def add(self, rows: CompilationRows) -> None:
-        """Put one compilation, whole, into a chunk."""
+        """Put compilations, each whole, into chunks."""
+        for key in rows.digests:
+            self._add_compilation(rows.of([key]))
+
+    def _add_compilation(self, rows: CompilationRows) -> None:
         if len(self.chunks[-1]) >= CHUNK_ROWS:
             self.chunks.append(Chunk())
         chunk = self.chunks[-1]
-        keys = {label: table.column("key").to_pylist() for label, table in rows.nodes.items()}
-        start = {label: len(chunk.nodes[label]) for label in OWN}
+        positions: dict[str, dict[Any, int]] = {}
         for label, table in rows.nodes.items():
             found = [
                 {name: cell for name, cell in row.items() if cell is not None}
@@ -67,19 +69,22 @@ class Prepared:
             if label in SHARED:
                 self.shared[label] |= {row["key"]: row for row in found}
             else:
+                start = len(chunk.nodes[label])
+                positions[label] = {row["key"]: start + at for at, row in enumerate(found)}
                 chunk.nodes[label] += found
         for item in SCHEMA.relationships:
             table = rows.relationships[item.name]
-            ends = [
-                _ends(table, name, keys[label] if label in SHARED else None, start.get(label, 0))
-                for name, label in (("source", item.source), ("target", item.target))
-            ]
+            source, target, *rest = (column.to_pylist() for column in table.columns)
             if item in LINKS:
-                self.links[item.name] |= set(zip(*ends, strict=True))
-            else:
-                rest = [table.column(name).to_pylist() for name in table.column_names[2:]]
-                cells = zip(*ends, *rest, strict=True)
-                chunk.relationships[item.name] += map(list, cells)
+                self.links[item.name] |= {
+                    (str(a), str(b)) for a, b in zip(source, target, strict=True)
+                }
+                continue
+            ends = [
+                [positions[label][key] for key in keys] if label in positions else keys
+                for label, keys in ((item.source, source), (item.target, target))
+            ]
+            chunk.relationships[item.name] += map(list, zip(*ends, *rest, strict=True))
 
 
 def send(driver: neo4j.Driver, database: str | None, prepared: Prepared) -> None:
@@ -149,13 +154,6 @@ def _relationship_text(item: RelationshipType) -> str:
         f"WITH {', '.join(picked)} {''.join(matched)}"
         f"CREATE (a)-[:{item.name}{properties}]->(b) RETURN count(*) AS count{item.name} }}"
     )
-
-
-def _ends(table: pa.Table, column: str, keys: Sequence[Any] | None, start: int) -> Sequence[Any]:
-    places: list[Any] = table.column(column).to_pylist()
-    if keys is not None:
-        return [keys[place] for place in places]
-    return [place + start for place in places] if start else places
 
 
 def _batched(rows: Sequence[Any]) -> Iterator[list[Any]]:

@@ -1,18 +1,16 @@
-"""Looks over the shoulder of a load: every compilation's rows, as ingest hands them over."""
+"""Records the rows of a load as an ingest hands them over."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from xlagraph.graph import CompilationRows, Graph, Load, Result
-from xlagraph.graph.engine import Cell
-from xlagraph.graph.rows.tables import RowBatch
+from xlagraph.graph import CompilationRows, Graph, Load
+from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.stored_runs import StoredRun
 
 GROUP_ROWS = 100_000
 SHARED = frozenset(node.label for node in SCHEMA.nodes if node.shared)
@@ -21,8 +19,8 @@ LINKS = tuple(
 )
 
 
-class RecordingGraph:
-    """A graph that tells a sink of what is written to it."""
+class RecordingTarget:
+    """A graph, as far as an ingest uses it, that shows a sink what is written to it."""
 
     def __init__(self, graph: Graph, sink: Callable[[CompilationRows], None]) -> None:
         self._graph = graph
@@ -33,64 +31,25 @@ class RecordingGraph:
         """As of the graph beneath."""
         return self._graph.location
 
-    @property
-    def versions(self) -> Mapping[str, str]:
+    def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
         """As of the graph beneath."""
-        return self._graph.versions
-
-    @property
-    def browser_page(self) -> str | None:
-        """As of the graph beneath."""
-        return self._graph.browser_page
-
-    @property
-    def is_new(self) -> bool:
-        """As of the graph beneath."""
-        return self._graph.is_new
-
-    def query(
-        self,
-        text: str,
-        parameters: Mapping[str, Cell] | None = None,
-        *,
-        timeout_seconds: float | None = None,
-        most_rows: int | None = None,
-    ) -> Result:
-        """As of the graph beneath."""
-        return self._graph.query(
-            text, parameters, timeout_seconds=timeout_seconds, most_rows=most_rows
-        )
+        return self._graph.stored_runs(names)
 
     @contextmanager
     def load(self) -> Iterator[Load]:
-        """Begin to write, and to tell."""
+        """Begin to write, and to show."""
         with self._graph.load() as load:
             yield _RecordingLoad(load, self._sink)
-
-    def read(self, compilation: str) -> CompilationRows:
-        """As of the graph beneath."""
-        return self._graph.read(compilation)
-
-    def close(self) -> None:
-        """Close the graph beneath."""
-        self._graph.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class _RecordingLoad:
     def __init__(self, load: Load, sink: Callable[[CompilationRows], None]) -> None:
         self._load = load
         self._sink = sink
+
+    @property
+    def row_folder(self) -> Path | None:
+        return self._load.row_folder
 
     def expect_rows(self) -> None:
         self._load.expect_rows()
@@ -99,10 +58,9 @@ class _RecordingLoad:
         self._sink(rows)
         self._load.write(rows)
 
-    def write_batch(self, batch: RowBatch) -> None:
-        for rows in batch.split():
-            self._sink(rows)
-        self._load.write_batch(batch)
+    def write_files(self, files: RowFiles) -> None:
+        self._sink(files.read())
+        self._load.write_files(files)
 
     def remove(self, compilation: str) -> None:
         self._load.remove(compilation)
@@ -111,7 +69,7 @@ class _RecordingLoad:
         self._load.tag(run, tags)
 
 
-class KeyedRows:
+class ParquetSink:
     """A sink that writes one Parquet file for each table: ends by key, shared rows once.
 
     Shared rows that are in a graph already are left out.
@@ -138,18 +96,12 @@ class KeyedRows:
         }
 
     def __call__(self, rows: CompilationRows) -> None:
-        """Take the rows of one compilation."""
-        keys = {label: table.column("key").combine_chunks() for label, table in rows.nodes.items()}
+        """Take the rows of some compilations."""
         for label, table in rows.nodes.items():
             self._add(label, self._unseen(label, table, ["key"]) if label in SHARED else table)
         for relationship in SCHEMA.relationships:
             table = rows.relationships[relationship.name]
-            ends = {
-                "from": keys[relationship.source].take(table.column("source")),
-                "to": keys[relationship.target].take(table.column("target")),
-            }
-            rest = {name: table.column(name) for name in table.column_names[2:]}
-            keyed = pa.table(ends | rest)
+            keyed = table.rename_columns(["from", "to", *table.column_names[2:]])
             if relationship in LINKS:
                 keyed = self._unseen(relationship.name, keyed, ["from", "to"])
             self._add(relationship.name, keyed)

@@ -44,16 +44,16 @@ def ingest(graph: str, folder: str, jobs: str = "") -> None:
 
 def record(graph: str, folder: str, rows: str) -> None:
     """Ingest, and keep the very rows that are new as Parquet files for the reference."""
-    from recording import KeyedRows, RecordingGraph
+    from recording import ParquetSink, RecordingTarget
 
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
 
     Path(rows).mkdir()
     beneath = open_graph(graph, create=True)
-    sink = KeyedRows(Path(rows), beneath)
-    with timed(), RecordingGraph(beneath, sink) as opened:
-        load(opened, Path(folder))
+    sink = ParquetSink(Path(rows), beneath)
+    with timed(), beneath:
+        load(RecordingTarget(beneath, sink), Path(folder))
         sink.close()
 
 
@@ -122,16 +122,17 @@ def parse_and_derive(*paths: str) -> None:
 def neo4j_reference(uri: str, folder: str) -> None:
     """Write the rows of a folder into an empty Neo4j, parameters ready in memory."""
     import neo4j_reference as reference
-    from recording import RecordingGraph
+    from recording import RecordingTarget
 
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
 
     prepared = reference.Prepared()
-    with tempfile.TemporaryDirectory() as own:
-        graph = open_graph(Path(own) / "recorded.lbug", create=True)
-        with RecordingGraph(graph, prepared.add) as opened:
-            load(opened, Path(folder))
+    with (
+        tempfile.TemporaryDirectory() as own,
+        open_graph(Path(own) / "recorded.lbug", create=True) as graph,
+    ):
+        load(RecordingTarget(graph, prepared.add), Path(folder))
     with reference.connected(uri) as (driver, database):
         reference.make_constraints(driver, database)
         with timed():

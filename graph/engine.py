@@ -1,8 +1,9 @@
 """What a graph can do, in the words of the task; each engine is one module behind it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -10,7 +11,9 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
     import polars
 
-    from xlagraph.graph.rows.tables import CompilationRows, RowBatch
+    from xlagraph.graph.rows.row_files import RowFiles
+    from xlagraph.graph.rows.tables import CompilationRows
+    from xlagraph.graph.stored_runs import StoredRun
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]
@@ -58,17 +61,24 @@ class Result:
 class Load(Protocol):
     """Compilations on their way into a graph. Leaving the context makes them visible."""
 
+    @property
+    def row_folder(self) -> Path | None:
+        """Where rows for `write_files` are best written; None where it makes no difference.
+
+        It goes with the load.
+        """
+
     def expect_rows(self) -> None:
         """Get ready: rows are being made. Called when it is sure that something is to change."""
 
     def write(self, rows: "CompilationRows") -> None:
-        """Take one compilation, at most once in a load.
+        """Take compilations, each at most once in a load.
 
         One of the same key is replaced, unless it has the same digest: then it stays.
         """
 
-    def write_batch(self, batch: "RowBatch") -> None:
-        """Take some compilations, as `write` takes one."""
+    def write_files(self, files: "RowFiles") -> None:
+        """Take compilations as `write` does; the files are the load's from now on."""
 
     def remove(self, compilation: str) -> None:
         """Take a compilation out, with all its parts and what nothing else uses.
@@ -80,20 +90,30 @@ class Load(Protocol):
         """Set the tags of a run, each ``name=value``. Nothing happens if there is no run."""
 
 
-class Graph(Protocol):
-    """An open graph; a context manager that closes it."""
+class Target(Protocol):
+    """What takes compilations: a graph, or files that become one."""
 
     @property
     def location(self) -> str:
-        """File or URI, without credentials; what commands show on stderr."""
+        """File, folder or URI, without credentials; what commands show on stderr."""
+
+    def stored_runs(self, names: Collection[str]) -> "Mapping[str, StoredRun]":
+        """Return what is held of these runs, by name; nothing of one that is not there."""
+
+    def load(self) -> AbstractContextManager[Load]:
+        """Begin to write; inside, queries see the newest state that others left.
+
+        An exception inside leaves what was complete before. Raises `GraphBusy` if somebody
+        else is writing and the graph was opened without waiting.
+        """
+
+
+class Graph(Target, Protocol):
+    """An open graph; a context manager that closes it."""
 
     @property
     def versions(self) -> Mapping[str, str]:
         """Engine and its version, driver and its version."""
-
-    @property
-    def is_new(self) -> bool:
-        """Whether it is a file that is yet to be made, so that it holds nothing."""
 
     @property
     def browser_page(self) -> str | None:
@@ -114,15 +134,8 @@ class Graph(Protocol):
         `GraphUnreachable` if the engine is gone.
         """
 
-    def load(self) -> AbstractContextManager[Load]:
-        """Begin to write; inside, queries see the newest state that others left.
-
-        An exception inside leaves what was complete before. Raises `GraphBusy` if somebody
-        else is writing and the graph was opened without waiting.
-        """
-
     def read(self, compilation: str) -> "CompilationRows":
-        """Give the rows of a complete compilation back; NameUnknown if there is none."""
+        """Return the rows of a complete compilation; NameUnknown if there is none."""
 
     def close(self) -> None:
         """Let go of the engine."""

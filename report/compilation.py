@@ -133,9 +133,10 @@ def _successions(rows: "CompilationRows") -> Table:
     """Return both kinds in one table; ``steps`` is the step of an update, else the gap."""
     in_place, reuses = rows.relationships["UPDATES_IN_PLACE"], rows.relationships["REUSES"]
     both = ((in_place, "step"), (reuses, "gapSteps"))
+    ends = [_ends(rows, name) for name in ("UPDATES_IN_PLACE", "REUSES")]
     return {
-        "later": Column(_NUMBER, [c for table, _ in both for c in _cells(table, "source")]),
-        "earlier": Column(_NUMBER, [c for table, _ in both for c in _cells(table, "target")]),
+        "later": Column(_NUMBER, [later for sources, _ in ends for later in sources]),
+        "earlier": Column(_NUMBER, [earlier for _, targets in ends for earlier in targets]),
         "sharedBytes": Column(
             _BYTES, [c for table, _ in both for c in _cells(table, "sharedBytes")]
         ),
@@ -209,12 +210,8 @@ def _joins(rows: "CompilationRows", name: str, source: str, target: str) -> dict
 
 
 def _ends(rows: "CompilationRows", name: str) -> tuple[list[int], list[int]]:
-    table = rows.relationships[name]
     # every relationship has both
-    return cast(
-        "tuple[list[int], list[int]]",
-        (table.column("source").to_pylist(), table.column("target").to_pylist()),
-    )
+    return cast("tuple[list[int], list[int]]", tuple(end.to_pylist() for end in rows.ends(name)))
 
 
 def _targets(rows: "CompilationRows", name: str, count: int) -> list[int | None]:

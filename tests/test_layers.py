@@ -28,7 +28,10 @@ MAY_IMPORT = {
     # XLA's own method, on records of its own
     "plan": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
-    "ingest": "runtime graph graph/rows ingest/files ingest/dump ingest/measures ingest/rows",
+    "ingest": "runtime graph graph/rows ingest/files ingest/dump ingest/measures ingest/rows "
+    "ingest/preparation",
+    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/dump "
+    "ingest/measures ingest/rows",
     "ingest/dump": "runtime plan ingest",
     "ingest/files": "ingest ingest/dump",
     "ingest/measures": "runtime plan ingest/dump ingest/rows",

@@ -1,12 +1,12 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
 """Exports compilations for Neo4j's offline importer, from dumps or from a graph.
 
-An export is what `ingest` takes for an empty graph: it answers every statement with no row,
-and a load writes files. Nodes that compilations share are written once in an export; several
-exports, made side by side, become one in `merge_exports`.
+An export takes what `ingest` makes, like a graph, but cannot be queried: a load writes files.
+Nodes that compilations share are written once in an export; several exports, made side by
+side, become one in `merge_exports`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
@@ -14,13 +14,14 @@ from typing import Final, Self, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.engine import Cell, Graph, Result
-from xlagraph.graph.errors import GraphUnwritable, NameUnknown
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.exporter.import_files import FILE_COLUMNS, TAG_DELIMITER, ImportFiles, Manifest
 from xlagraph.graph.rows.read_back import read_compilations
+from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.shared_nodes import SharedRows
-from xlagraph.graph.rows.tables import CompilationRows, KeyedRows, RowBatch, keys_of
-from xlagraph.graph.schema import VERSION
+from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.stored_runs import StoredRun
 
 _VALUES_AT_ONCE: Final = 2_000
 """Compilations are read from a graph together until they hold so many: fewer statements."""
@@ -46,7 +47,7 @@ def export(graph: Graph, folder: str | Path) -> Manifest:
     )
     with open_export(folder) as target, target.load() as load:
         for compilations in _together(found.mappings()):
-            load.write_keyed(read_compilations(graph.query, compilations))
+            load.write(read_compilations(graph.query, compilations))
     return target.manifest
 
 
@@ -65,7 +66,7 @@ def _together(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]
 
 
 class Export:
-    """A graph that is written to files, and empty until they are imported."""
+    """Files that become a graph when they are imported: compilations go in, nothing comes out."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -77,38 +78,16 @@ class Export:
         return str(self._folder)
 
     @property
-    def versions(self) -> Mapping[str, str]:
-        return {"schema": str(VERSION)}
-
-    @property
-    def browser_page(self) -> None:
-        return None
-
-    @property
-    def is_new(self) -> bool:
-        return False
-
-    @property
     def manifest(self) -> Manifest:
         """What has been written; complete once the export is closed."""
         return self._files.manifest
 
-    def query(
-        self,
-        text: str,
-        parameters: Mapping[str, Cell] | None = None,
-        *,
-        timeout_seconds: float | None = None,
-        most_rows: int | None = None,
-    ) -> Result:
-        del text, parameters, timeout_seconds, most_rows
-        return Result((), ())
+    def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
+        del names
+        return {}  # it is always a new one
 
     def load(self) -> AbstractContextManager["ExportLoad"]:
         return nullcontext(self._load)
-
-    def read(self, compilation: str) -> CompilationRows:
-        raise NameUnknown(f"{compilation} cannot be read back from an export")
 
     def close(self) -> None:
         """Finish the files and write the command; an export of nothing leaves no file."""
@@ -147,6 +126,10 @@ class ExportLoad:
         self._shared = SharedRows()
 
     @property
+    def row_folder(self) -> Path | None:
+        return None
+
+    @property
     def has_rows(self) -> bool:
         """Whether anything was written."""
         return bool(self._written)
@@ -155,31 +138,20 @@ class ExportLoad:
         pass  # the folder is ready
 
     def write(self, rows: CompilationRows) -> None:
-        self.write_batch(RowBatch.joined([rows]))
-
-    def write_batch(self, batch: RowBatch) -> None:
-        compilations = batch.nodes["Compilation"]
-        states = pa.repeat("complete", compilations.num_rows)
-        place = compilations.schema.get_field_index("state")
-        nodes = {**batch.nodes, "Compilation": compilations.set_column(place, "state", states)}
-        self._write(nodes, batch.keyed_relationships())
-
-    def write_keyed(self, rows: KeyedRows) -> None:
-        """Take complete compilations, each at most once in an export."""
-        self._write(rows.nodes, rows.relationships.items())
-
-    def _write(
-        self, nodes: Mapping[str, pa.Table], relationships: Iterable[tuple[str, pa.Table]]
-    ) -> None:
-        for key in keys_of(nodes["Compilation"]):
+        for key in rows.digests:
             if key in self._written:
                 raise ValueError(f"{key} is written twice in one export")
             self._written.add(key)
-        for run in nodes["Run"].to_pylist():
+        for run in rows.nodes["Run"].to_pylist():
             self._runs[run["key"]] = run
-        for name, table in self._shared.unseen(nodes, relationships):
+        for name, table in self._shared.unseen(rows):
             if name != "Run":
                 self._files.add(name, table)
+
+    def write_files(self, files: RowFiles) -> None:
+        rows = files.read()
+        files.delete()
+        self.write(rows)
 
     def remove(self, compilation: str) -> None:
         if compilation in self._written:

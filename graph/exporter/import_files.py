@@ -24,7 +24,7 @@ import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphMissing, GraphUnwritable, written
 from xlagraph.graph.neo4j.statements import constraints
-from xlagraph.graph.rows.tables import KEYED_COLUMNS, NODE_COLUMNS, RELATIONSHIP_COLUMNS
+from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA, VERSION, NodeType, Property, PropertyType
 
 MANIFEST: Final = "export.json"
@@ -83,7 +83,7 @@ def _in_file(columns: pa.Schema) -> pa.Schema:
 
 FILE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
     **{label: _in_file(columns) for label, columns in NODE_COLUMNS.items()},
-    **KEYED_COLUMNS,
+    **RELATIONSHIP_COLUMNS,
 }
 
 

@@ -20,7 +20,7 @@ from xlagraph.graph.exporter.import_files import (
     Manifest,
     read_manifest,
 )
-from xlagraph.graph.rows.shared_nodes import first_seen
+from xlagraph.graph.rows.shared_nodes import add_unseen
 from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
 
 
@@ -117,7 +117,7 @@ def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
         fresh: dict[str, list[pa.Array[pa.StringScalar]]] = {label: [] for label in UNCHANGING}
         for label in UNCHANGING:
             for rows in part.read(label):
-                new = rows.take(first_seen(rows, seen[label]))
+                new = rows.take(add_unseen(rows, seen[label]))
                 fresh[label].extend(new.column("key").chunks)
                 files.add(label, new)
         for item in BETWEEN_SHARED:

@@ -1,10 +1,10 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
 """The embedded engine: a Cypher database in this process, in one file.
 
-A load never touches the file that readers have open: see `ladybug_load`.
+A load never touches the file that readers have open: see `load`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -26,12 +26,19 @@ from xlagraph.graph.errors import (
     QueryRefused,
     WrongSchema,
 )
-from xlagraph.graph.ladybug import load as ladybug_load
+from xlagraph.graph.ladybug.database import (
+    NO_ADDRESSES,
+    create_tables,
+    open_database,
+    schema_version,
+)
+from xlagraph.graph.ladybug.load import loading
 from xlagraph.graph.ladybug.lock import writing
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
+from xlagraph.graph.stored_runs import StoredRun, read_stored_runs
 
 _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
 
@@ -61,9 +68,9 @@ class LadybugGraph:
     def versions(self) -> Mapping[str, str]:
         return {"ladybug": str(ladybug.__version__)}
 
-    @property
-    def is_new(self) -> bool:
-        return not self._path.exists()
+    def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
+        # a file that is yet to be made holds nothing
+        return read_stored_runs(self.query, names) if self._path.exists() else {}
 
     @property
     def browser_page(self) -> None:
@@ -100,7 +107,7 @@ class LadybugGraph:
                 self._connect()
             elif not self._create:
                 raise GraphMissing(f"no graph at {self._path}; `xlagraph ingest` makes one")
-            with ladybug_load.loading(self._path, query=self.query, release=self.close) as load:
+            with loading(self._path, query=self.query, release=self.close) as load:
                 yield load
 
     def read(self, compilation: str) -> CompilationRows:
@@ -131,9 +138,9 @@ class LadybugGraph:
                 self._database, self._connection = _open_file(self._path)
             else:
                 # nothing is written yet: an empty graph in memory answers
-                self._database = ladybug_load.open_database(Path(":memory:"))
+                self._database = open_database(Path(":memory:"))
                 self._connection = ladybug.Connection(self._database)
-                ladybug_load.create_tables(self._connection)
+                create_tables(self._connection)
         return self._connection
 
 
@@ -141,12 +148,12 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
     if not path.is_file() or path.stat().st_size == 0:
         raise GraphMissing(f"{path} is not a graph; name another file")
     try:
-        database = ladybug_load.open_database(path, read_only=True)
+        database = open_database(path, read_only=True)
         connection = ladybug.Connection(database)
     except RuntimeError as error:
         raise _opening_error(path, _first_line(error)) from error
     try:
-        version = ladybug_load.schema_version(connection)
+        version = schema_version(connection)
         if version is None:
             raise GraphMissing(f"{path} is a database, but holds no xlagraph graph")
         if version > VERSION:
@@ -178,7 +185,7 @@ def _opening_error(path: Path, text: str) -> GraphError:
     if "Permission denied" in text:
         return GraphMissing(f"{path} cannot be read: Permission denied")
     if "Mmap" in text:
-        return GraphMissing(f"{path} cannot be opened: {ladybug_load.NO_ADDRESSES}")
+        return GraphMissing(f"{path} cannot be opened: {NO_ADDRESSES}")
     return GraphMissing(f"{path} is not a graph: {text}")
 
 

@@ -1,8 +1,8 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
 """Loads compilations into a graph file, which changes in one rename.
 
-    1. rows go to Parquet files in `FILE.loading/` as they come; beside that
-    2. the graph file is copied there, or an empty one made
+    1. rows come as Parquet files in `FILE.loading/`, from the processes that make them
+    2. beside that the graph file is copied there, or an empty one made
     3. what is removed or replaced is deleted from the copy
     4. each table takes its rows in one COPY, or a few
     5. shared nodes that nothing uses any more are deleted, where something was removed
@@ -13,34 +13,33 @@ Before 7 nothing but `FILE.loading/` is touched; the next load removes it. The l
 file is held by the caller.
 """
 
-import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import compress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import ladybug
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.engine import Result
 from xlagraph.graph.errors import GraphUnwritable, written
-from xlagraph.graph.rows.parquet_files import RowFiles
-from xlagraph.graph.rows.shared_nodes import SharedRows
-from xlagraph.graph.rows.tables import CompilationRows, RowBatch, keys_of, row_numbers
-from xlagraph.graph.schema import BETWEEN_SHARED, PARTS, SCHEMA, UNCHANGING, VERSION, PropertyType
-from xlagraph.runtime.memory import trim_memory
-
-BUFFER_POOL_BYTES: Final = 1 << 30
-"""What the engine may keep of a file in memory; its own default is 80 % of the machine."""
-
-NO_ADDRESSES: Final = (
-    "the engine reserves 8 TiB of addresses, and this process may not (see `ulimit -v`)"
+from xlagraph.graph.ladybug import changes
+from xlagraph.graph.ladybug.changes import NODE_LABELS, RELATIONSHIP_TYPES
+from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
+from xlagraph.graph.rows.row_files import RowFiles, RowsUnwritten
+from xlagraph.graph.rows.tables import (
+    NODE_COLUMNS,
+    RELATIONSHIP_COLUMNS,
+    CompilationRows,
+    distinct_rows,
+    keys_of,
 )
+from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
+from xlagraph.runtime.memory import trim_memory
 
 # The engine may say no more than that it could not read what it has written.
 _LITTLE_SPACE_BYTES: Final = 1 << 20
@@ -51,49 +50,20 @@ _SMALL_ROWS: Final = 200_000
 # It takes milliseconds to give back the memory of a COPY, which pays for as many rows.
 _MANY_ROWS: Final = 100_000
 
+# Rows of one COPY: the engine fails where it needs more memory than its pool has, at three
+# million nodes with 256 MiB, and about four times as many with the 1 GiB that it is given.
+# Another COPY into the same table costs time instead.
+MOST_COPIED_NODES: Final = 2_000_000
+MOST_COPIED_RELATIONSHIPS: Final = 8_000_000
+
 # COPY into relationships costs by those that are there: 0.4 s for a million. To create them
 # one by one costs by those that come.
 _COPY_PAYS: Final = 4
 
-_COLUMN_TYPES: Final[Mapping[PropertyType, str]] = {
-    PropertyType.STRING: "STRING",
-    PropertyType.INTEGER: "INT64",
-    PropertyType.BOOLEAN: "BOOLEAN",
-    PropertyType.STRING_LIST: "STRING[]",
-}
+# Rows in memory, of `write`, that go into files together.
+_WAITING_ROWS: Final = 100_000
 
-
-def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
-    """Open a file with our limits; RuntimeError if the engine does not take it."""
-    return ladybug.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, read_only=read_only)
-
-
-def create_tables(connection: ladybug.Connection) -> None:
-    """Make the tables of the schema, and note its version."""
-    connection.execute("CREATE NODE TABLE Schema(`key` STRING, version INT64, PRIMARY KEY(`key`))")
-    connection.execute(
-        "CREATE (:Schema {key: 'xlagraph', version: $version})", {"version": VERSION}
-    )
-    for node in SCHEMA.nodes:
-        columns = ", ".join(f"`{item.name}` {_COLUMN_TYPES[item.type]}" for item in node.properties)
-        connection.execute(f"CREATE NODE TABLE `{node.label}`({columns}, PRIMARY KEY(`key`))")
-    for relationship in SCHEMA.relationships:
-        columns = "".join(
-            f", `{item.name}` {_COLUMN_TYPES[item.type]}" for item in relationship.properties
-        )
-        connection.execute(
-            f"CREATE REL TABLE `{relationship.name}`"
-            f"(FROM `{relationship.source}` TO `{relationship.target}`{columns})"
-        )
-
-
-def schema_version(connection: ladybug.Connection) -> int | None:
-    """Read the version of the schema; None in a database that is no graph of ours."""
-    try:
-        rows = _rows(connection, "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version")
-    except RuntimeError:
-        return None
-    return int(str(rows[0][0])) if rows else None
+_SHARED_TABLES: Final = frozenset((*UNCHANGING, *(item.name for item in BETWEEN_SHARED)))
 
 
 @contextmanager
@@ -106,12 +76,17 @@ def loading(
     try:
         with LadybugLoad(path, folder, query) as load:
             yield load
-            with written(path, ", it is as before"):
-                load.close_files()
+            with written(path, _AS_BEFORE):
+                load.write_waiting()
                 if load.is_needed:
                     load.store(release)
+    except RowsUnwritten as error:
+        raise GraphUnwritable(f"{path} could not be written{_AS_BEFORE}: {error.reason}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_AS_BEFORE: Final = ", it is as before"
 
 
 class LadybugLoad:
@@ -124,48 +99,46 @@ class LadybugLoad:
         self._copied = folder / "graph.lbug"
         self._beside = ThreadPoolExecutor(1)
         self._copying: Future[None] | None = None
-        self._files: RowFiles | None = None
+        self._files: list[RowFiles] = []
+        self._waiting: list[CompilationRows] = []
+        self._waiting_rows = 0
         self._written: set[str] = set()
         self._removed: set[str] = set()
         self._digests: dict[str, str | None] | None = None
-        self._runs: dict[str, Mapping[str, Cell]] = {}
         self._tags: dict[str, list[str]] = {}
-        self._shared = SharedRows()
-        self._shared_tables: dict[str, list[pa.Table]] = {}
 
     @property
     def is_needed(self) -> bool:
         """Whether anything is to change."""
         return bool(self._written or self._removed or self._tags)
 
+    @property
+    def row_folder(self) -> Path:
+        return self._folder
+
     def expect_rows(self) -> None:
         if self._copying is None:
-            with written(self._path, ", it is as before"):
+            with written(self._path, _AS_BEFORE):
                 self._folder.mkdir(exist_ok=True)
             self._copying = self._beside.submit(self._copy_file)
 
     def write(self, rows: CompilationRows) -> None:
-        self.write_batch(RowBatch.joined([rows]))
+        new = self._claim(rows.digests)
+        if not new:
+            return
+        self._waiting.append(rows if len(new) == len(rows.digests) else rows.of(new))
+        self._waiting_rows += rows.count()
+        if self._waiting_rows >= _WAITING_ROWS:
+            self.write_waiting()
 
-    def write_batch(self, batch: RowBatch) -> None:
-        digests = _digests_of(batch)
-        for key in digests:
-            if key in self._written:
-                raise ValueError(f"{key} is written twice in one load")
-        new = [
-            key in self._removed or not digest or self._stored().get(key) != digest
-            for key, digest in digests.items()
-        ]
-        if not all(new):
-            kept = list(compress(batch.split(), new))
-            if not kept:
-                return
-            batch = RowBatch.joined(kept)
-        self._written.update(keys_of(batch.nodes["Compilation"]))
-        for run in batch.nodes["Run"].to_pylist():
-            self._runs[run["key"]] = run
-        with written(self._path, ", it is as before"):
-            self._write_files(batch)
+    def write_files(self, files: RowFiles) -> None:
+        new = self._claim(files.digests)
+        if len(new) == len(files.digests):
+            self._files.append(files)
+            return
+        if new:
+            self._waiting.append(files.read().of(new))
+        files.delete()
 
     def remove(self, compilation: str) -> None:
         if compilation in self._written:
@@ -176,19 +149,17 @@ class LadybugLoad:
     def tag(self, run: str, tags: Sequence[str]) -> None:
         self._tags[run] = list(tags)
 
-    def close_files(self) -> None:
-        """Finish the row files."""
-        if self._files is not None:
-            self._files.close()
-        trim_memory()
+    def write_waiting(self) -> None:
+        """Write the rows that wait in memory."""
+        if self._waiting:
+            self._files.append(RowFiles.write(self._folder, self._waiting))
+            self._waiting, self._waiting_rows = [], 0
 
     def __enter__(self) -> "LadybugLoad":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._beside.shutdown()
-        if self._files is not None:
-            self._files.abandon()
 
     def store(self, release: Callable[[], None]) -> None:
         """Make the new file from the old one and put it in its place."""
@@ -196,6 +167,7 @@ class LadybugLoad:
         release()
         self.expect_rows()
         cast("Future[None]", self._copying).result()
+        trim_memory()
         copy = self._copied
         try:
             database = open_database(copy)
@@ -216,33 +188,40 @@ class LadybugLoad:
         copy.replace(self._path)
         _sync(self._path.parent)
 
+    def _claim(self, digests: Mapping[str, str | None]) -> list[str]:
+        """Return the compilations that are to be written; those of a stored digest stay."""
+        for key in digests:
+            if key in self._written:
+                raise ValueError(f"{key} is written twice in one load")
+        new = [
+            key
+            for key, digest in digests.items()
+            if key in self._removed or not digest or self._stored().get(key) != digest
+        ]
+        self._written.update(new)
+        return new
+
     def _change(self, connection: ladybug.Connection, stale: list[str]) -> None:
         if stale:
-            _delete(connection, stale)
-        shared = self._new_shared_rows(connection)
-        before = _counts(connection)
-        added = dict(shared.counts)
-        if self._files is not None:
-            added |= self._files.counts
-        for key, run in self._runs.items():
-            _set_run(connection, key, run)
-        for run_key, tags in self._tags.items():
-            _set_run(connection, run_key, {"tags": tags}, create=False)
+            changes.delete_compilations(connection, stale)
+        sources = self._sources(self._new_shared_rows(connection)) if self._files else {}
+        before = changes.count_rows(connection)
+        added = {name: sum(part.counts[name] for part in files) for name, files in sources.items()}
+        self._set_runs(connection)
         # a checkpoint after each COPY costs a third of a small load, and spares a large one memory
         is_small = sum(added.values()) < _SMALL_ROWS
         if is_small:
             connection.execute("BEGIN TRANSACTION")
-        for name in [*_NODE_LABELS, *_RELATIONSHIP_TYPES]:
-            for files in (shared, self._files):
-                if files is not None and (count := files.counts.get(name)):
-                    add = _create if is_small and count * _COPY_PAYS < before[name] else _copy
-                    for path in files.paths(name):
-                        add(connection, name, path)
-                        if count >= _MANY_ROWS:
-                            trim_memory()
+        for name, files in sources.items():
+            is_few = is_small and added[name] * _COPY_PAYS < before[name]
+            add = changes.create_rows if is_few else changes.copy_rows
+            for portion in _portions(files, name):
+                add(connection, name, [part.path(name) for part in portion])
+                if added[name] >= _MANY_ROWS:
+                    trim_memory()
         if is_small:
             connection.execute("COMMIT")
-        after = _counts(connection)
+        after = changes.count_rows(connection)
         for name in before:
             expected = before[name] + added.get(name, 0)
             if name != "Run" and after[name] != expected:
@@ -251,60 +230,60 @@ class LadybugLoad:
                     f"the engine kept {after[name]}"
                 )
         if stale:
-            _delete_orphans(connection)
+            changes.delete_orphans(connection)
+
+    def _sources(self, shared: RowFiles) -> dict[str, list[RowFiles]]:
+        """Return the files of each table that gets rows, nodes before relationships."""
+        sources = {
+            name: [
+                files
+                for files in ([shared] if name in _SHARED_TABLES else self._files)
+                if name in files.counts
+            ]
+            for name in (*NODE_LABELS, *RELATIONSHIP_TYPES)
+            if name != "Run"
+        }
+        return {name: files for name, files in sources.items() if files}
+
+    def _set_runs(self, connection: ladybug.Connection) -> None:
+        for files in self._files:
+            for run in files.table("Run").to_pylist():
+                changes.set_run(connection, run["key"], run)
+        for key, tags in self._tags.items():
+            changes.set_run(connection, key, {"tags": tags}, create=False)
 
     def _new_shared_rows(self, connection: ladybug.Connection) -> RowFiles:
         """Write the shared nodes that the graph does not have yet, and what leaves them."""
-        folder = self._folder / "shared"
-        folder.mkdir(exist_ok=True)
-        new: dict[str, pa.Array[Any]] = {}
-        files = RowFiles(folder)
-        try:
-            for label, keys in self._shared.keys.items():
-                if not keys:  # the engine knows no empty list
-                    continue
-                stored = _rows(
+        nodes = {label: columns.empty_table() for label, columns in NODE_COLUMNS.items()}
+        relationships = {
+            name: columns.empty_table() for name, columns in RELATIONSHIP_COLUMNS.items()
+        }
+        for label in UNCHANGING:
+            rows = self._gathered(label)
+            if rows.num_rows:  # the engine knows no empty list
+                stored = rows_of(
                     connection,
                     f"UNWIND $keys AS wanted MATCH (n:`{label}` {{key: wanted}}) RETURN n.key",
-                    {"keys": sorted(keys)},
+                    {"keys": keys_of(rows)},
                 )
-                known = {row[0] for row in stored}
-                rows = pa.concat_tables(self._shared_tables[label])
-                rows = rows.take(
-                    row_numbers(row for row, key in enumerate(keys_of(rows)) if key not in known)
-                )
-                new[label] = rows.column("key").combine_chunks()
-                files.add(label, rows)
-            for item in BETWEEN_SHARED:
-                if item.source in new:
-                    rows = pa.concat_tables(self._shared_tables[item.name])
-                    is_new = pc.is_in(rows.column("source"), value_set=new[item.source])
-                    files.add(item.name, rows.filter(is_new))
-            files.close()
-        finally:
-            files.abandon()
-        return files
+                known = pa.array([str(row[0]) for row in stored], pa.string())
+                nodes[label] = rows.filter(pc.invert(pc.is_in(rows.column("key"), known)))
+        for item in BETWEEN_SHARED:
+            rows = self._gathered(item.name)
+            is_new = pc.is_in(rows.column("source"), nodes[item.source].column("key"))
+            relationships[item.name] = rows.filter(is_new)
+        return RowFiles.write(self._folder, [CompilationRows(nodes, relationships)])
+
+    def _gathered(self, name: str) -> pa.Table:
+        """Read the rows of what compilations share from all files, each row once."""
+        return distinct_rows(pa.concat_tables([files.table(name) for files in self._files]))
 
     def _copy_file(self) -> None:
         if self._path.exists():
             shutil.copy(self._path, self._copied)
 
-    def _write_files(self, batch: RowBatch) -> None:
-        files = self._open_files()
-        for name, table in self._shared.unseen(batch.nodes, batch.keyed_relationships()):
-            if name in _SHARED_TABLES:
-                self._shared_tables.setdefault(name, []).append(table)
-            elif name != "Run":
-                files.add(name, table)
-
-    def _open_files(self) -> RowFiles:
-        if self._files is None:
-            self._folder.mkdir(exist_ok=True)
-            self._files = RowFiles(self._folder)
-        return self._files
-
     def _stored(self) -> dict[str, str | None]:
-        """Give the digest of each stored compilation, asked once in a load."""
+        """Return the digest of each stored compilation, asked once in a load."""
         if not self._path.exists():
             return {}
         if self._digests is None:
@@ -315,103 +294,23 @@ class LadybugLoad:
         return self._digests
 
 
-_SHARED_TABLES: Final = frozenset((*UNCHANGING, *(item.name for item in BETWEEN_SHARED)))
-_NODE_LABELS: Final = tuple(node.label for node in SCHEMA.nodes)
-_RELATIONSHIP_TYPES: Final = tuple(item.name for item in SCHEMA.relationships)
-
-
-def _rows(
-    connection: ladybug.Connection, text: str, parameters: Mapping[str, Cell] | None = None
-) -> list[list[Cell]]:
-    # one statement has one result, and its rows are lists unless asked otherwise
-    found = cast("ladybug.QueryResult", connection.execute(text, dict(parameters or {})))
-    with found:
-        return cast("list[list[Cell]]", found.get_all())
-
-
-def _digests_of(batch: RowBatch) -> dict[str, str | None]:
-    """Give key and digest of each compilation."""
-    table = batch.nodes["Compilation"]
-    digests = cast("list[str | None]", table.column("sha256").to_pylist())
-    return dict(zip(keys_of(table), digests, strict=True))
-
-
-def _copy(connection: ladybug.Connection, table: str, rows: Path) -> None:
-    connection.execute(f"COPY `{table}` FROM {_quoted(rows)}")
-
-
-def _create(connection: ladybug.Connection, table: str, rows: Path) -> None:
-    """Add a few relationships to many; nodes are copied, which costs by those that come."""
-    if table in _NODE_LABELS:
-        _copy(connection, table, rows)
-        return
-    item = SCHEMA.relationship(table)
-    properties = ", ".join(f"`{one.name}`: `{one.name}`" for one in item.properties)
-    connection.execute(
-        f"LOAD FROM {_quoted(rows)} "
-        f"MATCH (a:`{item.source}` {{key: `source`}}) MATCH (b:`{item.target}` {{key: `target`}}) "
-        f"CREATE (a)-[:`{table}` {{{properties}}}]->(b)"
-    )
-
-
-def _quoted(path: Path) -> str:
-    # the engine takes it for a pattern
-    text = glob.escape(str(path)).replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{text}'"
-
-
-def _counts(connection: ladybug.Connection) -> dict[str, int]:
-    texts = {name: f"MATCH (n:`{name}`) RETURN count(*)" for name in _NODE_LABELS}
-    texts |= {name: f"MATCH ()-[r:`{name}`]->() RETURN count(*)" for name in _RELATIONSHIP_TYPES}
-    return {name: int(str(_rows(connection, text)[0][0])) for name, text in texts.items()}
-
-
-def _set_run(
-    connection: ladybug.Connection, key: str, run: Mapping[str, Cell], *, create: bool = True
-) -> None:
-    given = {name: value for name, value in run.items() if name != "key"}
-    assignments = ", ".join(f"n.`{name}` = ${name}" for name in given)
-    find = "MERGE" if create else "MATCH"
-    connection.execute(f"{find} (n:Run {{key: $key}}) SET {assignments}", {"key": key, **given})
-
-
-def _delete(connection: ladybug.Connection, compilations: list[str]) -> None:
-    # by scanning: a table is read once for all of them, and no part is missed
-    for node in PARTS:
-        connection.execute(
-            f"UNWIND $keys AS stale MATCH (n:`{node.label}`) WHERE n.compilation = stale "
-            "DETACH DELETE n",
-            {"keys": compilations},
-        )
-    connection.execute(
-        "UNWIND $keys AS stale MATCH (n:Compilation {key: stale}) DETACH DELETE n",
-        {"keys": compilations},
-    )
-
-
-def _delete_orphans(connection: ladybug.Connection) -> None:
-    """Delete shared nodes that nothing uses: no run without compilations, the others unreached."""
-    connection.execute(
-        "MATCH (n:Run) WHERE NOT EXISTS { MATCH (n)-[:COMPILED]->() } DETACH DELETE n"
-    )
-    swept = True
-    while swept:  # what only a swept node used goes in the next turn
-        swept = False
-        for label in sorted(UNCHANGING):
-            unused = f"MATCH (n:`{label}`) WHERE {_is_unused(label)}"
-            if _rows(connection, f"{unused} RETURN count(*)")[0][0]:
-                connection.execute(f"{unused} DETACH DELETE n")
-                swept = True
-
-
-def _is_unused(label: str) -> str:
-    return " AND ".join(
-        f"NOT EXISTS {{ MATCH (n)<-[:`{item.name}`]-() }}" for item in SCHEMA.arriving_at(label)
-    )
+def _portions(sources: Sequence[RowFiles], name: str) -> Iterator[list[RowFiles]]:
+    """Split the files of a table into those of one COPY each."""
+    most = MOST_COPIED_NODES if name in NODE_LABELS else MOST_COPIED_RELATIONSHIPS
+    portion: list[RowFiles] = []
+    rows = 0
+    for files in sources:
+        portion.append(files)
+        rows += files.counts[name]
+        if rows >= most:
+            yield portion
+            portion, rows = [], 0
+    if portion:
+        yield portion
 
 
 def _reason(error: RuntimeError, copy: Path) -> str:
-    """Say why a copy could not be written; the engine speaks of what will become of the copy."""
+    """Return why a copy could not be written; the engine names the copy, not the file."""
     if shutil.disk_usage(copy.parent).free < _LITTLE_SPACE_BYTES:
         return "no space left on the disk"
     text = str(error).rpartition("will be recovered on restart: ")[2]

@@ -9,10 +9,10 @@ import neo4j
 
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.neo4j import statements
-from xlagraph.graph.neo4j.chunks import Batch, Parameters, keyed_pairs
+from xlagraph.graph.neo4j.chunks import Batch, Parameters, key_pairs
 from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
-from xlagraph.graph.rows.tables import CompilationRows, keys_of
+from xlagraph.graph.rows.tables import keys_of
 from xlagraph.graph.schema import BETWEEN_SHARED
 
 _REPEATS: Final = 20
@@ -38,12 +38,13 @@ class BatchWriter:
 
     def write(self, batch: Batch) -> None:
         """Take a batch through all steps; compilations that need not be written are left."""
-        statuses = self._claim(batch.compilations)
-        ours = [rows for rows in batch.compilations if statuses.get(rows.compilation) == "ours"]
+        digests = batch.rows.digests
+        statuses = self._claim(digests)
+        ours = [key for key in digests if statuses.get(key) == "ours"]
         if not ours:
             return
-        if len(ours) < len(batch.compilations):
-            batch = Batch(ours)
+        if len(ours) < len(digests):
+            batch = Batch(batch.rows.of(ours))
         self._merge(batch)
         ids = self._ids(batch)
         start = 0
@@ -53,12 +54,8 @@ class BatchWriter:
             start = self._write_chunk(batch, ids, start)
         self._complete(batch)
 
-    def _claim(self, compilations: Sequence[CompilationRows]) -> dict[str, _ClaimStatus]:
+    def _claim(self, digests: Mapping[str, str | None]) -> dict[str, _ClaimStatus]:
         """Make compilations ours where they are to be written, and clear what they had before."""
-        digests = {
-            rows.compilation: rows.nodes["Compilation"].column("sha256")[0].as_py()
-            for rows in compilations
-        }
         statuses: dict[str, _ClaimStatus] = {}
         answer_was_lost = False
         while left := sorted(digests.keys() - statuses.keys()):
@@ -124,7 +121,7 @@ class BatchWriter:
 
     def _ids(self, batch: Batch) -> dict[str, str]:
         """Return by key what the server calls the nodes of the claimed compilations."""
-        keys = [rows.compilation for rows in batch.compilations]
+        keys = list(batch.rows.digests)
         found = self._transactions.retried(
             lambda tx: run(tx, statements.CLAIMED_IDS, keys=keys, load=self._state.key).values()
         )
@@ -155,30 +152,22 @@ class BatchWriter:
         """Make the shared nodes whose keys are not known, then what leaves them."""
         fresh: dict[str, dict[str, list[object]]] = {node.label: {} for node in statements.MERGED}
         for label, rows_by_key in fresh.items():
-            for compilation in batch.compilations:
-                table = compilation.nodes[label]
-                wanted = [
-                    index
-                    for index, key in enumerate(keys_of(table))
-                    if key not in rows_by_key and key not in known[label]
-                ]
-                if wanted:
-                    columns = [column.take(wanted).to_pylist() for column in table.columns]
-                    rows_by_key.update((row[0], list(row)) for row in zip(*columns, strict=True))
+            table = batch.rows.nodes[label]
+            wanted = [index for index, key in enumerate(keys_of(table)) if key not in known[label]]
+            if wanted:
+                columns = [column.take(wanted).to_pylist() for column in table.columns]
+                rows_by_key.update((row[0], list(row)) for row in zip(*columns, strict=True))
         merges = [
             (statements.merge_nodes(node), [row for _, row in sorted(fresh[node.label].items())])
             for node in statements.MERGED
         ]
         for item in BETWEEN_SHARED:
-            pairs = {
-                (source, target)
-                for compilation in batch.compilations
-                for source, target in keyed_pairs(compilation, item.name, item.source, item.target)
+            pairs: list[list[object]] = [
+                [source, target]
+                for source, target in key_pairs(batch.rows.relationships[item.name])
                 if source in fresh[item.source]
-            }
-            merges.append(
-                (statements.merge_relationships(item), [list(pair) for pair in sorted(pairs)])
-            )
+            ]
+            merges.append((statements.merge_relationships(item), pairs))
         for portion in _portions(merges, at_once):
             self._transactions.once(partial(_merge_in, merges=portion))
         for label, rows_by_key in fresh.items():
@@ -227,8 +216,8 @@ class BatchWriter:
     def _complete(self, batch: Batch) -> None:
         """Make the compilations of a batch visible."""
         rows = {
-            item.compilation: item.nodes["Compilation"].to_pylist()[0] | {"state": "complete"}
-            for item in batch.compilations
+            row["key"]: row | {"state": "complete"}
+            for row in batch.rows.nodes["Compilation"].to_pylist()
         }
 
         def complete(tx: neo4j.Transaction) -> None:
@@ -238,21 +227,12 @@ class BatchWriter:
             if held["held"] < len(rows):
                 raise self._transactions.lease_expired()
             for node in statements.MERGED_LAST:
-                ends = {
-                    row["key"]: row
-                    for item in batch.compilations
-                    for row in item.nodes[node.label].to_pylist()
-                }
-                if ends:
-                    ordered = [ends[key] for key in sorted(ends)]
-                    run(tx, statements.replace_nodes(node), rows=ordered).consume()
+                shared = batch.rows.nodes[node.label].sort_by("key").to_pylist()
+                if shared:
+                    run(tx, statements.replace_nodes(node), rows=shared).consume()
             for item in statements.OF_COMPILATIONS:
-                pairs = [
-                    pair
-                    for compilation in batch.compilations
-                    for pair in keyed_pairs(compilation, item.name, item.source, item.target)
-                ]
-                run(tx, statements.merge_relationships(item), rows=sorted(pairs)).consume()
+                pairs = key_pairs(batch.rows.relationships[item.name])
+                run(tx, statements.merge_relationships(item), rows=pairs).consume()
 
         self._transactions.once(complete)
 

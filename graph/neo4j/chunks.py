@@ -10,6 +10,7 @@ looked up by its key.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, Final, cast
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xlagraph.graph.neo4j.statements import LOOKED_UP, OF_PARTS
-from xlagraph.graph.rows.tables import CompilationRows, RowBatch, keys_of, row_numbers
+from xlagraph.graph.rows.tables import CompilationRows, keys_of, row_numbers
 from xlagraph.graph.schema import PARTS
 
 Parameters = dict[str, list[Any]]
@@ -29,41 +30,30 @@ _PART_LABELS: Final = tuple(node.label for node in PARTS)
 class Batch:
     """Compilations that are written together, in chunks that follow one another."""
 
-    def __init__(self, compilations: Sequence[CompilationRows]) -> None:
-        self.compilations = tuple(compilations)
-        joined = RowBatch.joined(self.compilations)
-        self._nodes = {label: joined.nodes[label].combine_chunks() for label in _PART_LABELS}
+    def __init__(self, rows: CompilationRows) -> None:
+        self.rows = rows
+        self._nodes = {label: rows.nodes[label].combine_chunks() for label in _PART_LABELS}
         self._keys = {
-            label: joined.nodes[label].column("key").combine_chunks() for label in LOOKED_UP
+            label: rows.nodes[label].column("key").combine_chunks() for label in LOOKED_UP
         }
-        self._indexes: dict[str, list[int]] = {label: [] for label in _PART_LABELS}
-        """Indexes in the sequence of the nodes of a label."""
-        self._ends: list[int] = []
-        """Index after each compilation's last node."""
-        length = 0
-        for rows in self.compilations:
-            for label, indexes in self._indexes.items():
-                count = rows.nodes[label].num_rows
-                indexes.extend(range(length, length + count))
-                length += count
-            self._ends.append(length)
-        self.length = length
+        self._indexes, self._ends = _sequence(rows)
+        self.length = self._ends[-1]
         """Of the sequence."""
-        rows_at = [1] * length
+        rows_at = [1] * self.length
         columns = {label: row_numbers(indexes) for label, indexes in self._indexes.items()}
         self._relationships: dict[str, tuple[pa.Table, list[int]]] = {}
         """By type: the rows in the order of their later ends, and the indexes of these."""
         for item in OF_PARTS:
-            ends = joined.ends(item.name)
+            ends = rows.ends(item.name)
             later: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]
                 *(
-                    columns[label].take(rows)
-                    for label, rows in zip((item.source, item.target), ends, strict=True)
+                    columns[label].take(end)
+                    for label, end in zip((item.source, item.target), ends, strict=True)
                     if label in columns
                 )
             )
             order = pc.sort_indices(later)
-            given = joined.relationships[item.name]
+            given = rows.relationships[item.name]
             table = pa.table([*ends, *given.columns[2:]], names=given.column_names)
             later_indexes = _integers(later.take(order))
             self._relationships[item.name] = (table.combine_chunks().take(order), later_indexes)
@@ -137,7 +127,6 @@ class Batch:
                 continue
             index = old.get(row)
             if index is None:
-                # a shared node stands once for each compilation of the batch
                 key: str = self._keys[label][row].as_py()
                 index = old[row] = old_keys.setdefault(key, len(old_keys))
             local.append(count + index)
@@ -149,11 +138,27 @@ def _integers(column: "pa.ChunkedArray[Any]") -> list[int]:
     return cast("list[int]", column.to_pylist())
 
 
-def keyed_pairs(rows: CompilationRows, name: str, source: str, target: str) -> list[list[str]]:
-    """Return the ends of a type's relationships as pairs of keys."""
-    table = rows.relationships[name]
-    if not table.num_rows:
-        return []
-    sources = keys_of(rows.nodes[source].take(table.column("source")))
-    targets = keys_of(rows.nodes[target].take(table.column("target")))
-    return [list(pair) for pair in zip(sources, targets, strict=True)]
+def _sequence(rows: CompilationRows) -> tuple[dict[str, list[int]], list[int]]:
+    """Return the indexes of the nodes of each label, and those after each compilation's last."""
+    counts = {
+        label: Counter(cast("list[str]", rows.nodes[label].column("compilation").to_pylist()))
+        for label in _PART_LABELS
+    }
+    indexes: dict[str, list[int]] = {label: [] for label in _PART_LABELS}
+    ends = []
+    length = 0
+    for compilation in keys_of(rows.nodes["Compilation"]):
+        for label, own in indexes.items():
+            count = counts[label][compilation]
+            own.extend(range(length, length + count))
+            length += count
+        ends.append(length)
+    return indexes, ends
+
+
+def key_pairs(relationships: pa.Table) -> list[list[str]]:
+    """Return the ends of relationships as pairs of keys, sorted."""
+    ends = (
+        cast("list[str]", relationships.column(end).to_pylist()) for end in ("source", "target")
+    )
+    return sorted(map(list, zip(*ends, strict=True)))

@@ -6,7 +6,7 @@ Driver errors become ours here, in `graph_error`. Writing is in `load`.
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -47,6 +47,7 @@ from xlagraph.graph.read_only import bounded_rows, check_statement, given_parame
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
+from xlagraph.graph.stored_runs import StoredRun, read_stored_runs
 
 Value = TypeVar("Value")
 
@@ -173,9 +174,8 @@ class Neo4jGraph:
     def versions(self) -> Mapping[str, str]:
         return {"neo4j server": self._server, "neo4j driver": neo4j.__version__}
 
-    @property
-    def is_new(self) -> bool:
-        return False
+    def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
+        return read_stored_runs(self.query, names)
 
     @property
     def browser_page(self) -> str | None:

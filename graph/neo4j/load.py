@@ -18,6 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from neo4j.exceptions import (
@@ -35,7 +36,8 @@ from xlagraph.graph.neo4j.chunks import Batch
 from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.transactions import LoadState, OutOfMemory, Transactions
-from xlagraph.graph.rows.tables import CompilationRows, RowBatch
+from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.graph.rows.tables import CompilationRows
 
 BATCH_ROWS: Final = 20_000
 """Compilations are gathered until they have so many rows together."""
@@ -85,22 +87,28 @@ class Neo4jLoad:
 
     # what the caller asks for
 
+    @property
+    def row_folder(self) -> Path | None:
+        return None
+
     def expect_rows(self) -> None:
         pass  # the server is ready
 
     def write(self, rows: CompilationRows) -> None:
         self._raise_failure()
-        if rows.compilation in self._written:
-            raise ValueError(f"{rows.compilation} is written twice in one load")
-        self._written.add(rows.compilation)
+        for key in rows.digests:
+            if key in self._written:
+                raise ValueError(f"{key} is written twice in one load")
+            self._written.add(key)
         self._waiting.append(rows)
         self._waiting_rows += rows.count()
         if self._waiting_rows >= BATCH_ROWS:
             self._send()
 
-    def write_batch(self, batch: RowBatch) -> None:
-        for rows in batch.split():
-            self.write(rows)
+    def write_files(self, files: RowFiles) -> None:
+        rows = files.read()
+        files.delete()
+        self.write(rows)
 
     def remove(self, compilation: str) -> None:
         self._raise_failure()
@@ -149,7 +157,7 @@ class Neo4jLoad:
         self._dismiss_workers()
 
     def _send(self) -> None:
-        batch = Batch(self._waiting)
+        batch = Batch(CompilationRows.joined(self._waiting))
         self._waiting, self._waiting_rows = [], 0
         if len(self._workers) < WORKERS:
             transactions = Transactions(self._state, str(len(self._workers)))

@@ -9,17 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import NameUnknown
-from xlagraph.graph.rows.tables import (
-    KEYED_COLUMNS,
-    NODE_COLUMNS,
-    RELATIONSHIP_COLUMNS,
-    CompilationRows,
-    KeyedRows,
-)
+from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA, NodeType, RelationshipType
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
@@ -34,17 +27,12 @@ _KEYS_AT_ONCE: Final = 20_000
 
 
 def read_compilation(query: Query, compilation: str) -> CompilationRows:
-    """Give the rows of a complete compilation; NameUnknown if there is none."""
-    rows = read_compilations(query, [compilation])
-    relationships = {
-        item.name: _with_row_numbers(item, rows.relationships[item.name], rows.nodes)
-        for item in SCHEMA.relationships
-    }
-    return CompilationRows(rows.nodes, relationships)
+    """Return the rows of a complete compilation; NameUnknown if there is none."""
+    return read_compilations(query, [compilation])
 
 
-def read_compilations(query: Query, compilations: Collection[str]) -> KeyedRows:
-    """Give the rows of complete compilations, each node once, in the order of the keys.
+def read_compilations(query: Query, compilations: Collection[str]) -> CompilationRows:
+    """Return the rows of complete compilations, in the order of the keys.
 
     Raises NameUnknown if one is not there.
     """
@@ -52,16 +40,19 @@ def read_compilations(query: Query, compilations: Collection[str]) -> KeyedRows:
     nodes = {
         node.label: _table(
             NODE_COLUMNS[node.label], _found(query, _look_up_text(node), keys[node.label])
-        )
+        ).sort_by([(name, "ascending") for name in ("compilation",) * node.is_part + ("key",)])
         for node in SCHEMA.nodes
     }
     states = {row["key"]: row["state"] for row in nodes["Compilation"].to_pylist()}
     for compilation in compilations:
         if states.get(compilation) != "complete":
             raise NameUnknown(f"no compilation {compilation} in the graph")
-    return KeyedRows(
+    return CompilationRows(
         nodes,
-        {name: _table(columns, relationships[name]) for name, columns in KEYED_COLUMNS.items()},
+        {
+            name: _table(columns, relationships[name])
+            for name, columns in RELATIONSHIP_COLUMNS.items()
+        },
     )
 
 
@@ -86,7 +77,7 @@ def _walk(
 
 
 def _nearer_label(relationship: RelationshipType) -> str:
-    """Give the label of the end that a walk comes to first."""
+    """Return the label of the end that a walk comes to first."""
     return min(relationship.source, relationship.target, key=_LABELS.index)
 
 
@@ -105,14 +96,11 @@ def _walk_text(relationship: RelationshipType) -> str:
 
 def _look_up_text(node: NodeType) -> str:
     columns = ", ".join(f"n.{item.name} AS {item.name}" for item in node.properties)
-    return (
-        f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) "
-        f"RETURN {columns} ORDER BY key"
-    )
+    return f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) RETURN {columns}"
 
 
 def _found(query: Query, text: str, keys: Collection[str]) -> list[Row]:
-    """Give the rows that a statement finds for all keys."""
+    """Return the rows that a statement finds for all keys."""
     wanted = sorted(keys)
     return [
         row
@@ -127,13 +115,3 @@ def _table(columns: pa.Schema, rows: Sequence[Row]) -> pa.Table:
         [pa.array(list(column), field.type) for column, field in zip(cells, columns, strict=True)],
         schema=columns,
     )
-
-
-def _with_row_numbers(
-    relationship: RelationshipType, table: pa.Table, nodes: Mapping[str, pa.Table]
-) -> pa.Table:
-    ends = [
-        pc.index_in(table.column(name), value_set=nodes[label].column("key"))
-        for name, label in (("source", relationship.source), ("target", relationship.target))
-    ]
-    return pa.table([*ends, *table.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name])

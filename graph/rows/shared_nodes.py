@@ -1,51 +1,41 @@
 """Shared nodes of a load: each is written once, together with the relationships that leave it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.rows.tables import keys_of, row_numbers
+from xlagraph.graph.rows.tables import CompilationRows, keys_of, row_numbers
 from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
 
-__all__ = ["SharedRows", "first_seen"]
+__all__ = ["SharedRows", "add_unseen"]
 
 _SOURCES: Final = {item.name: item.source for item in BETWEEN_SHARED}
 
 
 class SharedRows:
-    """Which shared nodes were seen in a load; runs, which change, are none of them."""
+    """The shared nodes that were seen in a load; not the runs, which change."""
 
     def __init__(self) -> None:
-        self.keys: dict[str, set[str]] = {label: set() for label in UNCHANGING}
-        """Of all that were seen, by label."""
+        self._keys: dict[str, set[str]] = {label: set() for label in UNCHANGING}
 
-    def unseen(
-        self,
-        nodes: Mapping[str, pa.Table],
-        relationships: Iterable[tuple[str, pa.Table]],
-    ) -> Iterator[tuple[str, pa.Table]]:
-        """Give table after table without what was seen before, and see the rest.
-
-        Relationships have `KEYED_COLUMNS`.
-        """
-        fresh: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
-        for label, table in nodes.items():
-            if label in self.keys:
-                table = table.take(first_seen(table, self.keys[label]))
-                fresh[label] = table.column("key")
+    def unseen(self, rows: CompilationRows) -> Iterator[tuple[str, pa.Table]]:
+        """Yield table after table without what was seen before, and count it as seen."""
+        new: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
+        for label, table in rows.nodes.items():
+            if label in self._keys:
+                table = table.take(add_unseen(table, self._keys[label]))
+                new[label] = table.column("key")
             yield label, table
-        for name, table in relationships:
+        for name, table in rows.relationships.items():
             if name in _SOURCES:
-                table = table.filter(pc.is_in(table.column("source"), fresh[_SOURCES[name]]))
-                # several compilations may give the same one
-                table = table.group_by(["source", "target"], use_threads=False).aggregate([])
+                table = table.filter(pc.is_in(table.column("source"), new[_SOURCES[name]]))
             yield name, table
 
 
-def first_seen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
-    """Give the rows whose keys were not seen before, and see them."""
+def add_unseen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
+    """Return the rows whose keys are not among those seen, to which they are added."""
     rows = []
     for row, key in enumerate(keys_of(nodes)):
         if key not in seen:

@@ -1,21 +1,18 @@
 """The rows of compilations as typed columns, checked against the schema.
 
 Node rows carry every property of their label. Relationship rows carry ``source`` and
-``target``, row numbers in the node columns of the labels that the type joins, then their
-properties: neither engine needs a key look-up to know what a relationship joins, and a
-key is built once, however many relationships end there.
+``target``, the keys of the nodes that they join, then their properties.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, repeat
 from typing import Any, Final, Self, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.schema import SCHEMA, Property, PropertyType
+from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED, Property, PropertyType
 
 ARROW_TYPES: Final[Mapping[PropertyType, pa.DataType]] = {
     PropertyType.STRING: pa.string(),
@@ -35,27 +32,25 @@ NODE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
 RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
     relationship.name: pa.schema(
         [
-            pa.field("source", pa.int32()),
-            pa.field("target", pa.int32()),
+            pa.field("source", pa.string()),
+            pa.field("target", pa.string()),
             *_fields(relationship.properties),
         ]
     )
     for relationship in SCHEMA.relationships
 }
-KEYED_COLUMNS: Final[Mapping[str, pa.Schema]] = {
-    name: pa.schema([pa.field("source", pa.string()), pa.field("target", pa.string()), *rest])
-    for name, (_, _, *rest) in RELATIONSHIP_COLUMNS.items()
-}
-"""Columns of relationships whose ends are named by their keys."""
+_SHARED_LABELS: Final = tuple(node.label for node in SHARED)
+_BETWEEN_SHARED: Final = tuple(item.name for item in BETWEEN_SHARED)
 
 
 @dataclass(frozen=True, slots=True)
 class CompilationRows:
-    """Everything that one compilation puts into the graph, its run and shared nodes too.
+    """Everything that some compilations put into the graph, runs and shared nodes too.
 
     ``nodes`` has one table for each label, ``relationships`` one for each type, both in
-    the order of the schema, empty where the compilation has none. The ``Run`` and the
-    ``Compilation`` table have exactly one row.
+    the order of the schema, empty where there is nothing. Every node and every relationship
+    is there once, however many of the compilations share it. The parts of a compilation
+    stand together, in the order of the ``Compilation`` table.
     """
 
     nodes: Mapping[str, pa.Table]
@@ -72,125 +67,129 @@ class CompilationRows:
                 if table.schema != columns[name]:
                     raise ValueError(f"columns of {name} are not those of the schema")
 
+    @classmethod
+    def distinct(cls, nodes: Mapping[str, pa.Table], relationships: Mapping[str, pa.Table]) -> Self:
+        """Keep of what compilations share each row once: the first."""
+        return cls(
+            {
+                name: distinct_rows(table) if name in _SHARED_LABELS else table
+                for name, table in nodes.items()
+            },
+            {
+                name: distinct_rows(table) if name in _BETWEEN_SHARED else table
+                for name, table in relationships.items()
+            },
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Put the rows of different compilations together; there must be one part at least."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls.distinct(
+            {name: pa.concat_tables([part.nodes[name] for part in parts]) for name in NODE_COLUMNS},
+            {
+                name: pa.concat_tables([part.relationships[name] for part in parts])
+                for name in RELATIONSHIP_COLUMNS
+            },
+        )
+
     @property
     def compilation(self) -> str:
-        """Key of the compilation."""
-        key: str = self.nodes["Compilation"].column("key")[0].as_py()
+        """Key of the compilation, where there is exactly one."""
+        (key,) = self.digests
         return key
 
     @property
     def run(self) -> str:
-        """Key of the run."""
-        key: str = self.nodes["Run"].column("key")[0].as_py()
+        """Key of the run, where there is exactly one."""
+        (key,) = keys_of(self.nodes["Run"])
         return key
+
+    @property
+    def digests(self) -> dict[str, str | None]:
+        """Digest of the files of each compilation, by key."""
+        table = self.nodes["Compilation"]
+        digests = cast("list[str | None]", table.column("sha256").to_pylist())
+        return dict(zip(keys_of(table), digests, strict=True))
+
+    @property
+    def tables(self) -> Mapping[str, pa.Table]:
+        """All tables, by label or type, nodes first."""
+        return {**self.nodes, **self.relationships}
+
+    def ends(self, name: str) -> tuple["pa.ChunkedArray[Any]", "pa.ChunkedArray[Any]"]:
+        """Return sources and targets of a type as rows of the nodes that they are."""
+        item, table = SCHEMA.relationship(name), self.relationships[name]
+        source, target = (
+            pc.index_in(table.column(end), value_set=self.nodes[label].column("key"))
+            for end, label in (("source", item.source), ("target", item.target))
+        )
+        # the stubs say that columns in chunks become columns in one
+        return cast("tuple[pa.ChunkedArray[Any], pa.ChunkedArray[Any]]", (source, target))
 
     def count(self) -> int:
         """Rows of all tables together."""
-        return sum(table.num_rows for table in self._tables())
+        return sum(table.num_rows for table in self.tables.values())
 
-    def _tables(self) -> Iterator[pa.Table]:
-        yield from self.nodes.values()
-        yield from self.relationships.values()
-
-
-@dataclass(frozen=True, slots=True)
-class RowBatch:
-    """The rows of some compilations: of each table one, and how many rows each has there.
-
-    Row numbers of relationships count from the first row of their own compilation. Small
-    compilations have some hundred short columns each: to make, send, check and load them
-    one by one took three to five times as long as in batches.
-    """
-
-    nodes: Mapping[str, pa.Table]
-    relationships: Mapping[str, pa.Table]
-    counts: Sequence[Mapping[str, int]]
-    """By compilation, then by label or relationship type; nothing where there are none."""
-
-    @classmethod
-    def joined(cls, compilations: Sequence[CompilationRows]) -> Self:
-        """Put the rows of compilations together; there must be one at least."""
-        nodes, relationships = (
-            {name: pa.concat_tables([part[name] for part in parts]) for name in parts[0]}
-            for parts in (
-                [rows.nodes for rows in compilations],
-                [rows.relationships for rows in compilations],
-            )
-        )
-        counts = [
-            {
-                name: table.num_rows
-                for name, table in (*rows.nodes.items(), *rows.relationships.items())
-            }
-            for rows in compilations
-        ]
-        return cls(nodes, relationships, counts)
-
-    def split(self) -> Iterator[CompilationRows]:
-        """Give the rows of each compilation, without copying them."""
-        ends = dict.fromkeys((*self.nodes, *self.relationships), 0)
-        for counts in self.counts:
-            starts = ends.copy()
-            for name, count in counts.items():
-                ends[name] += count
-            yield CompilationRows(
-                *(
-                    {
-                        name: table.slice(starts[name], ends[name] - starts[name])
-                        for name, table in tables.items()
-                    }
-                    for tables in (self.nodes, self.relationships)
-                )
-            )
-
-    def keyed_relationships(self) -> Iterator[tuple[str, pa.Table]]:
-        """Give each type with keys in the place of row numbers, made when it is its turn."""
-        keys = {label: table.column("key").combine_chunks() for label, table in self.nodes.items()}
-        for item in SCHEMA.relationships:
-            sources, targets = self.ends(item.name)
-            ends = [keys[item.source].take(sources), keys[item.target].take(targets)]
-            rest = self.relationships[item.name].columns[2:]
-            yield item.name, pa.table([*ends, *rest], schema=KEYED_COLUMNS[item.name])
-
-    def ends(self, name: str) -> tuple["pa.ChunkedArray[Any]", "pa.ChunkedArray[Any]"]:
-        """Give sources and targets of a type as row numbers in the tables of all compilations."""
-        item = SCHEMA.relationship(name)
-        table = self.relationships[name]
-        sources, targets = table.column("source"), table.column("target")
-        if len(self.counts) == 1:
-            return sources, targets
-        lengths = [counts.get(name, 0) for counts in self.counts]
-        return (
-            self._moved(sources, item.source, lengths),
-            self._moved(targets, item.target, lengths),
+    def of(self, compilations: Collection[str]) -> Self:
+        """Return the rows of some of the compilations alone, and of what they share."""
+        wanted = pa.array(sorted(compilations), pa.string())
+        nodes: dict[str, pa.Table] = {}
+        for node in SCHEMA.nodes:
+            if not node.shared:
+                owners = self.nodes[node.label].column("compilation" if node.is_part else "key")
+                nodes[node.label] = self.nodes[node.label].filter(pc.is_in(owners, wanted))
+        reached = {label: set(keys_of(table)) for label, table in nodes.items()}
+        reached |= {label: set() for label in _SHARED_LABELS}
+        relationships: dict[str, pa.Table] = {}
+        # what leaves a part before what leaves the shared node that it leads to
+        for item in sorted(SCHEMA.relationships, key=lambda item: item.name in _BETWEEN_SHARED):
+            table = self.relationships[item.name]
+            near, far = ("source", item.source), ("target", item.target)
+            if item.source in _SHARED_LABELS and item.target not in _SHARED_LABELS:
+                near, far = far, near
+            relationships[item.name] = _reach(table, near, far, reached)
+        for label in _SHARED_LABELS:
+            keys = pa.array(sorted(reached[label]), pa.string())
+            nodes[label] = self.nodes[label].filter(pc.is_in(self.nodes[label].column("key"), keys))
+        return type(self)(
+            {label: nodes[label] for label in NODE_COLUMNS},
+            {name: relationships[name] for name in RELATIONSHIP_COLUMNS},
         )
 
-    def _moved(
-        self, rows: "pa.ChunkedArray[Any]", label: str, lengths: Sequence[int]
-    ) -> "pa.ChunkedArray[Any]":
-        firsts = accumulate((counts.get(label, 0) for counts in self.counts), initial=0)
-        moves = row_numbers(chain.from_iterable(map(repeat, firsts, lengths)))
-        return pc.add(rows, pa.chunked_array([moves]))
+
+def _reach(
+    table: pa.Table, near: tuple[str, str], far: tuple[str, str], reached: dict[str, set[str]]
+) -> pa.Table:
+    """Return the rows whose near end is reached, and count their far ends as reached."""
+    while True:
+        before = len(reached[far[1]])
+        starts = pa.array(sorted(reached[near[1]]), pa.string())
+        found = table.filter(pc.is_in(table.column(near[0]), starts))
+        reached[far[1]].update(cast("list[str]", found.column(far[0]).to_pylist()))
+        if near[1] != far[1] or len(reached[far[1]]) == before:
+            return found
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedRows:
-    """The rows of some compilations together: a table for each label, and for each type.
-
-    Relationships have `KEYED_COLUMNS`.
-    """
-
-    nodes: Mapping[str, pa.Table]
-    relationships: Mapping[str, pa.Table]
+def distinct_rows(table: pa.Table) -> pa.Table:
+    """Return the rows of shared nodes, or of relationships between them, each once: the first."""
+    if "key" in table.column_names:
+        keys = table.column("key")
+    else:
+        ends = (table.column("source"), table.column("target"), "\0")
+        # the stubs know no text beside columns
+        keys = pc.binary_join_element_wise(*ends)  # type: ignore[call-overload]
+    return table.take(pc.index_in(pc.unique(keys), value_set=keys))
 
 
 def keys_of(table: pa.Table) -> list[str]:
-    """Give the keys of nodes, in order."""
+    """Return the keys of nodes, in order."""
     return cast("list[str]", table.column("key").to_pylist())
 
 
 def row_numbers(rows: Iterable[int]) -> "pa.Int32Array":
-    """Give numbers as a column; unlike `pyarrow.array` without importing pandas, for 0.2 s."""
+    """Return numbers as a column; unlike `pyarrow.array` without importing pandas, for 0.2 s."""
     numbers = array("i", rows)
     return cast(
         "pa.Int32Array",
@@ -200,21 +199,35 @@ def row_numbers(rows: Iterable[int]) -> "pa.Int32Array":
 
 def rebased(rows: CompilationRows, old: str, new: str) -> CompilationRows:
     """Put another run's name in front of every key, and on the run."""
+    moved_labels = {node.label for node in SCHEMA.nodes if not node.shared} | {"Run"}
     nodes: dict[str, pa.Table] = {}
-    for node in SCHEMA.nodes:
-        table = rows.nodes[node.label]
-        if node.label == "Run":
-            for column in ("key", "name"):
-                table = _with_column(table, column, pa.array([new]))
-        elif not node.shared:
-            for column in {"key", "compilation", "run"} & set(table.column_names):
-                keys = table.column(column)
-                # what comes after the run's name stays
-                moved = [new + key.removeprefix(old) for key in cast("list[str]", keys.to_pylist())]
-                table = _with_column(table, column, pa.array(moved, pa.string()))
-        nodes[node.label] = table
-    return CompilationRows(nodes, rows.relationships)
+    for label, table in rows.nodes.items():
+        names = {"key", "name"} if label == "Run" else {"key", "compilation", "run"}
+        moved = names.intersection(table.column_names) if label in moved_labels else ()
+        nodes[label] = _renamed(table, moved, old, new)
+    relationships = {
+        item.name: _renamed(
+            rows.relationships[item.name],
+            [
+                end
+                for end, label in (("source", item.source), ("target", item.target))
+                if label in moved_labels
+            ],
+            old,
+            new,
+        )
+        for item in SCHEMA.relationships
+    }
+    return CompilationRows(nodes, relationships)
 
 
-def _with_column(table: pa.Table, name: str, column: "pa.Array[Any]") -> pa.Table:
-    return table.set_column(table.schema.get_field_index(name), table.schema.field(name), column)
+def _renamed(table: pa.Table, columns: Iterable[str], old: str, new: str) -> pa.Table:
+    """Replace the run's name at the beginning of some columns; what follows it stays."""
+    for name in columns:
+        texts = cast("list[str]", table.column(name).to_pylist())
+        moved: pa.Array[Any] = pa.array(
+            [new + text.removeprefix(old) for text in texts], pa.string()
+        )
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(name), moved)
+    return table

@@ -46,20 +46,12 @@ def complete(graph: Graph) -> dict[str, str]:
 def of_compilation(graph: Graph, key: str) -> dict[str, Rows]:
     """Give one compilation with all that hangs on it, as it can be read back."""
     rows: CompilationRows = graph.read(key)
-    keys = {label: table.column("key").to_pylist() for label, table in rows.nodes.items()}
     found: dict[str, Rows] = {}
     for label, table in rows.nodes.items():
         kept = table.drop_columns([name for name in table.column_names if name in OF_THE_MOMENT])
         found[label] = _sorted(tuple(row.values()) for row in kept.to_pylist())
-    for item in SCHEMA.relationships:
-        found[item.name] = _sorted(
-            (
-                keys[item.source][row.pop("source")],
-                keys[item.target][row.pop("target")],
-                *row.values(),
-            )
-            for row in rows.relationships[item.name].to_pylist()
-        )
+    for name, table in rows.relationships.items():
+        found[name] = _sorted(tuple(row.values()) for row in table.to_pylist())
     return found
 
 

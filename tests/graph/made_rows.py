@@ -1,11 +1,12 @@
 """Compilations made by hand, straight as rows: no dump, no plan."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
-from xlagraph.graph.schema import VERSION
+from xlagraph.graph.schema import SCHEMA, VERSION
 
 
 def table(schema, rows: Sequence[Mapping[str, object]]):
@@ -22,14 +23,24 @@ def table(schema, rows: Sequence[Mapping[str, object]]):
 
 def rows_from(
     nodes: Mapping[str, Sequence[Mapping[str, object]]],
-    relationships: Mapping[str, Sequence[Mapping[str, object]]],
+    relationships: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> CompilationRows:
+    """Make rows; the ends of relationships are given as places among the nodes."""
+
+    def keyed(name: str) -> list[Mapping[str, object]]:
+        kind = SCHEMA.relationship(name)
+        return [
+            {
+                **row,
+                "source": nodes[kind.source][row["source"]]["key"],
+                "target": nodes[kind.target][row["target"]]["key"],
+            }
+            for row in relationships.get(name, ())
+        ]
+
     return CompilationRows(
         {label: table(schema, nodes.get(label, ())) for label, schema in NODE_COLUMNS.items()},
-        {
-            name: table(schema, relationships.get(name, ()))
-            for name, schema in RELATIONSHIP_COLUMNS.items()
-        },
+        {name: table(schema, keyed(name)) for name, schema in RELATIONSHIP_COLUMNS.items()},
     )
 
 
@@ -157,13 +168,8 @@ def facts(rows: CompilationRows, *, without: Sequence[str] = ("state",)) -> dict
         )
         for label, columns in rows.nodes.items()
     }
-    keys = {label: columns.column("key").to_pylist() for label, columns in rows.nodes.items()}
-    from xlagraph.graph.schema import SCHEMA
-
-    relationships = {}
-    for item in SCHEMA.relationships:
-        relationships[item.name] = sorted(
-            repr((keys[item.source][row.pop("source")], keys[item.target][row.pop("target")], row))
-            for row in rows.relationships[item.name].to_pylist()
-        )
+    relationships = {
+        name: sorted(repr((row.pop("source"), row.pop("target"), row)) for row in table.to_pylist())
+        for name, table in rows.relationships.items()
+    }
     return nodes | relationships

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from xlagraph.graph import Graph, open_graph
+from xlagraph.graph import CompilationRows, Graph, open_graph
 from xlagraph.ingest import IngestSummary, Progress, ingest
 
 Write = Callable[..., Path]
+
+BOOKKEEPING_NODES = 1
 
 BLANK_LINES = "\n" * 2**20
 """Make a dump large enough to be prepared alone."""
@@ -97,11 +99,10 @@ def test_each_folder_enters_as_a_run(graph, runs, write):
 def test_the_summary_counts_what_enters_the_graph(graph, runs, write):
     write("baseline")
     summary = ingest(graph, runs)
-    rows = graph.read(f"baseline/{name(1)}")
-    shared = {"Run", "Module", "Op", "Scope", "SourceLine", "Frame"}
-    own = [table.num_rows for label, table in rows.nodes.items() if label not in shared]
-    assert summary.nodes == sum(own)
-    assert summary.relationships == sum(table.num_rows for table in rows.relationships.values())
+    (nodes,) = graph.query("MATCH (n) RETURN count(*) AS nodes").rows
+    (relationships,) = graph.query("MATCH ()-[r]->() RETURN count(*) AS relationships").rows
+    assert (summary.nodes,) == (nodes[0] - BOOKKEEPING_NODES,)
+    assert (summary.relationships,) == relationships
 
 
 def test_the_same_content_again_changes_nothing(graph, runs, write):
@@ -451,22 +452,30 @@ def test_several_processes_give_the_same_graph(corpus, tmp_path):
     assert read[0] == read[1]
 
 
-def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(corpus):
+def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(corpus, tmp_path):
     from xlagraph.ingest.files.discovery import find_dumps
-    from xlagraph.ingest.preparation import Job, prepare_all
+    from xlagraph.ingest.preparation.job import Job
+    from xlagraph.ingest.preparation.pool import prepare_all
 
     jobs = [Job(dump, "", ()) for dump in find_dumps(corpus / "runs").dumps]
     together, alone = (
         [
-            rows
-            for prepared in prepare_all(jobs, 1, one_by_one=one_by_one)
-            for rows in prepared.rows.split()
+            prepared.files.read()
+            for prepared in prepare_all(jobs, 1, tmp_path, one_by_one=one_by_one)
+            if prepared.files is not None
         ]
         for one_by_one in (False, True)
     )
-    assert len({rows.nodes["Compilation"]["sha256"][0].as_py() for rows in together}) < len(jobs)
-    assert [rows.compilation for rows in together] == [job.files.key for job in jobs]
-    assert together == alone
+    rows = CompilationRows.joined(together)
+    assert len(together) < len(alone) == len(jobs)
+    assert len(set(rows.digests.values())) < len(jobs)
+    assert list(rows.digests) == [job.files.key for job in jobs]
+    assert rows == CompilationRows.joined(alone)
+    assert cells_of(rows.of([jobs[-1].files.key])) == cells_of(alone[-1])
+
+
+def cells_of(rows: CompilationRows) -> dict[str, list[str]]:
+    return {name: sorted(map(repr, table.to_pylist())) for name, table in rows.tables.items()}
 
 
 def test_interrupted_what_was_finished_stays(graph, runs, write, monkeypatch):
@@ -488,17 +497,18 @@ def test_interrupted_what_was_finished_stays(graph, runs, write, monkeypatch):
 
 def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
     from xlagraph.ingest.files.discovery import find_dumps
-    from xlagraph.ingest.preparation import Job, prepare_all
+    from xlagraph.ingest.preparation.job import Job
+    from xlagraph.ingest.preparation.pool import prepare_all
 
     for number in range(4):
         write("baseline", number)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
     deadly: Any = _Deadly()
     poisoned = jobs[1]._replace(files=deadly)
-    batches = list(prepare_all([jobs[0], poisoned, *jobs[2:]], 2))
+    batches = list(prepare_all([jobs[0], poisoned, *jobs[2:]], 2, tmp_path))
     outcomes = [outcome for prepared in batches for outcome in prepared.outcomes]
     assert [outcome.has_rows for outcome in outcomes] == [True, False, True, True]
-    assert sum(len(prepared.rows.counts) for prepared in batches) == 3
+    assert sum(len(prepared.files.digests) for prepared in batches if prepared.files) == 3
     assert "has ended" in outcomes[1].problems[0].message
 
 
@@ -514,13 +524,15 @@ class _Deadly:
 
 def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
     from xlagraph.ingest.files.discovery import find_dumps
-    from xlagraph.ingest.preparation import Job, prepare_all
+    from xlagraph.ingest.preparation.job import Job
+    from xlagraph.ingest.preparation.pool import prepare_all
 
     write("baseline", 1)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
     told = tmp_path / "modules.txt"
     spy: Any = _Spy(told)
-    with closing(prepare_all([*jobs, Job(spy, "", ())], 2, one_by_one=True)) as batches:
+    jobs.append(Job(spy, "", ()))
+    with closing(prepare_all(jobs, 2, None, one_by_one=True)) as batches:
         assert [prepared.outcomes[0].has_rows for prepared in batches] == [True, False]
     modules = told.read_text().split()
     assert "pyarrow" in modules

@@ -70,10 +70,12 @@ def said_by_graph(rows: CompilationRows) -> Facts:
     """Give the same of what a graph holds."""
     compilation = rows.nodes["Compilation"].to_pylist()[0]
     values = rows.nodes["Value"].to_pylist()
-    names = rows.nodes["Instruction"].column("name").to_pylist()
+    value_by_key = {value["key"]: value for value in values}
+    names = {row["key"]: row["name"] for row in rows.nodes["Instruction"].to_pylist()}
     edges = {name: table.to_pylist() for name, table in rows.relationships.items()}
     slots = {edge["target"]: edge for edge in edges["HOLDS"]}
     allocations = rows.nodes["Allocation"].to_pylist()
+    number_by_key = {item["key"]: item["number"] for item in allocations}
     return {
         "allocations": {
             (
@@ -100,21 +102,21 @@ def said_by_graph(rows: CompilationRows) -> Facts:
                 value["shapeIndex"],
                 value["isPhi"],
                 value["memorySpace"],
-                allocations[slots[row]["source"]]["number"],
-                slots[row]["offsetBytes"],
-                slots[row]["sizeBytes"],
+                number_by_key[slots[value["key"]]["source"]],
+                slots[value["key"]]["offsetBytes"],
+                slots[value["key"]]["sizeBytes"],
                 printed_shape(value["shape"], value["layout"]),
             )
-            for row, value in enumerate(values)
+            for value in values
         },
         "total": compilation["totalBytes"],
         "positions": {
-            (values[edge["source"]]["label"], names[edge["target"]], edge["shapeIndex"])
+            (value_by_key[edge["source"]]["label"], names[edge["target"]], edge["shapeIndex"])
             for edge in edges["APPEARS_AT"]
         },
         "uses": {
             (
-                values[edge["source"]]["label"],
+                value_by_key[edge["source"]]["label"],
                 names[edge["target"]],
                 edge["operand"],
                 edge["operandIndex"],
@@ -132,7 +134,7 @@ def said_by_graph(rows: CompilationRows) -> Facts:
         },
         "peak step": compilation["printedPeakStep"],
         "peak": [
-            (values[edge["source"]]["name"], edge["printedBytes"])
+            (value_by_key[edge["source"]]["name"], edge["printedBytes"])
             for edge in sorted(edges["IN_PRINTED_PEAK"], key=lambda e: e["rank"])
         ],
     }

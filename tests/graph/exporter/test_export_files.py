@@ -21,7 +21,6 @@ from xlagraph.graph import (
     open_export,
 )
 from xlagraph.graph.rows.read_back import read_compilations
-from xlagraph.graph.rows.tables import RowBatch
 from xlagraph.graph.schema import VERSION
 from xlagraph.ingest import Shard, ingest
 
@@ -80,7 +79,7 @@ def test_what_compilations_share_is_written_once(tmp_path, batches):
     folder = tmp_path / "out"
     with open_export(folder) as target, target.load() as load:
         for size in batches:
-            load.write_batch(RowBatch.joined(list(islice(compilations, size))))
+            load.write(CompilationRows.joined(list(islice(compilations, size))))
     assert rows_of(folder, "Op") == [(STEP, STEP)]
     assert rows_of(folder, "WITHIN") == [(STEP, "jit(step)"), (STEP, "jit(step)/layer_0")]
     assert [row[0] for row in rows_of(folder, "Run")] == ["baseline", "other"]

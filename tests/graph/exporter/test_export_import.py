@@ -80,7 +80,6 @@ def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
 
 def everything(rows: CompilationRows) -> dict[str, list[str]]:
     """Spell all rows of a compilation, without what says when it was ingested."""
-    keys = {label: table.column("key").to_pylist() for label, table in rows.nodes.items()}
     spelt = {}
     for label, table in rows.nodes.items():
         nodes = table.to_pylist()
@@ -89,14 +88,8 @@ def everything(rows: CompilationRows) -> dict[str, list[str]]:
             if label == "Run":
                 node["tags"] = node["tags"] or None  # the importer knows no empty list
         spelt[label] = sorted(map(repr, nodes))
-    for item in SCHEMA.relationships:
-        spelt[item.name] = sorted(
-            repr((keys[item.source][source], keys[item.target][target], rest))
-            for source, target, *rest in zip(
-                *(column.to_pylist() for column in rows.relationships[item.name].columns),
-                strict=True,
-            )
-        )
+    for name, table in rows.relationships.items():
+        spelt[name] = sorted(map(repr, table.to_pylist()))
     return spelt
 
 

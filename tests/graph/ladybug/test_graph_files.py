@@ -22,8 +22,8 @@ from xlagraph.graph import (
     GraphUnwritable,
     open_graph,
 )
+from xlagraph.graph.ladybug import changes
 from xlagraph.graph.ladybug import load as ladybug_load
-from xlagraph.graph.rows import parquet_files
 
 pytestmark = pytest.mark.usefixtures("no_connection_named")
 
@@ -46,17 +46,17 @@ def names(folder):
 
 
 def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
-    for name in ("_GROUP_ROWS", "_FILE_NODES", "_FILE_RELATIONSHIPS"):
-        monkeypatch.setattr(parquet_files, name, 10)
-    compilations = [made_rows(stem=f"module_{number:04}", values=7) for number in range(9)]
+    for name in ("MOST_COPIED_NODES", "MOST_COPIED_RELATIONSHIPS"):
+        monkeypatch.setattr(ladybug_load, name, 10)
+    compilations = [made_rows(stem=f"module_{number:04}", values=7000) for number in range(9)]
     parts = []
-    copy = ladybug_load._copy
+    copy = changes.copy_rows
 
     def counted(*given):
         parts.append(given[1])
         return copy(*given)
 
-    monkeypatch.setattr(ladybug_load, "_copy", counted)
+    monkeypatch.setattr(changes, "copy_rows", counted)
     load(tmp_path / "graph.lbug", *compilations)
     assert parts.count("Value") > 3
     assert parts.count("HOLDS") > 3

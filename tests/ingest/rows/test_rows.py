@@ -9,7 +9,7 @@ from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.ingest.files.discovery import dump_name
 from xlagraph.ingest.measures.compilation_facts import instruction_names, join_facts
-from xlagraph.ingest.rows.batch import Identity, compilation_rows
+from xlagraph.ingest.rows.compilations import Identity, compilation_rows
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"
 
@@ -142,12 +142,16 @@ def rows_of(
     names = instruction_names(plan)
     parsed = parse_module_text(module_text, names) if module_text else None
     identity = Identity(files, "digest", "2026-11-21T07:00:00+00:00", tags)
-    return compilation_rows(identity, join_facts(plan, parsed, names))
+    return compilation_rows([(identity, join_facts(plan, parsed, names))])
 
 
 def nodes(rows: CompilationRows, label: str, *columns: str) -> list[tuple[object, ...]]:
     table = rows.nodes[label].select(list(columns))
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def pairs(rows: list[tuple[object, ...]]) -> list[tuple[object, object]]:
+    return [(row[0], row[1]) for row in rows]
 
 
 def edges(rows: CompilationRows, name: str, *columns: str) -> list[tuple[object, ...]]:
@@ -156,16 +160,14 @@ def edges(rows: CompilationRows, name: str, *columns: str) -> list[tuple[object,
 
     kind = SCHEMA.relationship(name)
     called = {"Value": "label", "Allocation": "number", "MemorySpace": "color"}
-    ends = [
-        nodes(rows, label, called.get(label, "key" if label == "Frame" else "name"))
-        if label not in ("Compilation", "SourceLine")
-        else nodes(rows, label, "key")
-        for label in (kind.source, kind.target)
-    ]
+    names: list[dict[object, object]] = []
+    for label in (kind.source, kind.target):
+        shown = "key" if label in ("Compilation", "SourceLine", "Frame") else "name"
+        names.append(dict(pairs(nodes(rows, label, "key", called.get(label, shown)))))
     table = rows.relationships[name]
     columns = ("source", "target", *columns)
     return [
-        (ends[0][source][0], ends[1][target][0], *rest)
+        (names[0][source], names[1][target], *rest)
         for source, target, *rest in zip(
             *(table.column(column).to_pylist() for column in columns), strict=True
         )

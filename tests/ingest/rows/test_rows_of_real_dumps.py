@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from xlagraph.graph import CompilationRows
+from xlagraph.graph import SCHEMA, CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, parse_plan
-from xlagraph.ingest.preparation import Job, prepare_all
+from xlagraph.ingest.preparation.job import Job
+from xlagraph.ingest.preparation.pool import prepare_all
 
 # One dump in so many is enough of many runs that one producer made.
 EVERY = 12
@@ -16,16 +17,20 @@ MANY = 400
 
 
 @pytest.fixture(scope="module")
-def compilations(real_dumps: list[Path]) -> list[tuple[str, Plan, CompilationRows]]:
+def compilations(
+    real_dumps: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[str, Plan, CompilationRows]]:
     """Key, plan and rows of dumps of all producers."""
     chosen: list[DumpFiles] = []
-    for folder in real_dumps:
-        found = find_dumps(folder).dumps
+    folder = tmp_path_factory.mktemp("rows")
+    for dumps in real_dumps:
+        found = find_dumps(dumps).dumps
         chosen += found[::EVERY] if len(found) > MANY else found
     compilations = []
     for dump in chosen:
-        (prepared,) = prepare_all([Job(dump, "2026-11-21T07:00:00+00:00", ())], 1)
-        (rows,) = prepared.rows.split()
+        (prepared,) = prepare_all([Job(dump, "2026-11-21T07:00:00+00:00", ())], 1, folder)
+        assert prepared.files is not None
+        rows = prepared.files.read()
         paths = [dump.allocations, dump.values, dump.live_range]
         parts = [DumpPart(path.name, path.read_bytes().decode()) for path in paths if path]
         compilations.append((dump.key, parse_plan(parts), rows))
@@ -33,8 +38,10 @@ def compilations(real_dumps: list[Path]) -> list[tuple[str, Plan, CompilationRow
 
 
 def column(rows: CompilationRows, table: str, name: str) -> list[Any]:
-    tables = rows.nodes if table in rows.nodes else rows.relationships
-    return tables[table].column(name).to_pylist()
+    """Return the cells of a column; of an end the rows of the nodes where it stands."""
+    if table in rows.relationships and name in ("source", "target"):
+        return dict(zip(("source", "target"), rows.ends(table), strict=True))[name].to_pylist()
+    return rows.tables[table].column(name).to_pylist()
 
 
 def test_as_many_rows_as_the_plan_has_parts(compilations):
@@ -81,8 +88,6 @@ def test_keys_are_unique_and_begin_with_that_of_the_compilation(compilations):
 
 
 def test_relationships_join_rows_that_there_are(compilations):
-    from xlagraph.graph import SCHEMA
-
     for key, _, rows in compilations:
         for kind in SCHEMA.relationships:
             for end, label in (("source", kind.source), ("target", kind.target)):

@@ -1,0 +1,170 @@
+"""Rows of compilations in Parquet files, which the process that makes them writes.
+
+The embedded engine copies from them; only their paths pass through other hands.
+"""
+
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from xlagraph.graph.errors import GraphUnwritable
+from xlagraph.graph.rows.tables import (
+    NODE_COLUMNS,
+    RELATIONSHIP_COLUMNS,
+    CompilationRows,
+    distinct_rows,
+)
+from xlagraph.graph.schema import BETWEEN_SHARED, SHARED
+
+# Rows and bytes that wait in memory for their row group. Smaller groups cost the engine
+# time; larger ones only memory.
+_GROUP_ROWS: Final = 64_000
+_GROUP_BYTES: Final = 8 << 20
+
+# Columns without repetition: trying a dictionary for them doubled the time to write.
+_PLAIN: Final = frozenset({"key", "source", "target", "text", "label"})
+
+_SHARED_TABLES: Final = frozenset(
+    [node.label for node in SHARED] + [item.name for item in BETWEEN_SHARED]
+)
+
+
+class RowsUnwritten(GraphUnwritable):
+    """Rows did not get into their files."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        super().__init__(folder, reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"rows could not be written below {self.args[0]}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowFiles:
+    """The rows of some compilations in a folder, one file for each table that has rows."""
+
+    folder: Path
+    counts: Mapping[str, int]
+    """Rows of each table that has some."""
+    digests: Mapping[str, str | None]
+    """Digest of the files of each compilation, by key."""
+
+    @classmethod
+    def write(cls, parent: Path, batches: Iterable[CompilationRows]) -> "RowFiles":
+        """Write rows as they come into a new folder below ``parent``, made with the first.
+
+        Raises `RowsUnwritten`, and whatever comes out of ``batches``.
+        """
+        folder = parent / f"rows-{uuid.uuid4().hex}"
+        digests: dict[str, str | None] = {}
+        with ExitStack() as stack:
+            files = {
+                name: stack.enter_context(_RowFile(folder / f"{name}.parquet", columns))
+                for name, columns in {**NODE_COLUMNS, **RELATIONSHIP_COLUMNS}.items()
+            }
+            for rows in batches:
+                digests |= rows.digests
+                for name, table in rows.tables.items():
+                    files[name].add(table)
+                del rows  # it may be as large as the next
+            for name in _SHARED_TABLES:
+                files[name].keep_distinct()
+        counts = {name: file.row_count for name, file in files.items() if file.row_count}
+        return cls(folder, counts, digests)
+
+    def path(self, name: str) -> Path:
+        """Return the file of a table that has rows."""
+        return self.folder / f"{name}.parquet"
+
+    def table(self, name: str) -> pa.Table:
+        """Read the rows of a table."""
+        columns = NODE_COLUMNS.get(name) or RELATIONSHIP_COLUMNS[name]
+        if name not in self.counts:
+            return columns.empty_table()
+        # as they were written: Parquet calls the items of a list otherwise
+        return pq.read_table(self.path(name)).cast(columns)
+
+    def read(self) -> CompilationRows:
+        """Read all rows."""
+        return CompilationRows(
+            {name: self.table(name) for name in NODE_COLUMNS},
+            {name: self.table(name) for name in RELATIONSHIP_COLUMNS},
+        )
+
+    def delete(self) -> None:
+        """Remove the files."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class _RowFile:
+    """The file of one table, made with its first rows; bounded in memory unless shared."""
+
+    def __init__(self, path: Path, columns: pa.Schema) -> None:
+        self._path = path
+        self._columns = columns
+        self._is_shared = path.stem in _SHARED_TABLES
+        self._waiting: list[pa.Table] = []
+        self._writer: pq.ParquetWriter | None = None
+        self.row_count = 0
+
+    def __enter__(self) -> "_RowFile":
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        with self._errors():
+            if kind is None:
+                self._flush()
+            if self._writer is not None:
+                self._writer.close()
+
+    def add(self, rows: pa.Table) -> None:
+        """Append rows."""
+        if not rows.num_rows:
+            return
+        self.row_count += rows.num_rows
+        self._waiting.append(rows)
+        if not self._is_shared and (
+            sum(table.num_rows for table in self._waiting) >= _GROUP_ROWS
+            or sum(table.nbytes for table in self._waiting) >= _GROUP_BYTES
+        ):
+            with self._errors():
+                self._flush()
+
+    def keep_distinct(self) -> None:
+        """Keep of the rows that wait each once."""
+        if len(self._waiting) > 1:
+            rows = distinct_rows(pa.concat_tables(self._waiting))
+            self._waiting, self.row_count = [rows], rows.num_rows
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        rows = pa.concat_tables(self._waiting)
+        self._waiting.clear()
+        if self._writer is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            repeated = [name for name in self._columns.names if name not in _PLAIN]
+            self._writer = pq.ParquetWriter(
+                self._path,
+                self._columns,
+                compression="snappy",
+                use_dictionary=cast("bool", repeated or False),  # the stubs know no list
+                write_statistics=False,
+            )
+        self._writer.write_table(rows, row_group_size=2 * _GROUP_ROWS)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            folder = self._path.parent.parent
+            raise RowsUnwritten(folder, error.strerror or str(error)) from error

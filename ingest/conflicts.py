@@ -1,0 +1,101 @@
+"""Which dumps may go into their run: not what came from elsewhere with other content."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xlagraph.graph.stored_runs import StoredRun
+from xlagraph.ingest.files.contents import UnreadableDump, read_dump
+from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.summary import Problem
+
+__all__ = ["Accepted", "reject_conflicts"]
+
+
+@dataclass(slots=True)
+class Accepted:
+    """The dumps that may be ingested."""
+
+    dumps: list[DumpFiles]
+    problems: list[Problem]
+    """Of the folders that are left out."""
+    digests: Mapping[str, str | None]
+    """Of what had to be compared, by key; None where it could not be read."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is there already under the name of a run, from another folder."""
+
+    path: str | None = None
+    digests: dict[str, str | None] = field(default_factory=dict)
+    """By key."""
+
+
+def reject_conflicts(
+    dumps: Sequence[DumpFiles], stored: Mapping[str, StoredRun], *, replace: bool
+) -> Accepted:
+    """Refuse folders whose run is there from another folder, with other contents.
+
+    What two folders of one search have in common, and alike, counts once.
+    """
+    folders: dict[tuple[str, str], list[DumpFiles]] = defaultdict(list)
+    for dump in dumps:
+        folders[dump.run, dump.run_path].append(dump)
+    kept: dict[str, DumpFiles] = {}
+    problems = []
+    digests = _Digests()
+    for (run, path), in_folder in folders.items():
+        known = _Known()
+        if run in stored and stored[run].path != path and not replace:
+            compilations = stored[run].compilations
+            known = _Known(stored[run].path, {key: one.sha256 for key, one in compilations.items()})
+        for dump in in_folder:
+            if dump.key in kept:
+                known.digests[dump.key] = digests.of(kept[dump.key])
+                known.path = kept[dump.key].run_path
+        conflict = next((dump for dump in in_folder if digests.differs(dump, known)), None)
+        if conflict is None:
+            for dump in in_folder:
+                kept.setdefault(dump.key, dump)
+        else:
+            problems.append(_refusal(conflict, known, is_kept=conflict.key in kept))
+    return Accepted(
+        list(kept.values()),
+        problems,
+        {dump.key: digests.of(dump) for dump in kept.values() if digests.has(dump)},
+    )
+
+
+def _refusal(dump: DumpFiles, known: _Known, *, is_kept: bool) -> Problem:
+    message = (
+        f"the run {dump.run} is there already, from {known.path}, with other content of "
+        f"{dump.stem}; give this one another name with --run NAME"
+    )
+    if not is_kept:
+        message += ", or let it take the place with --replace"
+    return Problem(dump.run_path, None, message)
+
+
+class _Digests:
+    """Digests of dumps, each of which is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[DumpFiles, str | None] = {}
+
+    def has(self, dump: DumpFiles) -> bool:
+        return dump in self._known
+
+    def of(self, dump: DumpFiles) -> str | None:
+        """Return the digest of a dump; None if it cannot be read, which its ingest reports."""
+        if dump not in self._known:
+            try:
+                self._known[dump] = read_dump(dump).sha256
+            except UnreadableDump:
+                self._known[dump] = None
+        return self._known[dump]
+
+    def differs(self, dump: DumpFiles, known: _Known) -> bool:
+        """Whether a dump has other content than what is known of its key."""
+        expected = known.digests.get(dump.key)
+        return expected is not None and self.of(dump) not in (expected, None)

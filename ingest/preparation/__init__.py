@@ -1,0 +1,1 @@
+"""From the files of dumps to files of rows, in this process or in several."""

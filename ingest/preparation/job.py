@@ -1,0 +1,63 @@
+"""What is to be prepared, and what came of it: all that passes between processes."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.rows.counts import RowCounts
+from xlagraph.ingest.summary import Problem
+
+__all__ = ["Job", "Outcome", "Prepared", "batches_of_jobs"]
+
+
+class Job(NamedTuple):
+    """One compilation to prepare."""
+
+    files: DumpFiles
+    ingested_at: str
+    tags: tuple[str, ...]
+    stored_sha256: str | None = None
+    """Of what the graph holds under its key: the same content is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a job: rows, among those of others, or problems alone."""
+
+    has_rows: bool = False
+    is_unchanged: bool = False
+    """It has the content that the graph holds."""
+    problems: tuple[Problem, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Parts that the dump does not have."""
+    bytes_read: int = 0
+    total_bytes: int | None = None
+    """As printed."""
+    allocation_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What came of some jobs, in their order, and the rows of those that have some."""
+
+    outcomes: tuple[Outcome, ...]
+    counts: RowCounts
+    files: RowFiles | None = None
+    """None where there are no rows, or nothing is to be written."""
+
+
+def batches_of_jobs(jobs: Iterable[Job], most_bytes: int, most_jobs: int) -> Iterator[list[Job]]:
+    """Split jobs into batches that end with the job with which they reach a limit."""
+    batch: list[Job] = []
+    size_bytes = 0
+    for job in jobs:
+        batch.append(job)
+        size_bytes += job.files.size_bytes
+        if size_bytes >= most_bytes or len(batch) >= most_jobs:
+            yield batch
+            batch = []
+            size_bytes = 0
+    if batch:
+        yield batch

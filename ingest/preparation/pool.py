@@ -1,0 +1,79 @@
+"""Prepares many jobs in this process, or side by side in several."""
+
+from collections import deque
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+from xlagraph.ingest.preparation.job import Job, Prepared, batches_of_jobs
+from xlagraph.ingest.preparation.prepare import KnownContents, prepare
+from xlagraph.ingest.preparation.worker import Worker
+
+__all__ = ["prepare_all"]
+
+_BATCH_BYTES: Final = 4 * 2**20
+"""Of dumps whose rows go into files together: each file costs the engine about a millisecond."""
+_LEAST_BATCH_BYTES: Final = 2**20
+_LEAST_BATCH_DUMPS: Final = 100
+_BATCHES_EACH: Final = 8
+"""For every process where there is enough: none shall be idle while others are busy."""
+_AHEAD_BYTES: Final = 64 * 2**20
+"""Of dumps whose rows are made or being made and not yet taken: bounds what lies on the disk."""
+
+
+def prepare_all(
+    jobs: Sequence[Job], processes: int, folder: Path | None, *, one_by_one: bool = False
+) -> Generator[Prepared, None, None]:
+    """Prepare jobs in their order, small ones together; with several processes, side by side.
+
+    Rows are written below the folder, if there is one. Closing the iterator ends the processes.
+    """
+    shares = max(processes, 1) * _BATCHES_EACH
+    share_bytes = sum(job.files.size_bytes for job in jobs) // shares
+    most_bytes = min(max(share_bytes, _LEAST_BATCH_BYTES), _BATCH_BYTES)
+    most_jobs = 1 if one_by_one else max(len(jobs) // shares, _LEAST_BATCH_DUMPS)
+    batches = deque(batches_of_jobs(jobs, most_bytes, most_jobs))
+    if processes <= 1:
+        known = KnownContents()
+        while batches:
+            yield prepare(batches.popleft(), folder, known)
+    else:
+        yield from _side_by_side(batches, processes, folder)
+
+
+def _side_by_side(
+    batches: deque[list[Job]], processes: int, folder: Path | None
+) -> Generator[Prepared, None, None]:
+    workers = [Worker(folder) for _ in range(min(processes, len(batches)))]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+
+    def run(batch: Sequence[Job]) -> list[Prepared]:
+        worker = idle.get()
+        try:
+            return worker.prepare(batch)
+        finally:
+            idle.put(worker)
+
+    threads = ThreadPoolExecutor(len(workers) or 1)
+    waiting: deque[tuple[Future[list[Prepared]], int]] = deque()
+    ahead_bytes = 0
+    try:
+        while batches or waiting:
+            while batches and (len(waiting) <= len(workers) or ahead_bytes < _AHEAD_BYTES):
+                batch = batches.popleft()
+                size_bytes = sum(job.files.size_bytes for job in batch)
+                waiting.append((threads.submit(run, batch), size_bytes))
+                ahead_bytes += size_bytes
+            future, size_bytes = waiting.popleft()
+            yield from future.result()
+            ahead_bytes -= size_bytes
+    finally:
+        for worker in workers:
+            worker.end()
+        threads.shutdown(wait=True, cancel_futures=True)
+        for worker in workers:
+            worker.close()

@@ -1,0 +1,183 @@
+"""From the files of some compilations to their rows: read, parse, join and derive, make rows."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.ingest.dump.module_text import parse_module_text
+from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.errors import ParseError
+from xlagraph.ingest.files.contents import DumpContents, UnreadableDump, read_dump
+from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.measures.compilation_facts import (
+    CompilationFacts,
+    instruction_names,
+    join_facts,
+)
+from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
+from xlagraph.ingest.rows.compilations import Identity, compilation_rows
+from xlagraph.ingest.rows.counts import RowCounts
+from xlagraph.ingest.summary import Problem, readable
+from xlagraph.runtime.collector import collector_paused
+
+__all__ = ["KnownContents", "prepare"]
+
+_TOGETHER_BYTES: Final = 2**20
+"""Of dumps whose rows are made together: more are no faster, and take memory."""
+_TOGETHER_DUMPS: Final = 50
+_KNOWN_BYTES: Final = 8 * 2**20
+"""Of dumps whose facts are kept for others of the same content."""
+
+
+class KnownContents:
+    """CompilationFacts of contents that were read lately, by digest.
+
+    Hosts of one job and runs of one program compile much the same: of 356 dumps of seven
+    runs, 211 had the content of another. The largest dumps come first, so that those of
+    the same content come close together.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[Outcome, CompilationFacts]] = OrderedDict()
+        self._bytes = 0
+
+    def find(self, sha256: str) -> tuple[Outcome, CompilationFacts] | None:
+        """Return what came of a content; None if it is not known."""
+        found = self._known.get(sha256)
+        if found is not None:
+            self._known.move_to_end(sha256)
+        return found
+
+    def keep(self, sha256: str, outcome: Outcome, facts: CompilationFacts) -> None:
+        """Keep what came of a content, and drop what was longest not asked for."""
+        self._known[sha256] = outcome, facts
+        self._bytes += outcome.bytes_read
+        while self._bytes > _KNOWN_BYTES:
+            _, (dropped, _) = self._known.popitem(last=False)
+            self._bytes -= dropped.bytes_read
+
+
+def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> Prepared:
+    """Prepare some jobs, and write their rows below a folder if there is one.
+
+    Raises `RowsUnwritten`; what is wrong with a dump is in its outcome.
+    """
+    outcomes: list[Outcome] = []
+    counts = RowCounts()
+
+    def batches() -> Iterator[CompilationRows]:
+        for together in batches_of_jobs(jobs, _TOGETHER_BYTES, _TOGETHER_DUMPS):
+            found, rows = _rows_of(together, known)
+            outcomes.extend(found)
+            if rows is not None:
+                counts.add_rows(rows)
+                yield rows
+                del rows  # it may be as large as the next
+
+    files = None
+    if folder is None:
+        for _ in batches():
+            pass
+    else:
+        files = RowFiles.write(folder, batches())
+    return Prepared(tuple(outcomes), counts, files if files and files.digests else None)
+
+
+@collector_paused(has_many=True)
+def _rows_of(
+    jobs: Sequence[Job], known: KnownContents
+) -> tuple[list[Outcome], CompilationRows | None]:
+    found = [_read_and_join(job, known) for job in jobs]
+    compilations = [compilation for _, compilation in found if compilation is not None]
+    return [outcome for outcome, _ in found], (
+        compilation_rows(compilations) if compilations else None
+    )
+
+
+def _read_and_join(
+    job: Job, known: KnownContents
+) -> tuple[Outcome, tuple[Identity, CompilationFacts] | None]:
+    try:
+        contents = read_dump(job.files)
+        sha256 = contents.sha256
+        if sha256 == job.stored_sha256:
+            return Outcome(is_unchanged=True), None
+        found = known.find(sha256)
+        outcome, facts = found or _parse_and_join(job.files, contents)
+        if found is None and not outcome.problems:  # these name files
+            known.keep(sha256, outcome, facts)
+        return outcome, (Identity(job.files, sha256, job.ingested_at, job.tags), facts)
+    except UnreadableDump as error:
+        return Outcome(problems=(error.problem,)), None
+    except ParseError as error:
+        return Outcome(problems=(Problem(error.file, error.line, error.message),)), None
+    except MemoryError:
+        return _left_out(job, "takes more memory than there is"), None
+    except RecursionError:
+        return _left_out(job, "is nested too deep"), None
+
+
+def _left_out(job: Job, message: str) -> Outcome:
+    return Outcome(problems=(Problem(readable(job.files.allocations), None, message),))
+
+
+def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, CompilationFacts]:
+    parts, problems = contents.take_parts()
+    plan = parse_plan(parts)
+    del parts
+    names = instruction_names(plan)
+    module_text = None
+    try:
+        text = contents.take_module_text()
+        module_text = parse_module_text(text, names) if text is not None else None
+        del text
+    except UnreadableDump as error:  # the dump is whole without it
+        problems.append(error.problem._replace(left_out=False))
+    facts = join_facts(plan, module_text, names)
+    missing = _missing(plan, has_module_text=module_text is not None)
+    problems.extend(_missing_companions(files, plan, problems))
+    outcome = Outcome(
+        has_rows=True,
+        problems=tuple(problems),
+        missing=missing,
+        bytes_read=contents.bytes_read,
+        total_bytes=plan.total.bytes if plan.total is not None else None,
+        allocation_bytes=sum(allocation.size_bytes for allocation in plan.allocations),
+    )
+    return outcome, facts
+
+
+def _missing(plan: Plan, *, has_module_text: bool) -> tuple[str, ...]:
+    parts = {
+        "total bytes": plan.total is not None,
+        "used values": plan.used_values is not None,
+        "instruction texts": bool(plan.instructions) or not plan.values,
+        "live ranges": plan.live_ranges is not None,
+        "module text": has_module_text,
+    }
+    return tuple(part for part, is_there in parts.items() if not is_there)
+
+
+def _missing_companions(
+    files: DumpFiles, plan: Plan, named: Sequence[Problem]
+) -> Iterator[Problem]:
+    """Name companions that a split dump should have; older ones are not split.
+
+    A dump without addresses (TensorFlow 2.11, jaxlib 0.4.1 and later) always has a total
+    and live ranges: what its allocation file does not say is in a companion. (Up to
+    jaxlib 0.9 it can also be a file cut between two sections: nothing tells.)
+    """
+    if any(allocation.address is not None for allocation in plan.allocations):
+        return
+    empty = {problem.file for problem in named}
+    for part, is_there, path, ending in (
+        ("total and used values", plan.total is not None, files.values, "buffer-assignment-values"),
+        ("live ranges", plan.live_ranges is not None, files.live_range, "live-range"),
+    ):
+        if not is_there and (path is None or readable(path) not in empty):
+            message = f"has no {part}, nor is {files.stem}-{ending}.txt beside it"
+            yield Problem(readable(files.allocations), None, message, left_out=False)

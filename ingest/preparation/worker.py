@@ -1,0 +1,138 @@
+"""Another process that prepares: it gets batches on its input and answers on its output.
+
+Its rows go into files; what it answers is small. Not a pool of the standard library, for two
+reasons: the start of one imports or copies the caller's main module, which a library must not
+ask for, and when a process of one dies it does not tell over which job: here the dump is named
+and the others are prepared again. A process without a caller ends by itself.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import IO, Final, cast
+
+from xlagraph.graph.errors import GraphError
+from xlagraph.ingest.preparation.job import Job, Outcome, Prepared
+from xlagraph.ingest.preparation.prepare import KnownContents, prepare
+from xlagraph.ingest.rows.counts import RowCounts
+from xlagraph.ingest.summary import Problem, readable
+
+__all__ = ["ENVIRONMENT", "Worker", "serve"]
+
+ENVIRONMENT: Final[Mapping[str, str]] = {
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+}
+"""Of processes that prepare, unless it is set already.
+
+Large pages: of 100 MB, to read and decode took 35 ms in place of 100.
+"""
+
+_SERVE: Final = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from xlagraph.runtime.block_imports import block_imports; block_imports(); "
+    "from xlagraph.ingest.preparation.worker import serve; serve()"
+)
+
+
+class Worker:
+    """A process for one batch at a time, started when needed; ``folder`` takes the rows."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._has_ended = False
+        self._starting = Lock()
+
+    def prepare(self, batch: Sequence[Job]) -> list[Prepared]:
+        """Prepare a batch; of a dump that the process dies of, the outcome says so.
+
+        Raises `GraphError` if the rows could not be written.
+        """
+        answer = self._ask(batch)
+        if isinstance(answer, GraphError):
+            raise answer
+        if answer is not None:
+            return [answer]
+        if len(batch) > 1:  # one of them is to blame: which?
+            return [alone for job in batch for alone in self.prepare([job])]
+        message = "the process that read it has ended"
+        problem = Problem(readable(batch[0].files.allocations), None, message)
+        return [Prepared((Outcome(problems=(problem,)),), RowCounts())]
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        with self._starting:
+            self._has_ended = True
+            if self._process is not None:
+                self._process.kill()
+
+    def close(self) -> None:
+        """Close the pipes of the process, which must have ended and be used by no thread."""
+        if self._process is not None:
+            _close(self._process)
+            self._process.wait()
+
+    def _ask(self, batch: Sequence[Job]) -> Prepared | GraphError | None:
+        """Return the answer of the process; None if it has died."""
+        with self._starting:
+            if self._has_ended:
+                return Prepared((Outcome(),) * len(batch), RowCounts())
+            process = self._process = self._process or _start_process(self._folder)
+        try:
+            pickle.dump(batch, _pipe(process.stdin))
+            _pipe(process.stdin).flush()
+            answer = pickle.load(_pipe(process.stdout))  # noqa: S301 - our own process wrote it
+            return cast("Prepared | GraphError", answer)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self._process = None
+            _close(process)
+            process.wait()
+            return None
+
+
+def _start_process(folder: Path | None) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(  # noqa: S603 - this interpreter, a fixed text
+        [sys.executable, "-P", "-c", _SERVE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**ENVIRONMENT, **os.environ},
+        stderr=subprocess.DEVNULL,  # an error of our own shows where this process prepares
+        start_new_session=True,  # Ctrl-C is for the caller, who then ends this one
+    )
+    for item in (sys.path, folder):
+        pickle.dump(item, _pipe(process.stdin))
+    return process
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise OSError("no pipe")
+    return pipe
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what could not be written any more
+            _pipe(pipe).close()
+
+
+def serve() -> None:
+    """Prepare the batches that come on standard input until it ends."""
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    known = KnownContents()
+    with suppress(EOFError, BrokenPipeError):
+        folder = cast("Path | None", pickle.load(source))  # noqa: S301 - our caller wrote it
+        while True:
+            batch = cast("list[Job]", pickle.load(source))  # noqa: S301 - as above
+            answer: Prepared | GraphError
+            try:
+                answer = prepare(batch, folder, known)
+            except GraphError as error:
+                answer = error
+            pickle.dump(answer, target, protocol=pickle.HIGHEST_PROTOCOL)
+            target.flush()

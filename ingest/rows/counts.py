@@ -1,0 +1,64 @@
+"""How many nodes and relationships some compilations have, what they share counted once."""
+
+from collections import Counter
+from typing import Final, cast
+
+import pyarrow as pa
+
+from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
+
+__all__ = ["RowCounts"]
+
+_ENDS: Final = ("source", "target")
+_IDENTITY: Final = {
+    **{node.label: ("key",) for node in SHARED},
+    **{item.name: _ENDS for item in BETWEEN_SHARED},
+}
+"""Columns by which rows that are shared are known, by table."""
+
+
+class RowCounts:
+    """Counts of rows that are added one after the other."""
+
+    def __init__(self) -> None:
+        self._own: Counter[str] = Counter()
+        self._shared: dict[str, set[tuple[str, ...]]] = {name: set() for name in _IDENTITY}
+
+    def add_rows(self, rows: CompilationRows) -> None:
+        """Count the rows of compilations that were not counted yet."""
+        for name, table in rows.tables.items():
+            if name in _IDENTITY:
+                self._shared[name].update(_cells(table, _IDENTITY[name]))
+            else:
+                self._own[name] += table.num_rows
+
+    def add(self, other: "RowCounts") -> None:
+        """Count what others have counted of other compilations."""
+        self._own += other._own
+        for name, found in self._shared.items():
+            found |= other._shared[name]
+
+    @property
+    def values(self) -> int:
+        """HLO values."""
+        return self._own["Value"]
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all labels."""
+        return sum(self._count(node.label) for node in SCHEMA.nodes)
+
+    @property
+    def relationships(self) -> int:
+        """Relationships of all types."""
+        return sum(self._count(item.name) for item in SCHEMA.relationships)
+
+    def _count(self, name: str) -> int:
+        return len(self._shared[name]) if name in self._shared else self._own[name]
+
+
+def _cells(table: pa.Table, columns: tuple[str, ...]) -> "zip[tuple[str, ...]]":
+    return zip(
+        *(cast("list[str]", table.column(name).to_pylist()) for name in columns), strict=True
+    )

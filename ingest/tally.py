@@ -1,0 +1,113 @@
+"""Counts what an ingest has done so far."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from xlagraph.graph.stored_runs import StoredCompilation
+from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.preparation.job import Outcome
+from xlagraph.ingest.rows.counts import RowCounts
+from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress, readable
+
+__all__ = ["Meter", "Tally"]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has been done."""
+
+    problems: list[Problem]
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    agreeing: int = 0
+    disagreeing: list[Disagreement] = field(default_factory=list)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: RowCounts = field(default_factory=RowCounts)
+    bytes_read: int = 0
+    has_stopped: bool = False
+
+    @property
+    def has_left_out(self) -> bool:
+        """Whether anything is not in the graph that should be."""
+        return any(problem.left_out for problem in self.problems)
+
+    def count(self, dump: DumpFiles, stored: StoredCompilation | None, outcome: Outcome) -> None:
+        """Count what came of one dump."""
+        self.problems.extend(outcome.problems)
+        self.bytes_read += outcome.bytes_read
+        if outcome.is_unchanged and stored is not None:
+            self.count_unchanged(dump, stored)
+        elif outcome.has_rows:
+            (self.added if stored is None else self.updated).append(dump.key)
+            if outcome.missing:
+                self.missing[dump.key] = outcome.missing
+            self._compare_totals(dump.key, outcome.total_bytes, outcome.allocation_bytes)
+
+    def count_unchanged(self, dump: DumpFiles, stored: StoredCompilation) -> None:
+        """Count a dump that the graph holds as it is."""
+        self.unchanged.append(dump.key)
+        self.bytes_read += dump.size_bytes
+        self._compare_totals(dump.key, stored.total_bytes, stored.allocation_bytes)
+
+    def _compare_totals(self, key: str, total_bytes: int | None, allocation_bytes: int) -> None:
+        if total_bytes == allocation_bytes:
+            self.agreeing += 1
+        elif total_bytes is not None:
+            self.disagreeing.append(Disagreement(key, total_bytes, allocation_bytes))
+
+    def summary(
+        self, dumps: Sequence[DumpFiles], seconds: float, *, dry_run: bool
+    ) -> IngestSummary:
+        """Sum up what has been done."""
+        loaded = {*self.added, *self.updated, *self.unchanged}
+        return IngestSummary(
+            runs=tuple(dict.fromkeys(dump.run for dump in dumps if dump.key in loaded)),
+            added=tuple(sorted(self.added)),
+            updated=tuple(sorted(self.updated)),
+            unchanged=tuple(sorted(self.unchanged)),
+            moved=tuple(self.moved),
+            gone=tuple(self.gone),
+            dropped=tuple(self.dropped),
+            problems=tuple(self.problems),
+            agreeing=self.agreeing,
+            disagreeing=tuple(sorted(self.disagreeing)),
+            missing=dict(sorted(self.missing.items())),
+            values=self.rows.values,
+            nodes=self.rows.nodes,
+            relationships=self.rows.relationships,
+            bytes_read=self.bytes_read,
+            seconds=seconds,
+            dry_run=dry_run,
+            stopped=self.has_stopped,
+        )
+
+
+class Meter:
+    """Reports how far an ingest is."""
+
+    def __init__(
+        self, dumps: Sequence[DumpFiles], progress: Callable[[Progress], None] | None
+    ) -> None:
+        self._progress = progress
+        self._bytes_total = sum(dump.size_bytes for dump in dumps)
+        self._compilations_total = len(dumps)
+        self._bytes_done = self._compilations_done = 0
+
+    def advance(self, dump: DumpFiles) -> None:
+        """Count one dump as done."""
+        self._bytes_done += dump.size_bytes
+        self._compilations_done += 1
+        if self._progress is not None:
+            self._progress(
+                Progress(
+                    self._bytes_done,
+                    self._bytes_total,
+                    self._compilations_done,
+                    self._compilations_total,
+                    readable(dump.allocations),
+                )
+            )
