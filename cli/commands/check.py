@@ -12,13 +12,17 @@ from xlagraph.cli.options.limits import Capacity, bytes_limit
 from xlagraph.cli.options.limits import capacity as parse_capacity
 from xlagraph.cli.options.recurring import LimitOption, RowOptions
 from xlagraph.cli.output.destination import first_rows, write_rows
-from xlagraph.cli.output.messages import note, problem
+from xlagraph.cli.output.messages import counted, note, problem
 from xlagraph.queries.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
     from xlagraph.queries.checks.totals import Check
 
+REPLAY_COLUMNS: Final = (
+    *("compilation", "memorySpace", "allocation", "tempBytes", "tempBytesReplayed"),
+    "offsetsEqual",
+)
 COLUMNS: Final = (
     "run", "compilation", "totalBytes", "allocationBytes", "agrees",
     "reservedBytes", "logicalPeakBytes", "physicalPeakBytes",
@@ -52,12 +56,18 @@ def check(
         ),
     ] = None,
     limit: LimitOption = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Pack each temporary block again, as XLA does.")
+    ] = False,
 ) -> None:
     """Compare XLA's totals with the graph's, and both with limits (exit 4 beyond one).
 
     --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity shows
     for every memory space what is reserved, whether it fits, what is missing, and the first
     three things to change.
+
+    --replay tells for each temporary block whether packing it again gives size and offsets of
+    XLA; where it does not, `whatif` is not to be trusted.
 
     Example: xlagraph check baseline --capacity 16GiB
     """
@@ -66,7 +76,8 @@ def check(
     with opened(options) as graph:
         checked = check_graph(graph, names or ())
         code = _check_capacity(graph, names or (), capacity, options) if capacity else ExitCode.DONE
-    if not capacity:
+        code = max(code, _check_replay(graph, names or (), options) if replay else ExitCode.DONE)
+    if not capacity and not replay:
         rows = [(*item[:4], item.agrees, *item[4:]) for item in checked.compilations]
         write_rows(COLUMNS, first_rows(rows, limit, options.format), options)
     code = max(code, _check_limits(checked, max_reserved, max_peak))
@@ -91,6 +102,31 @@ def _check_capacity(
     lacking = [item for item in spaces if item.fits is False]
     write_fit(spaces, first_changes_of(graph, lacking, catalogue()), options)
     return report_lacking(lacking)
+
+
+def _check_replay(graph: "Graph", names: Sequence[str], options: RowOptions) -> ExitCode:
+    from xlagraph.queries.planning.replays import replay_blocks
+
+    blocks = replay_blocks(graph, names)
+    rows = [
+        (
+            *(block.compilation, block.memory_space, block.allocation, block.temp_bytes),
+            *(block.temp_bytes_replayed, block.offsets_equal),
+        )
+        for block in blocks
+    ]
+    write_rows(REPLAY_COLUMNS, rows, options)
+    exact = sum(block.is_exact for block in blocks)
+    note(f"{exact:,} of {counted(len(blocks), 'temporary block')} replay byte for byte")
+    code = ExitCode.DONE
+    for block in blocks:
+        if not block.is_exact and not block.is_packed_by_another_method:
+            code = ExitCode.FAILED
+            problem(
+                f"{block.compilation}: allocation {block.allocation} does not replay;"
+                " what is planned anew for it is not to be trusted"
+            )
+    return code
 
 
 def _check_limits(checked: "Check", max_reserved: int | None, max_peak: int | None) -> ExitCode:

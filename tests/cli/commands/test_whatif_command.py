@@ -8,7 +8,7 @@ import pytest
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 
-RUNS = Path(__file__).parents[2] / "examples" / "runs"
+RUNS = Path(__file__).parents[3] / "examples" / "runs"
 KEYS = (
     *("compilation", "tempBytes", "tempBytesReplayed", "offsetsEqual", "reservedBytes"),
     *("reservedBytesReplanned", "reservedBytesAfter", "reservedBytesAtMost", "tempBytesAfter"),
@@ -66,3 +66,15 @@ def test_a_pattern_without_a_value_is_named(plan):
     ended = plan("--without", "nonesuch")
     assert ended.code == 1
     assert "nonesuch" in ended.err
+
+
+def test_check_says_how_many_temporary_blocks_replay(run, baseline, monkeypatch):
+    monkeypatch.setenv("XLAGRAPH_GRAPH", str(baseline))
+    ended = run("check", "--replay", "--format", "json")
+    assert ended.code == 0
+    blocks = json.loads(ended.out)
+    assert blocks
+    assert all(block["tempBytes"] == block["tempBytesReplayed"] for block in blocks)
+    assert all(block["offsetsEqual"] for block in blocks)
+    count = len(blocks)
+    assert f"{count} of {count} temporary block" in ended.err
