@@ -85,7 +85,7 @@ def _finding(finding: Finding) -> Facts:
         "id": finding.query.id,
         "compilation": finding.compilation,
         "title": finding.advice.title,
-        "measure": finding.advice.measure,
+        "measure": finding.savings.measure,
         "bytes": finding.bytes,
         "share": finding.share,
         "remedies": dict(finding.advice.remedies),

@@ -93,7 +93,7 @@ def _advice(diagnosis: Diagnosis) -> Iterable[str]:
         )
         yield (
             f"<li><b>{_text(finding.advice.title)}</b>: {human_bytes(finding.bytes)},"
-            f" {share_text(finding.share)} ({_text(finding.advice.measure)})."
+            f" {share_text(finding.share)} ({_text(finding.savings.measure)})."
             f" {_text(remedies)}</li>"
         )
     yield "</ul>"

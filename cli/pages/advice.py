@@ -30,7 +30,7 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
     for number, finding in enumerate(diagnosis.findings, start=1):
         _write_finding(number, finding, diagnosis, format_, stream)
     _write_line(
-        "At stake is not saved: findings overlap, and XLA plans anew after each change.",
+        "Planned anew as XLA does, each change alone: findings overlap, their bytes do not add up.",
         stream,
         space=True,
     )
@@ -48,12 +48,14 @@ def _write_finding(
     number: int, finding: "Finding", diagnosis: "Diagnosis", format_: Format, stream: TextIO
 ) -> None:
     is_md = format_ is Format.MD
-    whole = WHOLES[finding.advice.measure]
-    title = f"{number}. {finding.advice.title}: {human_bytes(finding.bytes)} at stake"
+    whole = WHOLES[finding.savings.measure]
+    title = f"{number}. {finding.advice.title}: {_savings(finding)}"
     title += f", {finding.share:.1%} of {whole}"
     _write_line(f"### {title}" if is_md else title, stream, space=True)
     if len(diagnosis.compilations) > 1:
         _write_line(f"in {_plain(finding.compilation, format_)}", stream, space=is_md)
+    if finding.savings.doubt is not None:
+        _write_line(f"Not certain: {finding.savings.doubt}.", stream, space=is_md)
     stream.write("\n")
     rows = [[row[name] for name in finding.evidence_columns] for row in finding.rows[:SHOWN]]
     WRITERS[format_](finding.evidence_columns, rows, stream)
@@ -69,6 +71,14 @@ def _write_finding(
         words += ["--memory-space", str(diagnosis.memory_space)]
     command = shlex.join(words)
     _write_line(f"- **Shown by**: `{command}`" if is_md else f"Shown by:    {command}", stream)
+
+
+def _savings(finding: "Finding") -> str:
+    savings = finding.savings
+    if savings.at_most is not None and savings.at_most != savings.bytes:
+        return f"saves {human_bytes(savings.bytes)} to {human_bytes(savings.at_most)}"
+    word = "saves" if savings.doubt is None else "up to"
+    return f"{word} {human_bytes(savings.bytes)}"
 
 
 def _plain(name: str, format_: Format) -> str:

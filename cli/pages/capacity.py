@@ -100,7 +100,7 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
         (
             item.advice.title,
             item.bytes,
-            f"{share_text(item.share)} of {WHOLES[item.advice.measure]}",
+            f"{share_text(item.share)} of {WHOLES[item.savings.measure]}",
             item.query.id,
         )
         for item in findings

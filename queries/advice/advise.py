@@ -1,7 +1,8 @@
 """A diagnosis: what the catalogue finds fault with, ranked by potential savings.
 
 A finding is declared in the header of its query (`@advice`): this module asks every such
-query of a compilation, adds up the potential savings of its rows, and keeps what is large enough.
+query of a compilation, plans the memory anew with its rows changed (`@change`), and keeps what
+saves enough. Findings whose effect the plan cannot tell come last.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Final, cast
 
 from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.advice.planned_savings import PotentialSavings, potential_savings
 from xlagraph.queries.advice.potential_savings import rows_with_savings
 from xlagraph.queries.catalogue.declarations import Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
+from xlagraph.queries.planning.savings import Planner
 from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
 
@@ -41,6 +44,10 @@ class Diagnosed:
     peak_bytes: int | None
     """Physical; None where the dump has no live ranges."""
 
+    def whole(self, measure: str) -> int:
+        """Return what bytes of a measure are a share of: what is reserved, or the peak."""
+        return self.reserved_bytes if measure == "reserved" else self.peak_bytes or 0
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -50,12 +57,16 @@ class Finding:
     query: Query
     """The query that shows it."""
     advice: Advice
-    bytes: int
-    """Potential savings. Findings overlap: they do not add up."""
+    savings: PotentialSavings
     share: float
-    """Of what is reserved, or of the peak, as `advice.measure` says; 0 to 1."""
+    """Of what is reserved, or of the peak, as `savings.measure` says; 0 to 1."""
     rows: tuple[Mapping[str, Cell], ...]
     """The rows with potential savings, most first, with all columns of the query."""
+
+    @property
+    def bytes(self) -> int:
+        """Potential savings, the least of a range. Findings overlap: they do not add up."""
+        return self.savings.bytes
 
     @property
     def evidence_columns(self) -> tuple[str, ...]:
@@ -76,7 +87,7 @@ class Diagnosis:
     compilations: tuple[Diagnosed, ...]
     """Those that were looked at, most reserved first."""
     findings: tuple[Finding, ...]
-    """Most bytes first; none is a good answer."""
+    """Those whose effect is known before others, most bytes first; none is a good answer."""
     notes: tuple[str, ...]
     """Which compilation was chosen, which were left out, what the dumps lack."""
 
@@ -128,7 +139,7 @@ def advise(
         found, lacking = _diagnose(graph, item, memory_space, queries)
         findings += found
         notes += [f"{item.compilation}: {text}" if selection.is_run else text for text in lacking]
-    findings.sort(key=lambda finding: (-finding.bytes, finding.compilation, finding.query.id))
+    findings.sort(key=_rank)
     return Diagnosis(
         selection.name,
         selection.is_run,
@@ -137,6 +148,11 @@ def advise(
         tuple(findings),
         tuple(notes),
     )
+
+
+def _rank(finding: Finding) -> tuple[bool, int, str, str]:
+    is_doubtful = finding.savings.doubt is not None
+    return is_doubtful, -finding.bytes, finding.compilation, finding.query.id
 
 
 def _selected(graph: Graph, name: str | None) -> tuple[Selection, list[str]]:
@@ -165,6 +181,7 @@ def _diagnose(
 ) -> tuple[list[Finding], list[str]]:
     findings: list[Finding] = []
     notes: dict[str, None] = {}
+    planner = Planner(graph, diagnosed.compilation, memory_space)
     for query in catalogue.values():
         if query.advice is None:
             continue
@@ -179,7 +196,7 @@ def _diagnose(
         )
         notes |= dict.fromkeys(answer.notes)
         rows = answer.result.mappings()
-        findings += _finding(query, query.advice, rows, diagnosed, memory_space)
+        findings += _finding(query, query.advice, rows, diagnosed, planner)
     return findings, list(notes)
 
 
@@ -188,10 +205,20 @@ def _finding(
     advice: Advice,
     rows: Sequence[Mapping[str, Cell]],
     diagnosed: Diagnosed,
-    memory_space: int,
+    planner: Planner,
 ) -> Iterator[Finding]:
-    whole = diagnosed.reserved_bytes if advice.measure == "reserved" else diagnosed.peak_bytes
-    saving = rows_with_savings(rows, advice, memory_space)
-    bytes_ = sum(cast("int", row[advice.column]) for row in saving)
-    if whole and bytes_ >= max(LEAST_BYTES, LEAST_SHARE * whole):
-        yield Finding(diagnosed.compilation, query, advice, bytes_, bytes_ / whole, tuple(saving))
+    saving = rows_with_savings(rows, advice, planner.memory_space)
+    if not _is_enough(sum(cast("int", row[advice.column]) for row in saving), diagnosed, advice):
+        return
+    savings = potential_savings(saving, advice, planner)
+    whole = diagnosed.whole(savings.measure)
+    most = max(savings.bytes, savings.at_most or 0)
+    if whole and most >= max(LEAST_BYTES, LEAST_SHARE * whole):
+        yield Finding(
+            diagnosed.compilation, query, advice, savings, savings.bytes / whole, tuple(saving)
+        )
+
+
+def _is_enough(size_bytes: int, diagnosed: Diagnosed, advice: Advice) -> bool:
+    whole = diagnosed.whole(advice.measure)
+    return bool(whole) and size_bytes >= max(LEAST_BYTES, LEAST_SHARE * whole)

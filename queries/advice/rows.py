@@ -8,6 +8,7 @@ from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 COLUMNS: Final = (
     "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
+    "bytesAtMost", "doubt",
 )  # fmt: skip
 
 
@@ -23,12 +24,14 @@ def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
             finding.compilation,
             finding.advice.title,
             finding.query.id,
-            finding.advice.measure,
+            finding.savings.measure,
             finding.bytes,
             finding.share,
             len(finding.rows),
             [{name: row[name] for name in finding.evidence_columns} for row in finding.rows],
             *(finding.advice.remedies[framework] for framework in FRAMEWORKS),
+            finding.savings.at_most,
+            finding.savings.doubt,
         )
         for finding in diagnosis.findings
     ]

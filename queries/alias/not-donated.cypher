@@ -35,6 +35,7 @@
 //           another place once the output lies in the input: savedBytes leaves them out, but not
 //           what is updated in place until it is the output.
 // @advice   savedBytes reserved Inputs could be donated to outputs
+// @change   donate
 // @evidence parameterNumber shapeIndex value shape lastUse
 // @once     shape freeInSpace
 // @remedy   jax         Donate the arguments that the caller does not need afterwards:

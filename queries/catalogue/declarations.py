@@ -115,6 +115,21 @@ class Column:
         return counts_bytes(self.name)
 
 
+class ChangeKind(StrEnum):
+    """What the change that a finding asks for does to the values of its rows."""
+
+    DONATE = "donate"
+    """They are parameters, and are donated."""
+    WITHOUT = "without"
+    """They do not exist."""
+    HALF = "half"
+    """They take half of their bytes: a type of half the width."""
+    DENSE = "dense"
+    """They take their dense bytes: no padding."""
+    RECOMPUTE = "recompute"
+    """They are made again where they are read backward."""
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """What a query finds fault with, and what to do about it."""
@@ -131,6 +146,8 @@ class Advice:
     says, and each place is taken once; None where every row counts."""
     remedies: Mapping[str, str]
     """What to change, by framework."""
+    change: ChangeKind | None = None
+    """What the plan made anew is asked; None where it cannot tell the effect."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@
     // @measure  physical
     // @note     A decision that a reader of the rows should know.
     // @advice   physicalBytes physical  Large values are live at the peak
+    // @change   without       what becomes of the values of its rows (`ChangeKind`)
     // @evidence value shape   columns that show it, besides the savings
     // @remedy   jax         what to change in JAX; so for tensorflow and pytorch
     // @status   stable
@@ -30,6 +31,7 @@ from xlagraph.queries.catalogue.declarations import (
     FRAMEWORKS,
     MEASURES,
     Advice,
+    ChangeKind,
     Column,
     ColumnType,
     Header,
@@ -77,7 +79,16 @@ def parse_header(text: str, file: str) -> Header:
                 f" found '{declaration.word}'"
             )
         by_word[declaration.word].append(declaration)
-    for word in ("@kind", "@answers", "@measure", "@status", "@advice", "@evidence", "@once"):
+    for word in (
+        "@kind",
+        "@answers",
+        "@measure",
+        "@status",
+        "@advice",
+        "@evidence",
+        "@once",
+        "@change",
+    ):
         if len(by_word[word]) > 1:
             raise CatalogueError(f"{file}:{by_word[word][1].line}: {word} stands twice; keep one")
     parameters = _bounded(
@@ -128,7 +139,7 @@ class _Declaration(NamedTuple):
 
 _WORDS: Final = (
     "@kind", "@answers", "@param", "@bounds", "@column", "@measure", "@note", "@advice",
-    "@evidence", "@once", "@remedy", "@status",
+    "@evidence", "@once", "@change", "@remedy", "@status",
 )  # fmt: skip
 
 # limit       INTEGER = 20    rows to return
@@ -288,7 +299,7 @@ def _advice(
     file: str,
 ) -> Advice | None:
     if not by_word["@advice"]:
-        for word in ("@remedy", "@evidence", "@once"):
+        for word in ("@remedy", "@evidence", "@once", "@change"):
             if by_word[word]:
                 raise CatalogueError(
                     f"{file}:{by_word[word][0].line}: a {word} without @advice; name the potential"
@@ -320,7 +331,21 @@ def _advice(
         evidence=_columns_named(by_word["@evidence"], columns, file),
         once=(once[0], once[1]) if once else None,
         remedies=_remedies(by_word["@remedy"], declaration, file),
+        change=_change(by_word["@change"], file),
     )
+
+
+def _change(declarations: Sequence[_Declaration], file: str) -> ChangeKind | None:
+    if not declarations:
+        return None
+    try:
+        return ChangeKind(declarations[0].rest)
+    except ValueError:
+        kinds = ", ".join(ChangeKind)
+        raise CatalogueError(
+            f"{file}:{declarations[0].line}: expected one of {kinds},"
+            f" found '{declarations[0].rest}'"
+        ) from None
 
 
 def _columns_named(

@@ -32,6 +32,7 @@
 // @note     Fusions and copies without an op name go by what they are made of.
 // @note     Parameters, constants, and what leaves the program are left out.
 // @advice   keptBytes physical Activations are kept for the backward pass
+// @change   recompute
 // @evidence value shape liveFrom neededAt ofCheckpoint attributedOpName userFile userLine
 // @remedy   jax         Compute them again instead: wrap the layer in jax.checkpoint, with
 //           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or

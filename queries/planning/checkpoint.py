@@ -18,7 +18,7 @@ from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.compiled import Compiled
 from xlagraph.queries.planning.patterns import in_scope
 
-__all__ = ["Checkpoint", "checkpoint"]
+__all__ = ["Checkpoint", "checkpoint", "made_again"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +36,43 @@ def checkpoint(compiled: Compiled, program: Program, scope: str) -> Checkpoint:
     made = [value for value in program.values if _is_forward(compiled, value, scope)]
     if not made:
         raise NoSuchName(f"no value is made forward in a scope that is called '{scope}'", ())
+    inner = {value.value_id for value in made}
+    dropped = set()
+    for value in made:
+        _, forward = _readers(compiled, program, value)
+        if all(reader.value_id in inner for reader in forward):
+            dropped.add(value.value_id)
+    found = made_again(compiled, program, dropped)
+    if not found.freed:
+        raise NoSuchName(f"nothing that '{scope}' makes is kept for the backward pass", ())
+    return found
+
+
+def made_again(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
+    """Keep none of these values for the backward pass."""
+    made = [program.by_id[value_id] for value_id in sorted(value_ids) if value_id in program.by_id]
     stacks = _stacks(compiled, program, made)
     kept_until: dict[int, int] = {}
     again: list[Value] = []
-    unused_id = max(program.by_id) + 1
+    unused_id = max(program.by_id, default=0) + 1
     for value in made:
         if value.buffer_set in stacks or value.is_stored or value.is_table or value.lives_out:
             continue
         backward, forward = _readers(compiled, program, value)
-        is_shared = any(not _is_forward(compiled, reader, scope) for reader in forward)
-        if not backward or is_shared:
+        if not backward:
             continue
         kept_until[value.value_id] = max((reader.first for reader in forward), default=value.first)
-        first = min(reader.first for reader in backward)
         again.append(
             value._replace(
                 value_id=unused_id + len(again),
                 buffer_set=unused_id + len(again),
-                first=first,
-                last=max(first, max(reader.first for reader in backward)),
+                first=min(reader.first for reader in backward),
+                last=max(reader.first for reader in backward),
             )
         )
-    if not kept_until and not stacks:
-        raise NoSuchName(f"nothing that '{scope}' makes is kept for the backward pass", ())
     gone = {value.value_id for value in program.values if value.buffer_set in stacks}
     least = without(cut(program, kept_until), gone)
-    carry = _smallest_stack(program, stacks)
-    most = without(cut(program, kept_until), gone - carry)
+    most = without(cut(program, kept_until), gone - _smallest_stack(program, stacks))
     most = replace(most, values=(*most.values, *again))
     return Checkpoint(least, most, len(kept_until) + len(stacks))
 
@@ -90,7 +100,9 @@ def _readers(compiled: Compiled, program: Program, value: Value) -> tuple[list[V
 def _stacks(compiled: Compiled, program: Program, made: Collection[Value]) -> set[int]:
     """Return the buffer sets that a forward loop of the scope fills for a backward one."""
     found = set()
-    for name in {value.buffer_set for value in made if not value.is_in_entry}:
+    for name in {value.buffer_set for value in made}:
+        if len(program.sets[name]) == 1:
+            continue
         members = program.sets[name]
         if any(value.lives_out or value.is_stored for value in members):
             continue

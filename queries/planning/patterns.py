@@ -57,7 +57,13 @@ def in_scope(scope: str, op_name: str) -> bool:
     wanted = _parts(scope)
     parts = _parts(op_name)
     width = len(wanted)
-    return any(parts[at : at + width] == wanted for at in range(len(parts) - width + 1))
+    return any(
+        all(map(_is_part, parts[at : at + width], wanted)) for at in range(len(parts) - width + 1)
+    )
+
+
+def _is_part(part: str, wanted: str) -> bool:
+    return part == wanted or fnmatchcase(part, wanted)
 
 
 @lru_cache(maxsize=1 << 14)

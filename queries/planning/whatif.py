@@ -19,6 +19,7 @@ from xlagraph.queries.planning.patterns import matching
 from xlagraph.queries.selection.compilations import find_compilation
 
 __all__ = [
+    "KNOWING_SCHEDULE",
     "Changes",
     "DonatedParameter",
     "Holder",
@@ -29,7 +30,8 @@ __all__ = [
 ]
 
 _HOLDERS: Final = 10
-_GPUS: Final = ("gpu", "rocm")
+KNOWING_SCHEDULE: Final = ("gpu", "rocm")
+"""Platforms whose compiler drops copies once the schedule is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,7 @@ def _donation(
         return None, ()
     pairs, unpaired = donors(compiled, {each.value_id for each in _named(compiled, names)})
     left = [pair for pair in pairs if {pair.parameter, pair.output} <= program.by_id.keys()]
-    donation = donate(program, left, knows_schedule=compiled.platform in _GPUS)
+    donation = donate(program, left, knows_schedule=compiled.platform in KNOWING_SCHEDULE)
     outcomes = [
         *((pair, "in place") for pair in donation.in_place),
         *((pair, "copied first") for pair in donation.copied),

@@ -28,6 +28,7 @@
 // @note     Tuple tables are left out, and shapes without a bound: they have no dense size.
 // @note     Values that overwrite one another in place pad the same bytes; each has its row.
 // @advice   peakPaddingBytes physical Padding fills the peak
+// @change   dense
 // @evidence value shape layout ratio opName sourceFile sourceLine
 // @remedy   jax         Give the minor-most dimensions sizes that the tiles divide (on TPU 8 × 128
 //           for 32-bit types): transpose, reshape or merge the narrow ones, and keep arrays like

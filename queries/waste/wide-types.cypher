@@ -23,6 +23,7 @@
 //           take away; null for what enters, leaves or is constant, and where it is not live then
 // @measure  assigned, physical
 // @advice   halfBytes physical Intermediate values at the peak are of a wide type
+// @change   half
 // @evidence value dtype shape opName sourceFile sourceLine
 // @remedy   jax         If the numerics allow, compute in half the width: x.astype(jnp.bfloat16),
 //           a module's dtype=jnp.bfloat16 (parameters can stay f32); for f64 and s64 leave

@@ -112,6 +112,7 @@ def test_a_name_that_names_nothing_is_refused_with_what_is_near(graph):
         ("jit(f)/layer_0", "jit(f)/jvp(layer_0)/dot", True),
         ("layer_0", "jit(f)/layer_01/dot", False),
         ("f", "jit(f)/dot", False),
+        ("layer_*/dot", "jit(f)/jvp(layer_0)/dot", True),
     ],
 )
 def test_a_scope_is_named_by_its_parts_without_transformations(scope, op_name, expected):

@@ -34,9 +34,9 @@ def steps(
     with open_graph(folder / "graph.lbug", create=True) as graph:
         ingest(graph, folder / "runs", jobs=1)
         if request.param == "corpus":
-            yield Steps(graph, ("donated",), 0.15)
+            yield Steps(graph, ("donated",))
         else:
-            yield Steps(graph, ("donated", "remat"), 0.1)
+            yield Steps(graph, ("donated", "remat"))
 
 
 def potential_savings(graph: Graph, run: str) -> dict[str, int]:
@@ -47,7 +47,7 @@ def test_what_donation_would_save_is_near_what_it_saved(steps: Steps):
     reserved = {item.run: item.reserved_bytes for item in check(steps.graph).compilations}
     saved = reserved["baseline"] - reserved["donated"]
     found = potential_savings(steps.graph, "baseline")["alias/not-donated"]
-    assert found == pytest.approx(saved, rel=steps.tolerance)
+    assert found == pytest.approx(saved, abs=0.015 * reserved["baseline"])
 
 
 def test_who_donates_is_not_told_to(steps: Steps):
@@ -57,5 +57,5 @@ def test_who_donates_is_not_told_to(steps: Steps):
 
 def test_only_who_keeps_activations_is_told_to_compute_them_again(steps: Steps):
     kept = potential_savings(steps.graph, "baseline")["lifetime/kept-for-backward"]
-    assert kept > 40 * 2**20
+    assert kept > 25 * 2**20
     assert "lifetime/kept-for-backward" not in potential_savings(steps.graph, "remat")

@@ -1,0 +1,186 @@
+"""Small programs, each with a change, to hold what is promised against what comes of it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+Shape = jax.ShapeDtypeStruct
+Arrays = Any
+"""A tree of arrays, or of shapes."""
+F32: Final = jnp.float32
+BF16: Final = jnp.bfloat16
+
+
+class Program(NamedTuple):
+    """A function to compile, with the shapes of its arguments."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    donate: tuple[int, ...] = ()
+
+
+class Change(NamedTuple):
+    """A program, and the same one with a single change."""
+
+    before: Program
+    after: Program
+
+
+def layers(count: int, width: int, dtype: type = F32) -> list[tuple[Shape, Shape]]:
+    """Return the shapes of the weights of a perceptron."""
+    return [(Shape((width, width), dtype), Shape((width,), dtype)) for _ in range(count)]
+
+
+def layer(x: Array, weights: tuple[Array, Array]) -> Array:
+    """Return what a layer makes of its input."""
+    matrix, bias = weights
+    return jax.nn.gelu(x @ matrix + bias)
+
+
+def loss(
+    params: Arrays, x: Array, y: Array, wrap: Callable[..., Any] = lambda function: function
+) -> Array:
+    """Return the loss of a perceptron whose layers are wrapped one by one."""
+    for number, weights in enumerate(params):
+        with jax.named_scope(f"layer_{number}"):
+            x = wrap(layer)(x, weights)
+    return jnp.mean((x - y) ** 2)
+
+
+def scanned_loss(
+    params: Arrays, x: Array, y: Array, wrap: Callable[..., Any] = lambda function: function
+) -> Array:
+    """Return the loss of a perceptron whose layers are stacked and run in a loop."""
+
+    def step(x: Array, weights: tuple[Array, Array]) -> tuple[Array, None]:
+        return wrap(layer)(x, weights), None
+
+    x, _ = lax.scan(step, x, params)
+    return jnp.mean((x - y) ** 2)
+
+
+def sgd(loss_function: Callable[..., Array], params: Arrays, x: Array, y: Array) -> Arrays:
+    """Return the weights after a step down the gradient."""
+    gradients = jax.grad(loss_function)(params, x, y)
+    return jax.tree.map(lambda one, other: (one - 0.1 * other).astype(one.dtype), params, gradients)
+
+
+def adam(params: Arrays, state: Arrays, x: Array, y: Array) -> Arrays:
+    """Return weights and state after a step of Adam."""
+    first, second = state
+    gradients = jax.grad(loss)(params, x, y)
+    first = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * new, first, gradients)
+    second = jax.tree.map(lambda old, new: 0.99 * old + 0.01 * new * new, second, gradients)
+    params = jax.tree.map(
+        lambda one, m, v: one - 1e-3 * m / (jnp.sqrt(v) + 1e-8), params, first, second
+    )
+    return params, (first, second)
+
+
+def decode(cache: Arrays, x: Array, position: Array) -> Arrays:
+    """Return the cache with one more token, and what attention makes of it."""
+    cache = lax.dynamic_update_slice(cache, x[:, None], (0, position, 0))
+    weights = jax.nn.softmax(jnp.einsum("bd,btd->bt", x, cache))
+    return cache, jnp.einsum("bt,btd->bd", weights, cache)
+
+
+def generate(cache: Arrays, x: Array) -> Arrays:
+    """Decode a hundred tokens in a loop."""
+
+    def step(state: Arrays) -> Arrays:
+        position, cache, x = state
+        cache, x = decode(cache, x, position)
+        return position + 1, cache, x
+
+    return lax.while_loop(lambda state: state[0] < 100, step, (0, cache, x))
+
+
+def narrowed(x: Array) -> Array:
+    """Return a narrower result: nothing that a wide input could be written over by."""
+    return (x * 2).astype(BF16)
+
+
+def perceptron(count: int, width: int, batch: int, dtype: type = F32) -> tuple[Any, Shape, Shape]:
+    """Return shapes of weights, input and target."""
+    data = Shape((batch, width), dtype)
+    return layers(count, width, dtype), data, data
+
+
+def stacked(count: int, width: int, batch: int) -> tuple[Any, Shape, Shape]:
+    """Return shapes of stacked weights, input and target."""
+    data = Shape((batch, width), F32)
+    return (Shape((count, width, width), F32), Shape((count, width), F32)), data, data
+
+
+def replicated_and_sharded() -> Change:
+    """Activations that every device holds whole, and the same ones sharded over the batch."""
+    mesh = Mesh(jax.devices(), ("data",))
+    whole = NamedSharding(mesh, PartitionSpec())
+    split = NamedSharding(mesh, PartitionSpec("data"))
+
+    def arguments(data: NamedSharding) -> tuple[Any, ...]:
+        weights = [
+            tuple(Shape(each.shape, F32, sharding=whole) for each in pair)
+            for pair in layers(4, 128)
+        ]
+        batch = Shape((1024, 128), F32, sharding=data)
+        return weights, batch, batch
+
+    step = partial(sgd, loss)
+    return Change(Program(step, arguments(whole)), Program(step, arguments(split)))
+
+
+def changes() -> dict[str, Change]:
+    """Return all changes by name."""
+    step = partial(sgd, loss)
+    wide_batch = perceptron(6, 128, 512)
+    weights, x, y = perceptron(4, 256, 64)
+    state = (weights, (weights, weights), x, y)
+    cache = Shape((4, 256, 128), F32)
+    token = Shape((4, 128), F32)
+    plain = Program(step, wide_batch)
+    loop = Program(partial(sgd, scanned_loss), stacked(12, 128, 512))
+
+    def checkpointed(policy: Callable[..., bool]) -> Callable[..., Any]:
+        return partial(jax.checkpoint, policy=policy)
+
+    policies = jax.checkpoint_policies
+
+    def with_policy(
+        loss_function: Callable[..., Array], program: Program, policy: Callable[..., bool]
+    ) -> Program:
+        wrapped = partial(loss_function, wrap=checkpointed(policy))
+        return program._replace(function=partial(sgd, wrapped))
+
+    return {
+        "donate_all": Change(Program(adam, state), Program(adam, state, donate=(0, 1))),
+        "donate_weights": Change(Program(adam, state), Program(adam, state, donate=(0,))),
+        "donate_state": Change(Program(adam, state), Program(adam, state, donate=(1,))),
+        "donate_sgd": Change(plain, plain._replace(donate=(0,))),
+        "donate_wrong_type": Change(
+            Program(narrowed, (Shape((512, 512), F32),)),
+            Program(narrowed, (Shape((512, 512), F32),), donate=(0,)),
+        ),
+        "donate_cache": Change(
+            Program(decode, (cache, token, Shape((), jnp.int32))),
+            Program(decode, (cache, token, Shape((), jnp.int32)), donate=(0,)),
+        ),
+        "donate_loop": Change(
+            Program(generate, (cache, token)), Program(generate, (cache, token), donate=(0,))
+        ),
+        "checkpoint_all": Change(plain, with_policy(loss, plain, policies.nothing_saveable)),
+        "checkpoint_dots": Change(plain, with_policy(loss, plain, policies.dots_saveable)),
+        "checkpoint_scan": Change(loop, with_policy(scanned_loss, loop, policies.nothing_saveable)),
+        "checkpoint_scan_dots": Change(
+            loop, with_policy(scanned_loss, loop, policies.dots_saveable)
+        ),
+        "bf16": Change(plain, Program(step, perceptron(6, 128, 512, BF16))),
+        "half_batch": Change(plain, Program(step, perceptron(6, 128, 256))),
+        "scan_over_layers": Change(Program(step, perceptron(12, 128, 512)), loop),
+        "sharding": replicated_and_sharded(),
+    }

@@ -1,0 +1,122 @@
+"""What is promised of a change against what came of it: the programs of examples/changes.
+
+A promise of more than twice what came of it, or of less than half, is a fault, unless the
+finding says that it cannot tell. Donation is held to 1.5 % of what is reserved.
+"""
+
+import tarfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import advise, whatif
+
+ARCHIVE = Path(__file__).parents[2] / "examples" / "changes" / "dumps.tar.xz"
+KEY = "{}/module_0000.jit_{}.cpu_after_optimizations"
+WEIGHTS, STATE = range(8), range(8, 24)  # parameters of the step of Adam
+DONATIONS = {
+    "donate_all": ["all"],
+    "donate_weights": [str(number) for number in WEIGHTS],
+    "donate_state": [str(number) for number in STATE],
+    "donate_sgd": ["all"],
+    "donate_wrong_type": ["all"],
+    "donate_cache": ["all"],
+    "donate_loop": ["all"],
+}
+FINDINGS = {
+    "donate_all": "alias/not-donated",
+    "donate_sgd": "alias/not-donated",
+    "donate_cache": "alias/not-donated",
+    "donate_loop": "alias/not-donated",
+    "checkpoint_all": "lifetime/kept-for-backward",
+    "checkpoint_dots": "lifetime/kept-for-backward",
+    "checkpoint_scan": "lifetime/kept-for-backward",
+    "checkpoint_scan_dots": "lifetime/kept-for-backward",
+    "bf16": "waste/wide-types",
+}
+SHRUNK = {"half_batch": 2, "sharding": 8}
+"""The activations are so much smaller."""
+
+
+class Promise(NamedTuple):
+    least: int
+    most: int
+    doubt: str | None
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("changes")
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(folder / "runs", filter="data")
+    with open_graph(folder / "g.lbug", create=True) as graph:
+        ingest(graph, folder / "runs", jobs=1)
+        yield graph
+
+
+def reserved(graph, side, name):
+    found = whatif(graph, KEY.format(side, name))
+    assert found.is_exact
+    return found.reserved_bytes
+
+
+@pytest.fixture(scope="module")
+def findings(graph):
+    """The findings about each program before its change."""
+    return {name: advise(graph, KEY.format("before", name)).findings for name in FINDINGS}
+
+
+def promised(findings, name):
+    """Return what the finding about a change promises; None if advice has no such finding."""
+    for finding in findings[name]:
+        if finding.query.id == FINDINGS[name]:
+            savings = finding.savings
+            most = savings.bytes if savings.at_most is None else savings.at_most
+            return Promise(savings.bytes, most, savings.doubt)
+    return None
+
+
+def test_there_are_a_dozen_changes(graph):
+    names = {key.partition(".jit_")[2].partition(".")[0] for key in keys(graph)}
+    assert len(names) >= 12
+    assert names >= {*DONATIONS, *FINDINGS, *SHRUNK, "scan_over_layers"}
+
+
+def keys(graph):
+    return [str(key) for (key,) in graph.query("MATCH (c:Compilation) RETURN c.key AS key").rows]
+
+
+@pytest.mark.parametrize("name", DONATIONS)
+def test_donation_is_foretold_within_a_hair(graph, name):
+    before, after = (reserved(graph, side, name) for side in ("before", "after"))
+    found = whatif(graph, KEY.format("before", name), donate=DONATIONS[name])
+    print(f"{name}: promised {found.saved_bytes:,}, came {before - after:,}")
+    assert found.reserved_bytes_after == pytest.approx(after, rel=0.015)
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_a_finding_comes_true_or_says_that_it_cannot_tell(graph, findings, name):
+    came = reserved(graph, "before", name) - reserved(graph, "after", name)
+    promise = promised(findings, name)
+    print(f"{name}: promised {promise}, came {came:,}")
+    if promise is None:
+        assert came < 0.1 * reserved(graph, "before", name), "a change that helps is not advised"
+    elif promise.doubt is None:
+        assert promise.least / 2 <= came <= promise.most * 2
+
+
+def test_findings_that_cannot_tell_come_last(findings):
+    for found in findings.values():
+        doubts = [finding.savings.doubt is not None for finding in found]
+        assert doubts == sorted(doubts)
+
+
+@pytest.mark.parametrize("name", SHRUNK)
+def test_smaller_activations_are_foretold(graph, name):
+    came = reserved(graph, "before", name) - reserved(graph, "after", name)
+    found = whatif(graph, KEY.format("before", name), shrink={"layer_*": SHRUNK[name]})
+    print(f"{name}: promised {found.saved_bytes:,}, came {came:,}")
+    assert found.saved_bytes / 2 <= came <= found.saved_bytes * 2
