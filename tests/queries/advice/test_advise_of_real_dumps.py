@@ -16,8 +16,6 @@ class Steps(NamedTuple):
 
     graph: Graph
     donating: tuple[str, ...]
-    tolerance: float
-    """How far what donation saved lies from what it would save: XLA plans anew."""
 
 
 @pytest.fixture(scope="module", params=["corpus", "shared_dumps"])
