@@ -46,7 +46,8 @@ MAY_IMPORT = {
     "queries/runner": "graph queries queries/catalogue queries/lint queries/selection",
     "queries/checks": "graph queries/advice queries/catalogue queries/selection",
     "queries/comparison": "graph queries queries/catalogue queries/selection",
-    "queries/advice": "graph queries/catalogue queries/planning queries/runner queries/selection",
+    "queries/advice": "graph queries queries/catalogue queries/planning queries/runner "
+    "queries/selection",
     "queries/story": "graph queries/selection",
     "queries/pictures": "graph queries queries/catalogue",
     "queries/planning": "runtime graph plan queries queries/selection",
