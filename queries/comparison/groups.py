@@ -42,6 +42,7 @@ class By(StrEnum):
     OP = "op"
     LINE = "line"
     CALLER = "caller"
+    STACK = "stack"
     OPCODE = "opcode"
     SCOPE = "scope"
     SHAPE = "shape"

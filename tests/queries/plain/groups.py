@@ -39,6 +39,18 @@ SHAPE = Group("shape", lambda _, item: (item.shape,))
 CALLER = Group("userFile userLine userFunction", lambda dump, item: dump.belonging(item).user)
 
 
+def _stack(dump: PlainDump, item: PlainValue) -> Row:
+    belongs = dump.belonging(item)
+    if not belongs.frame:
+        return (*belongs.source, None, None, None, None)
+    *callers, (file, line, function, _) = dump.module.stack(belongs.frame)
+    caller_file, caller_line, caller, _ = callers[-1] if callers else (None,) * 4
+    return file, line, function, caller_file, caller_line, caller
+
+
+STACK = Group("file line function callerFile callerLine caller", _stack)
+
+
 def over_generations(op_name: str | None) -> str | None:
     """Leave out what older JAX puts between the function and its ops."""
     return None if op_name is None else op_name.replace("/jit(main)", "")

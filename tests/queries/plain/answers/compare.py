@@ -12,6 +12,7 @@ from tests.queries.plain.groups import (
     LINE,
     OPCODE,
     SHAPE,
+    STACK,
     Group,
     over_generations,
 )
@@ -128,6 +129,7 @@ def _grouped_by(group: Group) -> PlainAnswer:
 ops = _grouped_by(COMPARED_OP)
 lines = _grouped_by(LINE)
 callers = _grouped_by(CALLER)
+stacks = _grouped_by(STACK)
 opcodes = _grouped_by(OPCODE)
 scopes = _grouped_by(COMPARED_SCOPE)
 shapes = _grouped_by(SHAPE)
