@@ -1,4 +1,4 @@
-"""Writes the pages that say what the code says: queries.md, schema.md, schema.svg, cli.md.
+"""Writes what repeats the code: queries.md, schema.md, schema.svg, cli.md, Browser's style.
 
 python docs/generate.py            writes them
 python docs/generate.py --check    names those that are stale, and fails
@@ -21,6 +21,7 @@ from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.graph.schema import SCHEMA, VERSION, Property
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
+from xlagraph.queries.pictures.grass import grass
 
 DOCS: Final = Path(__file__).resolve().parent
 QUERIES: Final = DOCS.parent / "queries"
@@ -35,6 +36,7 @@ def pages() -> dict[str, str]:
         "queries.md": queries_page(load_catalogue()),
         "schema.md": schema_page(),
         "schema.svg": schema_picture(SCHEMA),
+        "../browser/xlagraph.grass": grass(),
         "cli.md": command_line_page(),
     }
 

@@ -41,7 +41,7 @@ server.default_listen_address=127.0.0.1
 server.bolt.enabled=true
 server.bolt.listen_address=127.0.0.1:{bolt_port}
 server.http.enabled=true
-server.http.listen_address=127.0.0.1:0
+server.http.listen_address=127.0.0.1:{http_port}
 server.https.enabled=false
 dbms.security.auth_enabled={auth}
 dbms.usage_report.enabled=false
@@ -100,6 +100,7 @@ def own_server(
     *,
     auth: bool = False,
     bolt_port: int = 0,
+    http_port: int = 0,
     extra: str = "",
     version: str = VERSION,
     is_brief: bool = False,
@@ -113,7 +114,9 @@ def own_server(
     if has_browser:
         classes.append(f"{_browser_artifact()}/*")
     (home / "conf").mkdir(parents=True, exist_ok=True)
-    configuration = CONFIGURATION.format(bolt_port=bolt_port, auth=str(auth).lower())
+    configuration = CONFIGURATION.format(
+        bolt_port=bolt_port, http_port=http_port, auth=str(auth).lower()
+    )
     (home / "conf" / "neo4j.conf").write_text(configuration + extra)
     options = [*_OPENED, *(_BRIEF if is_brief else ()), "-Xmx1g"]
     with (home / "stderr.txt").open("a") as errors:

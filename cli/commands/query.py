@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from xlagraph.cli.commands.browser_setup import style_links, write_scripts
 from xlagraph.cli.commands.canned_query import canned_command
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.recurring import BrowserUrlOption, RowOptions
 from xlagraph.cli.options.spread import pass_on_options, spread_options
-from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.queries.errors import CatalogueError, QueryError
 
@@ -105,6 +106,22 @@ def query(
         Path | None,
         typer.Option("--check", metavar="DIR", help="Check the queries below DIR; run none."),
     ] = None,
+    saved_scripts: Annotated[
+        Path | None,
+        typer.Option(
+            "--saved-scripts",
+            metavar="FILE.zip",
+            help="Write all queries as saved scripts of Neo4j Browser, to be dropped on it.",
+        ),
+    ] = None,
+    browser_style: Annotated[
+        bool,
+        typer.Option(
+            "--browser-style",
+            help="Print links that load captions, colours and sizes into Neo4j Browser.",
+        ),
+    ] = False,
+    browser_url: BrowserUrlOption = None,
 ) -> None:
     """List the canned queries, or run the one whose ID is given.
 
@@ -114,6 +131,11 @@ def query(
     pass_on_options(context)
     if check is not None:
         _check(check)
+    elif saved_scripts is not None:
+        write_scripts(_catalogue_of(context).values(), saved_scripts)
+    elif browser_style:
+        with open_output(options) as stream:
+            stream.writelines(f"{link}\n" for link in style_links(options, browser_url))
     elif context.invoked_subcommand is None:
         items = _catalogue_of(context).values()
         write_rows(COLUMNS, [(item.id, item.answers) for item in items], options)

@@ -1,0 +1,47 @@
+"""What Neo4j Browser is given once: the look of nodes, and the canned queries as scripts."""
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.output.destination import OutputError
+from xlagraph.cli.output.messages import note
+
+if TYPE_CHECKING:
+    from xlagraph.queries.catalogue.query_files import Query
+
+__all__ = ["style_links", "write_scripts"]
+
+
+def style_links(options: GraphOptions, page: str | None) -> list[str]:
+    """Return the links that load the styles, and that keep Browser from adding relationships."""
+    from xlagraph.graph import GraphMissing, GraphUnreachable
+    from xlagraph.graph.browser import browser_link
+    from xlagraph.queries.pictures.grass import setup_commands
+
+    if page is None:
+        try:
+            with opened(options) as graph:
+                page = graph.browser_page
+        except (GraphMissing, GraphUnreachable) as error:
+            note(f"the page is where a server usually puts it: {error}")
+    begin = browser_link(options.graph, page=page)
+    return [begin.to(command) for command in setup_commands()]
+
+
+def write_scripts(queries: "Iterable[Query]", path: Path) -> None:
+    """Write the queries as saved scripts, a folder for each theme."""
+    from xlagraph.queries.saved_scripts import saved_scripts
+
+    scripts = saved_scripts(queries)
+    try:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in scripts.items():
+                # without times: the same queries are the same file
+                archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+    note(f"{len(scripts)} scripts in {path}: drop it on the window of Neo4j Browser")

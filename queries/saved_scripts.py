@@ -1,0 +1,24 @@
+"""The canned queries as scripts that Neo4j Browser saves."""
+
+from collections.abc import Iterable, Mapping
+
+from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.literals import written_out
+
+__all__ = ["saved_scripts"]
+
+
+def saved_scripts(queries: Iterable[Query]) -> Mapping[str, str]:
+    """Return a script for each query by the path of its file; a folder holds those of a theme.
+
+    Browser shows the first line as the name. Defaults stand in the text; what must be given
+    stays a parameter, so that `:param` sets it once for all scripts.
+    """
+    return {
+        f"{query.id}.cypher": f"// {query.id}: {query.title}\n"
+        + written_out(
+            query.text,
+            {item.name: item.default for item in query.parameters if not item.required},
+        )
+        for query in queries
+    }
