@@ -197,6 +197,10 @@ SCHEMA: Final = Schema(
                 _string("key", "`compilation#m/color`"),
                 _KEY_OF_PART,
                 _integer("color", "number of the memory space"),
+                _string(
+                    "name",
+                    "HBM, VMEM, SMEM or host, where the layouts show a TPU; absent elsewhere",
+                ),
                 _integer("allocationBytes", "sum of its allocations, thread-local ones included"),
                 *_peaks(),
             ),

@@ -19,6 +19,8 @@ from xlagraph.ingest.rows.source import NO_ROWS, Columns, Identity, RowSource
 
 __all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
 
+_SPACES_OF_TPU: Final[Mapping[int, str]] = {0: "HBM", 1: "VMEM", 2: "SMEM", 5: "host"}
+
 
 def _run(identity: Identity, _: CompilationFacts) -> Columns:
     return _row(
@@ -92,9 +94,13 @@ def _no_peaks(*, has_ranges: bool) -> dict[str, int | None]:
 def _memory_spaces(source: RowSource) -> Columns:
     spaces = source.facts.peaks.spaces
     rows = [_peaks(space) for space in spaces]
+    # Only TPUs lay arrays out in tiles.
+    is_tpu = any(":T(" in value.shape for value in source.facts.plan.values)
+    names = _SPACES_OF_TPU if is_tpu else {}
     return dict(
         key=[f"#m/{space.color}" for space in spaces],
         color=[space.color for space in spaces],
+        name=[names.get(space.color) for space in spaces],
         allocationBytes=[space.allocation_bytes for space in spaces],
         **{name: [row[name] for row in rows] for name in _no_peaks(has_ranges=False)},
     )

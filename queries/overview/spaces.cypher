@@ -3,6 +3,7 @@
 // @answers  How full is each memory space, and is one wasted?
 // @param    compilation       STRING   key of a compilation, or a unique part of it
 // @column   memorySpace       INTEGER  number of the memory space
+// @column   name              STRING   HBM, VMEM, SMEM or host, where the layouts show a TPU; else null
 // @column   allocationBytes   INTEGER  sum of its allocations, thread-local ones included
 // @column   reservedBytes     INTEGER  sum of its allocations, thread-local ones left out
 // @column   logicalPeakBytes  INTEGER  largest sum of the sizes of its live values
@@ -14,7 +15,7 @@
 // @measure  allocation, reserved, logical, physical
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:USES_SPACE]->(s:MemorySpace)
-RETURN s.color AS memorySpace, s.allocationBytes AS allocationBytes,
+RETURN s.color AS memorySpace, s.name AS name, s.allocationBytes AS allocationBytes,
        s.reservedBytes AS reservedBytes, s.logicalPeakBytes AS logicalPeakBytes,
        s.logicalPeakStep AS logicalPeakStep, s.physicalPeakBytes AS physicalPeakBytes,
        s.physicalPeakStep AS physicalPeakStep,
