@@ -4,7 +4,7 @@ import pytest
 
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.ingest import ingest
-from xlagraph.queries import check
+from xlagraph.queries import check, run
 
 
 @pytest.fixture
@@ -53,3 +53,17 @@ def test_a_dump_without_live_ranges_has_an_unknown_peak(graph, tmp_path):
     found = check(graph)
     assert len(found.without_peak) == 1
     assert found.peaking_above(0) == ()
+
+
+def test_a_check_says_of_each_compilation_what_the_query_of_totals_says(two_runs):
+    rows = run(two_runs, "overview/totals", limit=0).result.mappings()
+    columns = ("totalBytes", "allocationBytes", "agrees", "logicalPeakBytes", "physicalPeakBytes")
+    queried = {row["compilation"]: tuple(row[name] for name in columns) for row in rows}
+    checked = {
+        item.compilation: (
+            *(item.total_bytes, item.allocation_bytes, item.agrees),
+            *(item.logical_peak_bytes, item.physical_peak_bytes),
+        )
+        for item in check(two_runs).compilations
+    }
+    assert checked == queried
