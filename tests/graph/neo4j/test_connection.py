@@ -81,7 +81,7 @@ def test_a_command_reads_what_the_one_before_wrote(routed, neo4j_server):
     """It waits for the transaction that the kept bookmark names: here one that is to come."""
     uri, kept = routed
     kept.write_text(f'["{following(kept)}"]')
-    found = []
+    found: list[object] = []
 
     def ask():
         with open_graph(uri) as graph:
