@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from xlagraph.ingest.dump.text import DumpPart
     from xlagraph.ingest.errors import ParseError
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
+    from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
     from xlagraph.ingest.load import ingest
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress
@@ -21,6 +22,7 @@ __all__ = [
     "DumpPart",
     "FoundDumps",
     "IngestSummary",
+    "NoDumps",
     "ParseError",
     "Plan",
     "Problem",
@@ -30,6 +32,7 @@ __all__ = [
     "ingest",
     "parse_plan",
     "render_plan",
+    "why_no_dumps",
 ]
 
 # What reads a text or a shape needs no pyarrow, which takes its time.
@@ -42,6 +45,7 @@ __getattr__ = lazy_names(
         "dump.text": ["DumpPart"],
         "errors": ["ParseError"],
         "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
+        "files.no_dumps": ["NoDumps", "why_no_dumps"],
         "files.shards": ["Shard"],
         "load": ["ingest"],
         "summary": ["Disagreement", "IngestSummary", "Problem", "Progress"],

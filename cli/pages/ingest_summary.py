@@ -33,11 +33,13 @@ def write_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str 
         problem("stopped at the first problem, as --fail-fast asks")
     found = len(summary.added) + len(summary.updated) + len(summary.unchanged)
     if not found:
+        from xlagraph.ingest import why_no_dumps
+
         where = ", ".join(str(path) for path in paths)
         error(
             f"nothing to {verb} below {where}"
             if summary.problems
-            else f"no dumps below {where}; XLA writes them with --xla_dump_to=DIR in XLA_FLAGS"
+            else f"no dumps below {where}; {why_no_dumps(paths).value}"
         )
         return
     _write_totals(summary, found, verb)

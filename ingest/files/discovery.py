@@ -1,90 +1,37 @@
 """Which files under a folder are dumps, and which of them make one compilation.
 
-    [TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE[-COMPANION].txt[.gz]
-
-    STAGE-buffer-assignment.txt           the allocation file: this is the dump
-    STAGE-buffer-assignment-values.txt    its companions (jaxlib 0.10 and later)
-    STAGE-live-range.txt
-    STAGE.txt                             scheduled text of the module
-
-A file of any other name is a dump if it begins with ``BufferAssignment:``.
+Names tell, see `file_names`. A file of any other name is a dump if it begins with
+``BufferAssignment:``.
 """
 
-import errno
-import gzip
 import os
 import re
-import stat
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from xlagraph.ingest.files.file_names import (
+    DumpName,
+    FileKind,
+    dump_name,
+    split_file_name,
+    split_timestamp,
+)
+from xlagraph.ingest.files.reading import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.summary import Problem, readable
 
-__all__ = [
-    "MOST_UNPACKED_BYTES",
-    "DumpFiles",
-    "DumpName",
-    "FoundDumps",
-    "dump_name",
-    "find_dumps",
-    "read_bytes",
-]
+__all__ = ["DumpFiles", "FoundDumps", "find_dumps"]
 
-_HEADER: Final = b"BufferAssignment:"
-_GZIP_MAGIC: Final = b"\x1f\x8b"
-MOST_UNPACKED_BYTES: Final = 2**30  # what is small when packed may fill the memory
-_SNIFFED_BYTES: Final = 512  # the header, and whatever a packer writes before it
-_UNREADABLE: Final = (OSError, EOFError, zlib.error)
 _FAR_FUTURE: Final = 10**30
-_NO_DUMP: Final = (
+_NOT_A_DUMP: Final = (
     "is no dump: it is not called …-buffer-assignment.txt, "
     "nor does it begin with `BufferAssignment:`"
 )
 
-# 1795217606140152.
-_TIMESTAMP: Final = re.compile(r"\d{10,}\.")
-# 1795217606140152.module_0000.after_optimizations
-# module_0001.SyncTensorsGraph.45.cl_829516930.sm_8.0_gpu_after_optimizations
-_NAME: Final = re.compile(
-    r"""(?:\d{10,}\.)?
-        module_(?P<module_id>\d{1,18})
-        (?:\.(?P<module_name>.+?))??
-        (?:\.cl_\d+)?
-        (?:\.(?P<target>cpu_|(?:sm_(?:[\d.]+[a-z]?_)?)?gpu_|gfx[^.]*_gpu_)?after_optimizations)?
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_PLATFORMS: Final[Mapping[str, str]] = {"cpu": "cpu", "gfx": "rocm"}
-# SyncTensorsGraph.45
-_TRAILING_NUMBER: Final = re.compile(r"\.\d+\Z")
 # vm_14032
 _HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
-
-
-class _Kind(Enum):
-    """What a file of a dump holds, and how its name ends."""
-
-    ALLOCATIONS = "-buffer-assignment.txt"
-    VALUES = "-buffer-assignment-values.txt"
-    LIVE_RANGE = "-live-range.txt"
-    MODULE_TEXT = ".txt"
-
-
-class DumpName(NamedTuple):
-    """What the name of a dump tells; None where it is silent."""
-
-    module_id: int | None
-    module_name: str | None
-    module: str | None
-    """Module name without trailing ``.digits``: the program across runs."""
-    platform: str | None
-    """``cpu``, ``gpu`` or ``rocm``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +66,6 @@ class FoundDumps:
     """Paths of runs whose folder was searched without gaps: what is not found is gone."""
 
 
-def dump_name(stem: str) -> DumpName:
-    """Read what a stem tells: ``module_0064.jit_train_step.cpu_after_optimizations``."""
-    match = _NAME.fullmatch(stem)
-    if match is None:
-        return DumpName(None, None, None, None)
-    module_name: str | None = match["module_name"]
-    module = None if module_name is None else _TRAILING_NUMBER.sub("", module_name)
-    target: str | None = match["target"]
-    platform = None if target is None else _PLATFORMS.get(target[:3], "gpu")
-    return DumpName(int(match["module_id"]), module_name, module or None, platform)
-
-
 def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
     """Search a folder, or look at a single file.
 
@@ -152,7 +87,7 @@ def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
     if is_file:
         wanted = os.path.realpath(path)
         sources = [source for source in sources if os.path.realpath(source.allocations) == wanted]
-        problems = [] if sources else [Problem(readable(path), None, _NO_DUMP)]
+        problems = [] if sources else [Problem(readable(path), None, _NOT_A_DUMP)]
 
     dumps = _with_keys(root, sources, run)
     run_paths = {dump.run_path for dump in dumps}
@@ -200,7 +135,7 @@ def _folders(
                         inner.append(folder / entry.name)
                     elif _is_file(entry):
                         names.append(entry.name)
-                    elif _stem_and_kind(entry.name)[1] is _Kind.ALLOCATIONS:
+                    elif split_file_name(entry.name)[1] is FileKind.ALLOCATIONS:
                         place = readable(folder / entry.name)
                         is_link = entry.is_symlink()
                         what = "a link that leads to no file" if is_link else "it is no file"
@@ -219,40 +154,31 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _stem_and_kind(name: str) -> tuple[str, _Kind | None]:
-    """Split a file name; the kind is None where the content must tell."""
-    name = name.removesuffix(".gz")
-    for kind in _Kind:
-        if kind is not _Kind.MODULE_TEXT and name.endswith(kind.value):
-            return name.removesuffix(kind.value), kind
-    return name.removesuffix(".txt"), None
-
-
 def _sources(folder: Path, names: Iterable[str], problems: list[Problem]) -> list[_Source]:
     """Pair the dumps of one folder with their companions; name companions left alone."""
-    files: dict[_Kind, dict[str, Path]] = {kind: {} for kind in _Kind}
+    files: dict[FileKind, dict[str, Path]] = {kind: {} for kind in FileKind}
     # What says by its name that it is a dump goes before what only begins like one,
     # and NAME.txt before NAME.txt.gz.
     by_content: list[str] = []
     for name in names:
-        stem, kind = _stem_and_kind(name)
+        stem, kind = split_file_name(name)
         if kind is None:
             by_content.append(name)
         else:
             _take(files[kind], stem, folder / name, problems)
     for name in by_content:
-        stem, _ = _stem_and_kind(name)
-        if _begins_like_a_dump(folder / name):
-            _take(files[_Kind.ALLOCATIONS], stem, folder / name, problems)
+        stem, _ = split_file_name(name)
+        if begins_like_a_dump(folder / name):
+            _take(files[FileKind.ALLOCATIONS], stem, folder / name, problems)
         elif name.endswith((".txt", ".txt.gz")):
-            files[_Kind.MODULE_TEXT].setdefault(stem, folder / name)
+            files[FileKind.MODULE_TEXT].setdefault(stem, folder / name)
 
-    dumps = files[_Kind.ALLOCATIONS]
-    module_texts = _module_texts(dumps, files[_Kind.MODULE_TEXT])
-    for kind in (_Kind.VALUES, _Kind.LIVE_RANGE):
+    dumps = files[FileKind.ALLOCATIONS]
+    module_texts = _module_texts(dumps, files[FileKind.MODULE_TEXT])
+    for kind in (FileKind.VALUES, FileKind.LIVE_RANGE):
         for stem, path in files[kind].items():
             if stem not in dumps:
-                missing = readable(stem + _Kind.ALLOCATIONS.value)
+                missing = readable(stem + FileKind.ALLOCATIONS.value)
                 problems.append(
                     Problem(readable(path), None, f"its allocation file {missing} is not there")
                 )
@@ -261,8 +187,8 @@ def _sources(folder: Path, names: Iterable[str], problems: list[Problem]) -> lis
             folder,
             stem,
             path,
-            files[_Kind.VALUES].get(stem),
-            files[_Kind.LIVE_RANGE].get(stem),
+            files[FileKind.VALUES].get(stem),
+            files[FileKind.LIVE_RANGE].get(stem),
             module_texts.get(stem),
         )
         for stem, path in dumps.items()
@@ -280,45 +206,8 @@ def _take(paths: dict[str, Path], stem: str, path: Path, problems: list[Problem]
 def _have_same_content(first: Path, second: Path) -> bool:
     try:
         return read_bytes(first) == read_bytes(second)
-    except _UNREADABLE:
+    except UNREADABLE:
         return False
-
-
-def read_bytes(path: Path, most_bytes: int = MOST_UNPACKED_BYTES) -> bytes:
-    """Read a whole file, unpacked if it is packed; OSError, EOFError or zlib.error if not.
-
-    OSError too if it is no file any more, or unpacks to more than the most bytes.
-    """
-    with _open(path) as file:
-        content = file.read()
-    if not content.startswith(_GZIP_MAGIC):
-        return content
-    with gzip.GzipFile(fileobj=BytesIO(content)) as packed:
-        unpacked = packed.read(most_bytes + 1)
-    if len(unpacked) > most_bytes:
-        limit = f"{most_bytes / 2**30:g} GiB"
-        raise OSError(errno.EFBIG, f"it unpacks to more than {limit}; unpack it first")
-    return unpacked
-
-
-def _open(path: Path) -> BinaryIO:
-    """Open a file; a pipe or a device that has taken its place would be waited for."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise OSError(errno.EINVAL, "it is no file")
-    return file
-
-
-def _begins_like_a_dump(path: Path) -> bool:
-    try:
-        with _open(path) as file:
-            start = file.read(_SNIFFED_BYTES)
-        if start.startswith(_GZIP_MAGIC):
-            start = zlib.decompressobj(wbits=31).decompress(start, _SNIFFED_BYTES)
-    except _UNREADABLE:
-        return False
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").startswith(_HEADER)
 
 
 def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, Path]:
@@ -331,13 +220,13 @@ def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, 
     alone: dict[str, list[str]] = defaultdict(list)
     for stem in texts:
         if stem not in found:
-            alone[_split_timestamp(stem)[1]].append(stem)
+            alone[split_timestamp(stem)[1]].append(stem)
     pairs = []
     for dump in dumps:
         if dump not in found:
-            moment, rest = _split_timestamp(dump)
+            moment, rest = split_timestamp(dump)
             for text in alone.get(rest, ()):
-                distance = abs(_split_timestamp(text)[0] - (moment or _FAR_FUTURE))
+                distance = abs(split_timestamp(text)[0] - (moment or _FAR_FUTURE))
                 pairs.append((distance, dump, text))
     taken: set[str] = set()
     for _, dump, text in sorted(pairs):
@@ -345,12 +234,6 @@ def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, 
             found[dump] = texts[text]
             taken.add(text)
     return found
-
-
-def _split_timestamp(stem: str) -> tuple[int, str]:
-    """Give microseconds, 0 if there are none, and the rest of the stem."""
-    match = _TIMESTAMP.match(stem)
-    return (0, stem) if match is None else (int(match[0][:-1]), stem[match.end() :])
 
 
 def _once(sources: Iterable[_Source]) -> list[_Source]:

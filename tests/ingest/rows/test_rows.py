@@ -7,7 +7,7 @@ import pytest
 from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.module_text import parse_module_text
-from xlagraph.ingest.files.discovery import dump_name
+from xlagraph.ingest.files.file_names import dump_name
 from xlagraph.ingest.measures.compilation_facts import instruction_names, join_facts
 from xlagraph.ingest.rows.compilations import Identity, compilation_rows
 

@@ -1,0 +1,42 @@
+"""Why there is no dump below a folder, and what to do about it."""
+
+import os
+from collections.abc import Iterable
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+__all__ = ["NoDumps", "why_no_dumps"]
+
+_FLAGS: Final = "XLA_FLAGS=--xla_dump_to=DIR"
+
+
+class NoDumps(Enum):
+    """A reason, as what one should know and do."""
+
+    EMPTY = (
+        "it is empty: XLA reads XLA_FLAGS once, when it is first used; set "
+        f"{_FLAGS} before the program starts"
+    )
+    MODULE_TEXTS = (
+        "it holds texts of modules, but no buffer assignment: these programs were not compiled "
+        "but came out of a compilation cache; run again without it "
+        "(JAX_ENABLE_COMPILATION_CACHE=false), or with an empty one"
+    )
+    PROTOS = (
+        f"it holds .hlo.pb files alone, which are not read; add --xla_dump_hlo_as_text to {_FLAGS}"
+    )
+    OTHER_FILES = "XLA writes them with --xla_dump_to=DIR in XLA_FLAGS"
+
+
+def why_no_dumps(folders: Iterable[str | Path]) -> NoDumps:
+    """Look at the names of all files below folders without dumps; texts of modules decide first."""
+    names = [name for folder in folders for _, _, files in os.walk(folder) for name in files]
+    if not names:
+        return NoDumps.EMPTY
+    packed = [name.removesuffix(".gz") for name in names]
+    if any("module_" in name and name.endswith(".txt") for name in packed):
+        return NoDumps.MODULE_TEXTS
+    if any(name.endswith((".hlo.pb", ".hlo_proto.pb")) for name in packed):
+        return NoDumps.PROTOS
+    return NoDumps.OTHER_FILES

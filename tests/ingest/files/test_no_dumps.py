@@ -1,0 +1,29 @@
+"""A folder without dumps says why, by what else it holds."""
+
+from pathlib import Path
+
+import pytest
+
+from xlagraph.ingest import NoDumps, why_no_dumps
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        ([], NoDumps.EMPTY),
+        (["module_0001.jit_f.before_optimizations.txt"], NoDumps.MODULE_TEXTS),
+        (
+            ["1795217606140152.module_0001.cpu_after_optimizations.txt.gz"],
+            NoDumps.MODULE_TEXTS,
+        ),
+        (["module_0001.jit_f.cpu_after_optimizations.hlo.pb"], NoDumps.PROTOS),
+        (["notes.md", "train.py"], NoDumps.OTHER_FILES),
+    ],
+)
+def test_files_that_are_there_tell_why_there_is_no_dump(
+    tmp_path: Path, names: list[str], reason: NoDumps
+):
+    for name in names:
+        (tmp_path / "job").mkdir(exist_ok=True)
+        (tmp_path / "job" / name).touch()
+    assert why_no_dumps([tmp_path]) is reason
