@@ -12,9 +12,9 @@ in the order (first step, last step, value id): the shares add up to the peak.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, repeat
+from itertools import accumulate, chain, repeat
 from typing import NamedTuple, cast
 
 from xlagraph.ingest.dump.plan import Allocation, Plan
@@ -92,11 +92,7 @@ def peaks(
     for allocation in plan.allocations:
         by_color[allocation.color].append(allocation)
     if plan.live_ranges is None:
-        unknown = Peak(None, None)
-        none_known = (AllocationPeak(unknown, None),) * len(plan.allocations)
-        unknowns = (_space(each, by_color[each], unknown, unknown, ()) for each in sorted(by_color))
-        return Peaks(tuple(unknowns), none_known, None, None)
-
+        return _unknown_peaks(plan, by_color)
     max_step = plan.live_ranges.max_step
     residents = _residents(plan, spans)
     held_twice = _held_twice(plan, spans, takeovers(plan, spans) if taken is None else taken)
@@ -107,33 +103,31 @@ def peaks(
         logical: _Changes = defaultdict(int)
         hidden: list[_Held] = []
         for allocation in by_color[color]:
-            inside = residents.get(allocation.number, [])
+            inside = residents[allocation.number]
             held = [(first, last, end - start) for first, last, _, start, end, _ in inside]
+            twice = held_twice[allocation.number]
             _add(logical, held)
-            twice = held_twice.get(allocation.number, [])
             hidden += twice
-            peak_of[allocation.number] = (
-                _allocation_peak(allocation, inside, held + twice, max_step)
-                if len({resident[3:5] for resident in inside}) > 1
-                else _peak_of_one_slot(allocation, inside)
+            peak_of[allocation.number] = _allocation_peak(
+                allocation, inside, held + twice, max_step
             )
         physical = _add(logical.copy(), hidden)
         peak = _peak(physical, max_step)
-        shares: list[tuple[int, int]] = []
-        for allocation in by_color[color]:
-            live = _live(residents.get(allocation.number, []), peak)
-            if len(live) == 1:
-                _, _, _, start, end, index = live[0]
-                shares.append((index, end - start))
-            elif live:
-                live.sort()  # by first step, last step, value id
-                owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
-                shares += zip([index for *_, index in live], owned, strict=True)
+        shares = chain.from_iterable(
+            _shares(residents[allocation.number], peak) for allocation in by_color[color]
+        )
         logical_peak = _peak(logical, max_step)
         spaces.append(_space(color, by_color[color], logical_peak, peak, tuple(shares)))
         if color == 0:
             by_step = [_sums(changes, range(max_step)) for changes in (logical, physical)]
     return Peaks(tuple(spaces), tuple(peak_of[each.number] for each in plan.allocations), *by_step)
+
+
+def _unknown_peaks(plan: Plan, by_color: Mapping[int, Sequence[Allocation]]) -> Peaks:
+    unknown = Peak(None, None)
+    spaces = (_space(color, by_color[color], unknown, unknown, ()) for color in sorted(by_color))
+    none_known = (AllocationPeak(unknown, None),) * len(plan.allocations)
+    return Peaks(tuple(spaces), none_known, None, None)
 
 
 def _space(
@@ -193,8 +187,18 @@ def _sums(changes: _Changes, steps: Iterable[int]) -> list[int]:
     return list(accumulate(map(changes.get, steps, repeat(0))))
 
 
+def _allocation_peak(
+    allocation: Allocation, inside: Sequence[_Resident], held: Sequence[_Held], max_step: int
+) -> AllocationPeak:
+    if len({resident[3:5] for resident in inside}) <= 1:
+        return _peak_of_one_slot(allocation, inside)
+    peak = _peak(_add(defaultdict(int), held), max_step)
+    slots = [(start, end) for _, _, _, start, end, _ in _live(inside, peak)]
+    return AllocationPeak(peak, largest_hole(slots, allocation.size_bytes))
+
+
 def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> AllocationPeak:
-    """Return the peak of an allocation whose residents, if any, all have the same slot."""
+    """Return the same where all residents, if any, have one slot, as most allocations do."""
     first, _, _, start, end, _ = min(inside, default=(0, 0, 0, 0, 0, 0))
     if start == end:
         return AllocationPeak(Peak(0, 0), allocation.size_bytes)
@@ -202,12 +206,11 @@ def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> Al
     return AllocationPeak(Peak(end - start, first), hole)
 
 
-def _allocation_peak(
-    allocation: Allocation, inside: Sequence[_Resident], held: Sequence[_Held], max_step: int
-) -> AllocationPeak:
-    peak = _peak(_add(defaultdict(int), held), max_step)
-    slots = [(start, end) for _, _, _, start, end, _ in _live(inside, peak)]
-    return AllocationPeak(peak, largest_hole(slots, allocation.size_bytes))
+def _shares(inside: Iterable[_Resident], peak: Peak) -> Iterable[tuple[int, int]]:
+    """Return the residents live at a peak, by their index in the plan, with their own bytes."""
+    live = sorted(_live(inside, peak))  # by first step, last step, value id
+    owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
+    return zip([index for *_, index in live], owned, strict=True)
 
 
 def _peak(changes: _Changes, max_step: int) -> Peak:

@@ -193,7 +193,8 @@ def naive_hole(plan, number, step):
     return longest
 
 
-@given(plans())
+# Of one byte nearly all values have the same slot, for which there is a faster way.
+@given(plans() | plans(bytes_=1))
 def test_peaks_are_those_of_the_definition(plan):
     steps = range(plan.live_ranges.max_step + 1)
     found = peaks_of(plan)

@@ -155,7 +155,8 @@ def naive_successions(plan):
     return found
 
 
-@given(plans())
+# Of one byte nearly all values have the same slot, for which there is a faster way.
+@given(plans() | plans(bytes_=1))
 def test_succession_is_that_of_the_definition(plan):
     found = succession(plan, value_spans(plan))
     assert set(found) == naive_successions(plan)
