@@ -18,7 +18,7 @@ class Accepted:
 
     dumps: list[DumpFiles]
     problems: list[Problem]
-    """Of the folders that are left out."""
+    """Of the folders that are left out, or join a run."""
     digests: Mapping[str, str | None]
     """Of what had to be compared, by key; None where it could not be read."""
 
@@ -33,11 +33,12 @@ class _Known:
 
 
 def reject_conflicts(
-    dumps: Sequence[DumpFiles], stored: Mapping[str, StoredRun], *, replace: bool
+    dumps: Sequence[DumpFiles], stored: Mapping[str, StoredRun], *, joined: str | None
 ) -> Accepted:
-    """Refuse folders whose run is there from another folder, with other contents.
+    """Refuse folders whose run is there from another folder, unless all they hold is there.
 
-    What two folders of one search have in common, and alike, counts once.
+    The run that is ``joined`` takes what it does not have yet: the hosts of one job. What two
+    folders of one search have in common, and alike, counts once.
     """
     folders: dict[tuple[str, str], list[DumpFiles]] = defaultdict(list)
     for dump in dumps:
@@ -47,19 +48,24 @@ def reject_conflicts(
     digests = _Digests()
     for (run, path), in_folder in folders.items():
         known = _Known()
-        if run in stored and stored[run].path != path and not replace:
+        new = None
+        if run in stored and stored[run].path != path:
             compilations = stored[run].compilations
             known = _Known(stored[run].path, {key: one.sha256 for key, one in compilations.items()})
+            new = next((dump for dump in in_folder if dump.key not in compilations), None)
         for dump in in_folder:
             if dump.key in kept:
                 known.digests[dump.key] = digests.of(kept[dump.key])
                 known.path = kept[dump.key].run_path
         conflict = next((dump for dump in in_folder if digests.differs(dump, known)), None)
-        if conflict is None:
+        if conflict is not None:
+            problems.append(_refusal(conflict, known, is_kept=conflict.key in kept))
+            continue
+        if new is not None:
+            problems.append(_addition(new, known, is_joined=run == joined))
+        if new is None or run == joined:
             for dump in in_folder:
                 kept.setdefault(dump.key, dump)
-        else:
-            problems.append(_refusal(conflict, known, is_kept=conflict.key in kept))
     return Accepted(
         list(kept.values()),
         problems,
@@ -74,6 +80,17 @@ def _refusal(dump: DumpFiles, known: _Known, *, is_kept: bool) -> Problem:
     )
     if not is_kept:
         message += ", or let it take the place with --replace"
+    return Problem(dump.run_path, None, message)
+
+
+def _addition(dump: DumpFiles, known: _Known, *, is_joined: bool) -> Problem:
+    there = f"the run {dump.run}, which is there already, from {known.path}"
+    if is_joined:
+        return Problem(dump.run_path, None, f"joins {there}", left_out=False)
+    message = (
+        f"holds more than {there}: {dump.stem}; let it join with --run {dump.run}, give it "
+        "another name with --run NAME, or let it take the place with --replace"
+    )
     return Problem(dump.run_path, None, message)
 
 

@@ -78,7 +78,9 @@ def ingest(
         graph.load() if graph is not None and writes else nullcontext() as load,
     ):
         stored = graph.stored_runs({dump.run for dump in found.dumps}) if graph else {}
-        accepted = reject_conflicts(found.dumps, stored, replace=replace)
+        accepted = reject_conflicts(
+            found.dumps, {} if replace else stored, joined=None if replace else run
+        )
         dumps = [dump for dump in accepted.dumps if shard is None or shard.holds(dump.key)]
         tally = Tally(problems=[*found.problems, *accepted.problems])
         # what other shards hold is not gone

@@ -138,17 +138,41 @@ def test_another_folder_may_take_the_place_of_a_run(graph, runs, write, tmp_path
     assert row == (str(tmp_path / "other/baseline"),)
 
 
-def test_another_folder_with_the_same_content_in_common_adds_to_a_run(graph, runs, write, tmp_path):
+def test_another_folder_that_holds_more_is_refused_unless_it_joins_the_run(
+    graph, runs, write, tmp_path
+):
     write("baseline", 1)
     ingest(graph, runs)
     write("../other/baseline", 1)
     write("../other/baseline", 2, dump_text(8))
-    summary = ingest(graph, tmp_path / "other")
+    (message,) = messages(ingest(graph, tmp_path / "other"))
+    assert message == (
+        f"{tmp_path / 'other/baseline'}: holds more than the run baseline, which is there "
+        f"already, from {runs / 'baseline'}: {name(2)}; let it join with --run baseline, give it "
+        "another name with --run NAME, or let it take the place with --replace"
+    )
+    summary = ingest(graph, tmp_path / "other" / "baseline", run="baseline")
     assert summary.ok
+    (message,) = messages(summary)
+    assert message == (
+        f"{tmp_path / 'other/baseline'}: joins the run baseline, which is there already, from "
+        f"{runs / 'baseline'}"
+    )
     assert (summary.added, summary.unchanged) == (
         (f"baseline/{name(2)}",),
         (f"baseline/{name(1)}",),
     )
+
+
+def test_another_folder_of_the_same_name_with_nothing_in_common_is_refused(
+    graph, runs, write, tmp_path
+):
+    write("baseline", 1)
+    ingest(graph, runs)
+    write("../other/baseline", 2)
+    assert not ingest(graph, tmp_path / "other").ok
+    assert ingest(graph, tmp_path / "other" / "baseline", run="baseline").ok
+    assert [key for key, _ in compilations(graph)] == [f"baseline/{name(n)}" for n in (1, 2)]
 
 
 def test_two_folders_of_one_name_in_one_ingest_are_not_mixed(graph, runs, write, tmp_path):
