@@ -16,7 +16,7 @@ JIT_F = "before/module_0001.jit_f.cpu_after_optimizations"
 @pytest.fixture
 def plan_page(open_page: OpenPage, write_report: WriteReport) -> Page:
     """Open one compilation: p (64 bytes, steps 0–3), t (256, 1–2), out (64, 2–3)."""
-    return open_page(write_report(JIT_F))
+    return open_page(write_report("before"), f"#c={JIT_F}")
 
 
 def shown(page: Page, expression: str) -> object:
@@ -128,7 +128,7 @@ def test_a_link_shows_the_same_view_again(
     plan_page.keyboard.press("c")
     plan_page.keyboard.press("2")
     expect(plan_page).to_have_url(re.compile("tab=values"))
-    again = open_page(write_report(JIT_F), plan_page.evaluate("location.hash"))
+    again = open_page(write_report("before"), plan_page.evaluate("location.hash"))
     expect(again.locator("article.story h2")).to_have_text("t")
     expect(again.get_by_role("tab", name="values")).to_have_attribute("aria-selected", "true")
     assert shown(again, "view.state.by") == "scope"
@@ -222,7 +222,7 @@ def test_every_bar_of_a_comparison_has_the_bytes_of_the_values_behind_it(
 def test_light_and_dark_follow_the_system_and_the_key(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    page = open_page(write_report(JIT_F), color_scheme="dark")
+    page = open_page(write_report("before"), f"#c={JIT_F}", color_scheme="dark")
     assert shown(page, "view.ink.theme") == "dark"
     page.keyboard.press("t")
     assert shown(page, "view.ink.theme") == "light"
@@ -231,7 +231,7 @@ def test_light_and_dark_follow_the_system_and_the_key(
 def test_a_phone_shows_everything_in_one_column(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    page = open_page(write_report(JIT_F))
+    page = open_page(write_report("before"), f"#c={JIT_F}")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
