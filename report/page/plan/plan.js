@@ -69,12 +69,14 @@ export class Plan {
     this.byLabel = null;
   }
 
-  /** @returns {number[]} the colors of the memory spaces, the most reserved bytes first */
+  /** @returns {number[]} the colors of the memory spaces: 0, then by what they reserve */
   colors() {
     const reserved = this.spaces.column('reservedBytes');
+    const color = this.spaces.column('color');
     const rows = [...Array(this.spaces.rows).keys()];
-    rows.sort((a, b) => reserved.number(b) - reserved.number(a));
-    return rows.map((row) => this.spaces.column('color').place(row));
+    const isFirst = (/** @type {number} */ row) => Number(color.place(row) === 0);
+    rows.sort((a, b) => isFirst(b) - isFirst(a) || reserved.number(b) - reserved.number(a));
+    return rows.map((row) => color.place(row));
   }
 
   /**
