@@ -1,6 +1,7 @@
 """Plans made anew over real dumps: of themselves, and of what was compiled again."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +126,15 @@ def test_without_live_ranges_nothing_is_planned(graph):
     ).rows[0][0]
     with pytest.raises(QueryError, match="no live ranges"):
         whatif(graph, str(key))
+
+
+RUNS = Path(__file__).parents[2] / "examples" / "runs"
+
+
+@pytest.mark.parametrize("changes", [{"donate": ["all"]}, {"checkpoint": ["layer_*"]}])
+def test_a_server_gives_the_same_plan_as_a_file(changes, tmp_path, neo4j_graph):
+    with open_graph(tmp_path / "g.lbug", create=True) as file:
+        ingest(file, RUNS / "baseline", jobs=1)
+        expected = whatif(file, "baseline", **changes)
+    ingest(neo4j_graph, RUNS / "baseline", jobs=1)
+    assert whatif(neo4j_graph, "baseline", **changes) == expected
