@@ -4,7 +4,7 @@
     python benchmarks/run.py --full          a million values, 140 MB files
     python benchmarks/run.py --only parse    one section
 
-Prints one table; exit code 1 if a goal is missed or a section breaks.
+Prints one table; exit code 1 if a goal is missed by more than is known, or a section breaks.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import rows_memory
 import rows_neo4j
 import rows_parse
 import rows_queries
+from known_misses import with_known_misses
 from measure import machine
 from settings import Settings
 from table import HEADER, Row, Verdict, broken_row, failed, spell_row, write_json
@@ -70,14 +71,17 @@ def main(arguments: Sequence[str] | None = None, sections: Sections = SECTIONS) 
     print(f"\n{HEADER}", flush=True)
     rows = []
     try:
-        for row in measured(settings, {name: sections[name] for name in options.only or sections}):
+        chosen = {name: sections[name] for name in options.only or sections}
+        for row in map(with_known_misses, measured(settings, chosen)):
             rows.append(row)
             print(spell_row(row), flush=True)
     finally:
         if options.work is None:
             shutil.rmtree(work, ignore_errors=True)
     count = Counter(row.verdict for row in rows)
-    bad = ", ".join(f"{count[it]} {it.lower()}" for it in (Verdict.MISSED, Verdict.BROKEN))
+    bad = ", ".join(
+        f"{count[it]} {it.lower()}" for it in (Verdict.KNOWN, Verdict.MISSED, Verdict.BROKEN)
+    )
     print(f"\n{len(rows)} rows in {time.perf_counter() - start:.0f} s: {bad}")
     if options.json:
         write_json(options.json, facts, rows)

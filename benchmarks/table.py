@@ -17,6 +17,8 @@ class Verdict(StrEnum):
 
     MET = "met"
     MISSED = "MISSED"
+    KNOWN = "missed, as known"
+    """By no more than `known_misses` says."""
     BROKEN = "BROKEN"
     """Could not be measured, and nothing that was missing here explains it."""
     SKIPPED = "skipped"

@@ -15,6 +15,7 @@ from xlagraph.ingest import DumpPart, parse_plan, render_plan
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import inputs
+import known_misses
 import measure
 import run
 import settings
@@ -221,6 +222,16 @@ def test_a_ratio_without_a_goal_is_shown():
 def test_what_is_missing_here_is_no_failure_and_what_breaks_is_one():
     skipped, broken = table.skipped_row("Neo4j", "no Java"), table.broken_row("Neo4j", "no disk")
     assert table.failed([skipped, broken]) == [broken]
+
+
+def test_a_goal_that_is_known_to_be_missed_fails_only_by_more():
+    what, known = next(iter(known_misses.KNOWN_MISSES.items()))
+    as_known, by_more = (
+        known_misses.with_known_misses(table.ratio_row(what, ratio, "COPY", 1, 1))
+        for ratio in (known.bound, known.bound + 0.1)
+    )
+    assert (as_known.verdict, by_more.verdict) == (table.Verdict.KNOWN, table.Verdict.MISSED)
+    assert table.failed([as_known, by_more]) == [by_more]
 
 
 def test_the_run_of_median_time_stands_for_the_others():

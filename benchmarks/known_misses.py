@@ -1,0 +1,47 @@
+"""The goals that are missed, how far, and why: the one table of them.
+
+A row that misses its goal within its bound here is shown as known, and does not fail the run;
+one that misses it by more, or is not here, does. The reasons are told in README.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from table import Row, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMiss:
+    """How far a goal may be missed: a tenth more than the worst that was seen."""
+
+    bound: float
+    """Of the ratio."""
+    seen: str
+    why: str
+
+
+KNOWN_MISSES: Final[Mapping[str, KnownMiss]] = {
+    "ingest, 1,000,000 values": KnownMiss(
+        2.9, "53.0 / 20.2 s = 2.6; 2.1 to 2.6 in other runs", "preparing keeps all processors busy"
+    ),
+    "5,002 values into a graph of 1,000,000": KnownMiss(
+        11.9, "3.37 / 0.31 s = 10.8", "the engine's CHECKPOINT alone takes 8.5"
+    ),
+    "parse + derive, long lines, 100 MB": KnownMiss(
+        7.0, "0.305 / 0.048 s = 6.4; 4.5 with large pages", "reading and decoding takes half of it"
+    ),
+    "peak memory, ingest of 1,000,000 values": KnownMiss(
+        1.65, "662 / 449 MiB = 1.5", "the engine's pool, and what COPY takes beside it"
+    ),
+}
+
+
+def with_known_misses(row: Row) -> Row:
+    """Mark a row whose goal is known to be missed, if it is by no more than that."""
+    known = KNOWN_MISSES.get(row.what)
+    if known is None or row.verdict is not Verdict.MISSED:
+        return row
+    if row.ratio is None or row.ratio > known.bound:
+        return row
+    return replace(row, verdict=Verdict.KNOWN, note=f"{row.note}; {known.why}".removeprefix("; "))
