@@ -88,7 +88,7 @@ def _group_cells(by: By, item: "GroupGrowth") -> tuple["Cell", ...]:
                 f"{opcode}{shape_index or ''}" if opcode else None,
                 " → ".join(shapes),
             )
-    return (first,)
+    return item.group
 
 
 def _compilations(comparison: "Comparison", limit: int | None) -> Section:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.cli.output.formats import escape_markdown
+from xlagraph.queries import By
 
 BEFORE_F = "before/module_0001.jit_f.cpu_after_optimizations"
 AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
@@ -187,3 +188,11 @@ def test_without_a_limit_five_rows_of_each_part_else_ten_else_all(run, tmp_path)
 )
 def test_names_mean_nothing_to_markdown(text, escaped):
     assert escape_markdown(text) == escaped
+
+
+@pytest.mark.parametrize("by", By)
+def test_each_grouping_has_a_cell_for_each_column(run, graph, by):
+    shown = run("compare", "before", "after", "--by", by, "--format", "md").out
+    heading, _, *rows = [line for line in shown.splitlines() if line.startswith("|")][6:]
+    assert rows
+    assert {row.count("|") for row in rows} == {heading.count("|")}
