@@ -108,6 +108,9 @@ class _Facts:
             for computation in self.computations
         }
 
+        self._use_ends: dict[str, int] = {}
+        self._needed: dict[int, int] = {}
+
     def overwrites(self) -> Iterator[Overwriting]:
         """Yield which values may be written over which, where the one ends as the other begins."""
         for row, (value, span) in enumerate(zip(self._plan.values, self._spans, strict=True)):
@@ -168,11 +171,15 @@ class _Facts:
 
     def _needed_until(self, value: Value) -> int:
         """Return the end of the live range as `HloLiveRange` computes it, before sets are cut."""
+        if (known := self._needed.get(value.value_id)) is not None:
+            return known
         used = self._used[value.value_id]
         ends = [self._position_end(name) for name, _ in used.positions[1:]]
         ends += [self._use_end(name) for name, _, _ in used.uses]
         span = self._spans[self._row_by_id[value.value_id]]
-        return max(ends, default=span.first if span is not None else 0)
+        needed = max(ends, default=span.first if span is not None else 0)
+        self._needed[value.value_id] = needed
+        return needed
 
     def _position_end(self, name: str) -> int:
         computation = self._home.get(name)
@@ -181,6 +188,13 @@ class _Facts:
         return self._steps.get(name, 0)
 
     def _use_end(self, name: str) -> int:
+        # Each of the hundreds of values that a loop carries is read by the same instructions.
+        found = self._use_ends.get(name)
+        if found is None:
+            found = self._use_ends[name] = self._end_of_use(name)
+        return found
+
+    def _end_of_use(self, name: str) -> int:
         computation = self._home.get(name)
         instruction = computation.instructions.get(name) if computation is not None else None
         if instruction is not None and instruction.opcode == "call":
