@@ -7,8 +7,9 @@ import pytest
 
 from tests.queries.plain.answer import PlainAnswer, Row, find_answers
 from tests.queries.plain.attribution import Belonging
-from tests.queries.plain.plan import PlainDump, PlainValue
+from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.questions import PAIRS, questions, questions_over_runs
+from tests.queries.plain.value import PlainValue
 from tests.queries.real_dumps import Real
 from xlagraph.graph import Cell
 from xlagraph.queries import load_catalogue, run

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.queries.plain.plan import PlainDump, PlainValue
+    from tests.queries.plain.plan import PlainDump
+    from tests.queries.plain.value import PlainValue
 
 Result = tuple[str, tuple[int, ...]]
 

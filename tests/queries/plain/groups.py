@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.queries.plain.answer import Row
-from tests.queries.plain.plan import PlainDump, PlainValue
+from tests.queries.plain.plan import PlainDump
+from tests.queries.plain.value import PlainValue
 
 
 def scope(op_name: str | None, depth: int) -> str | None:

@@ -1,7 +1,6 @@
 """A second computation of what the graph stores: straight from a plan, by the definitions.
 
-Slow and plain on purpose: bytes are cut at every offset of an allocation, and each rule is
-a loop over all values. Shares no code with the ingest beyond the parser.
+Shares no code with the ingest beyond the parser.
 """
 
 import re
@@ -12,86 +11,21 @@ from functools import cached_property
 from itertools import pairwise
 
 from tests.queries.plain.attribution import Belonging, belonging
+from tests.queries.plain.measures import (
+    shares_at_peak,
+)
 from tests.queries.plain.text import (
     PlainModule,
     PlainText,
-    dense_bytes,
     filled,
     read_called,
     read_instruction,
     read_module,
     read_operands,
 )
+from tests.queries.plain.value import PlainValue
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
-from xlagraph.ingest.dump.plan import Allocation, Plan, Position, Use
-
-Segment = tuple[int, int, int]
-"""Allocation, first byte, byte past the last: nothing begins or ends inside."""
-
-
-@dataclass(frozen=True, eq=False)
-class PlainValue:
-    """A value and what the rest of the dump says of it."""
-
-    value_id: int
-    name: str
-    shape_index: str | None
-    is_phi: bool
-    allocation: Allocation
-    offset: int
-    size: int
-    printed_shape: str
-    first: int | None
-    last: int | None
-    last_use: int | None
-    positions: tuple[Position, ...]
-    uses: tuple[Use, ...]
-    made: PlainText
-    segments: tuple[Segment, ...]
-
-    @property
-    def label(self) -> str:
-        """Name and tuple index."""
-        return self.name + (self.shape_index or "")
-
-    @property
-    def shape(self) -> str:
-        """Without layout."""
-        return re.sub(r"(?<=\])\{[^}]*\}", "", self.printed_shape)
-
-    @property
-    def dtype(self) -> str:
-        """The type of its elements."""
-        return "tuple" if self.shape.startswith("(") else self.shape.partition("[")[0]
-
-    @property
-    def dense(self) -> int | None:
-        """Bytes of its elements alone; None where it is no array."""
-        return dense_bytes(self.printed_shape)
-
-    @property
-    def is_array(self) -> bool:
-        """It is neither the table of a tuple nor a token."""
-        return self.dtype not in ("tuple", "token", "opaque")
-
-    @property
-    def users(self) -> set[str]:
-        """Names of the instructions that read it."""
-        return {use.instruction for use in self.uses}
-
-    @property
-    def place(self) -> tuple[int, int, int]:
-        """Its place in the order (liveFrom, liveUntil, valueId)."""
-        assert self.first is not None
-        assert self.last is not None
-        return (self.first, self.last, self.value_id)
-
-    @property
-    def steps(self) -> range:
-        """The steps of its live range; none without one."""
-        if self.first is None or self.last is None:
-            return range(0)
-        return range(self.first, self.last + 1)
+from xlagraph.ingest.dump.plan import Plan
 
 
 @dataclass(eq=False)
@@ -274,19 +208,6 @@ def chosen(dumps: Iterable[PlainDump], run: str = "", module: str = "") -> list[
     ]
 
 
-def role(allocation: Allocation) -> str | None:
-    """Say what an allocation is for."""
-    said = (
-        ("threadLocal", allocation.is_thread_local),
-        ("constant", allocation.is_constant),
-        ("parameter", allocation.parameter is not None),
-        ("output", allocation.output_shape is not None),
-        ("liveOut", allocation.maybe_live_out),
-        ("temp", allocation.is_preallocated_temp),
-    )
-    return next((name for name, holds in said if holds), None)
-
-
 def _values(dump: PlainDump) -> list[PlainValue]:
     """Join the sections of a plan."""
     plan = dump.plan
@@ -335,78 +256,3 @@ def _values(dump: PlainDump) -> list[PlainValue]:
             )
         )
     return found
-
-
-def held_bytes(values: list[PlainValue]) -> dict[int, int]:
-    """Count at each step the bytes that hold a live value; steps without any are left out."""
-    occupied: dict[Segment, set[int]] = defaultdict(set)
-    held: dict[int, int] = defaultdict(int)
-    for item in values:
-        for step in item.steps:
-            held[step] += 0  # live, perhaps of no bytes
-        for segment in item.segments:
-            occupied[segment].update(item.steps)
-    for (_, first, past), steps in occupied.items():
-        for step in steps:
-            held[step] += past - first
-    return held
-
-
-def peak_step(held: dict[int, int]) -> int:
-    """Give the first step with the most bytes: step 0 where there are none."""
-    return min(held, key=lambda step: (-held[step], step)) if any(held.values()) else 0
-
-
-def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
-    """Give each value live at the physical peak of a memory space its own bytes."""
-    here = [item for item in values if item.allocation.color == color and item.steps]
-    held = held_bytes(here)
-    peak = peak_step(held)
-    live = sorted((item for item in here if peak in item.steps), key=lambda item: item.place)
-    owner = {segment: item for item in live for segment in item.segments}
-    shares = dict.fromkeys(live, 0)
-    for (_, first, past), item in owner.items():
-        shares[item] += past - first
-    return shares
-
-
-@dataclass(frozen=True)
-class Takeover:
-    """One value has bytes that another one had last."""
-
-    earlier: PlainValue
-    later: PlainValue
-    shared: int
-
-    @property
-    def in_place(self) -> bool:
-        """Both are live at the step where the later one begins."""
-        return self.earlier.place[1] >= self.later.place[0]
-
-
-def takeovers(values: list[PlainValue]) -> list[Takeover]:
-    """Find the last occupant of every byte of every value."""
-    ordered = sorted(
-        (item for item in values if item.first is not None and item.size > 0),
-        key=lambda item: item.place,
-    )
-    occupant: dict[Segment, PlainValue] = {}
-    found: list[Takeover] = []
-    for later in ordered:
-        shared: dict[PlainValue, int] = defaultdict(int)
-        for segment in later.segments:
-            if segment in occupant:
-                shared[occupant[segment]] += segment[2] - segment[1]
-            occupant[segment] = later
-        found += [Takeover(earlier, later, count) for earlier, count in shared.items()]
-    return found
-
-
-def alias_sets(values: list[PlainValue]) -> dict[PlainValue, frozenset[PlainValue]]:
-    """Join what overwrites one another in place."""
-    joined = {item: frozenset([item]) for item in values}
-    for takeover in takeovers(values):
-        if takeover.in_place:
-            both = joined[takeover.earlier] | joined[takeover.later]
-            joined |= dict.fromkeys(both, both)
-    return joined

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterator
 
-from tests.queries.plain.plan import PlainDump, PlainValue, alias_sets
+from tests.queries.plain.measures import alias_sets
+from tests.queries.plain.plan import PlainDump
+from tests.queries.plain.value import PlainValue
 
 Question = dict[str, str | int]
 

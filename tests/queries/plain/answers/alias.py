@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from tests.queries.plain.answer import Rows, in_order, largest_first
-from tests.queries.plain.plan import PlainDump, PlainValue, alias_sets, takeovers
+from tests.queries.plain.measures import alias_sets, takeovers
+from tests.queries.plain.plan import PlainDump
+from tests.queries.plain.value import PlainValue
 
 
 @largest_first("sharedBytes", "earlier later allocation sharedBytes step instruction")

@@ -16,7 +16,8 @@ from tests.queries.plain.groups import (
     Group,
     over_generations,
 )
-from tests.queries.plain.plan import PlainDump, PlainValue, chosen, role
+from tests.queries.plain.plan import PlainDump, chosen
+from tests.queries.plain.value import PlainValue, role
 
 
 @largest_first(

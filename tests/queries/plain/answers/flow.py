@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from tests.queries.plain.answer import Rows, in_order
-from tests.queries.plain.plan import PlainDump, PlainValue
+from tests.queries.plain.plan import PlainDump
+from tests.queries.plain.value import PlainValue
 
 
 @in_order("hop value instruction opcode")

@@ -1,7 +1,8 @@
 """What the queries of theme lifetime must answer."""
 
 from tests.queries.plain.answer import Rows, largest_first
-from tests.queries.plain.plan import PlainDump, held_bytes, peak_step, takeovers
+from tests.queries.plain.measures import held_bytes, peak_step, takeovers
+from tests.queries.plain.plan import PlainDump
 
 
 @largest_first("byteSteps", "value sizeBytes liveFrom liveUntil steps byteSteps")

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from tests.queries.plain.answer import Rows, in_order, largest_first
-from tests.queries.plain.plan import PlainDump, chosen, role
+from tests.queries.plain.plan import PlainDump, chosen
+from tests.queries.plain.value import role
 
 
 @in_order("memorySpace role allocations allocationBytes")

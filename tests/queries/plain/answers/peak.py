@@ -5,7 +5,9 @@ from typing import Any
 
 from tests.queries.plain.answer import PlainAnswer, Row, Rows, in_any_order, in_order, largest_first
 from tests.queries.plain.groups import CALLER, DTYPE, LINE, OP, OPCODE, SCOPE, SHAPE, Group
-from tests.queries.plain.plan import PlainDump, PlainValue, held_bytes
+from tests.queries.plain.measures import held_bytes
+from tests.queries.plain.plan import PlainDump
+from tests.queries.plain.value import PlainValue
 
 
 @largest_first(

@@ -4,15 +4,9 @@ from collections import defaultdict
 from itertools import pairwise
 
 from tests.queries.plain.answer import Rows, in_order, largest_first
-from tests.queries.plain.plan import (
-    PlainDump,
-    PlainValue,
-    alias_sets,
-    held_bytes,
-    peak_step,
-    role,
-    takeovers,
-)
+from tests.queries.plain.measures import alias_sets, held_bytes, peak_step, takeovers
+from tests.queries.plain.plan import PlainDump
+from tests.queries.plain.value import PlainValue, role
 
 
 @largest_first("sharedBytes", "earlier later allocation sharedBytes freedAt reusedAt gapSteps")

@@ -4,7 +4,9 @@ import re
 from collections import defaultdict
 
 from tests.queries.plain.answer import Rows, largest_first
-from tests.queries.plain.plan import PlainDump, role, takeovers
+from tests.queries.plain.measures import takeovers
+from tests.queries.plain.plan import PlainDump
+from tests.queries.plain.value import role
 
 LIBRARY_OR_CONTROL = frozenset(
     (

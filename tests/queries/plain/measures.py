@@ -1,0 +1,85 @@
+"""Bytes that are held, peaks, succession and alias sets, by their definitions.
+
+Slow and plain on purpose: bytes are cut at every offset of an allocation, and each rule is
+a loop over all values.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from tests.queries.plain.value import PlainValue, Segment
+
+
+def held_bytes(values: list[PlainValue]) -> dict[int, int]:
+    """Count at each step the bytes that hold a live value; steps without any are left out."""
+    occupied: dict[Segment, set[int]] = defaultdict(set)
+    held: dict[int, int] = defaultdict(int)
+    for item in values:
+        for step in item.steps:
+            held[step] += 0  # live, perhaps of no bytes
+        for segment in item.segments:
+            occupied[segment].update(item.steps)
+    for (_, first, past), steps in occupied.items():
+        for step in steps:
+            held[step] += past - first
+    return held
+
+
+def peak_step(held: dict[int, int]) -> int:
+    """Give the first step with the most bytes: step 0 where there are none."""
+    return min(held, key=lambda step: (-held[step], step)) if any(held.values()) else 0
+
+
+def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
+    """Give each value live at the physical peak of a memory space its own bytes."""
+    here = [item for item in values if item.allocation.color == color and item.steps]
+    held = held_bytes(here)
+    peak = peak_step(held)
+    live = sorted((item for item in here if peak in item.steps), key=lambda item: item.place)
+    owner = {segment: item for item in live for segment in item.segments}
+    shares = dict.fromkeys(live, 0)
+    for (_, first, past), item in owner.items():
+        shares[item] += past - first
+    return shares
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """One value has bytes that another one had last."""
+
+    earlier: PlainValue
+    later: PlainValue
+    shared: int
+
+    @property
+    def in_place(self) -> bool:
+        """Both are live at the step where the later one begins."""
+        return self.earlier.place[1] >= self.later.place[0]
+
+
+def takeovers(values: list[PlainValue]) -> list[Takeover]:
+    """Find the last occupant of every byte of every value."""
+    ordered = sorted(
+        (item for item in values if item.first is not None and item.size > 0),
+        key=lambda item: item.place,
+    )
+    occupant: dict[Segment, PlainValue] = {}
+    found: list[Takeover] = []
+    for later in ordered:
+        shared: dict[PlainValue, int] = defaultdict(int)
+        for segment in later.segments:
+            if segment in occupant:
+                shared[occupant[segment]] += segment[2] - segment[1]
+            occupant[segment] = later
+        found += [Takeover(earlier, later, count) for earlier, count in shared.items()]
+    return found
+
+
+def alias_sets(values: list[PlainValue]) -> dict[PlainValue, frozenset[PlainValue]]:
+    """Join what overwrites one another in place."""
+    joined = {item: frozenset([item]) for item in values}
+    for takeover in takeovers(values):
+        if takeover.in_place:
+            both = joined[takeover.earlier] | joined[takeover.later]
+            joined |= dict.fromkeys(both, both)
+    return joined
