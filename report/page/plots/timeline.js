@@ -213,6 +213,7 @@ export class Timeline {
  * @param {boolean} shown
  */
 function drawBand(context, steps, base, curve, y, colour, shown) {
+  if (!steps.some((step) => curve[step] > 0)) return;
   context.beginPath();
   context.moveTo(GUTTER, y(base[0]));
   for (let column = 0; column < steps.length; column += 1) {
