@@ -45,16 +45,17 @@ class Neo4jBrowser:
         password = part("password")
         self.page.wait_for_selector(f"{password}, {welcome}", timeout=PATIENCE)
         if self.page.is_visible(password):
+            self.page.fill(part("username"), self.server.user or "")
             self.page.fill(password, self.server.password or "")
             self.page.click(part("connect"))
         self.page.wait_for_selector(welcome, timeout=PATIENCE)
 
     def press_the_arrow(self) -> None:
         """Run what stands in the editor, and wait for its frame."""
+        frames = self.page.locator(part("frame"))
+        before = frames.count()
         self.page.click(part("editor-Run"))
-        self.page.wait_for_selector(
-            f"{part('frame-loaded-contents')}, {part('frameStatusbar')}", timeout=PATIENCE
-        )
+        frames.nth(before).wait_for(state="attached", timeout=PATIENCE)
 
     def rows(self) -> list[list[str]]:
         """Return the rows of the newest frame; without them fail with what it says."""

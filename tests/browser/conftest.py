@@ -1,0 +1,84 @@
+"""A server with Neo4j Browser that holds a run with an odd name."""
+
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import neo4j
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.neo4j_browser import Neo4jBrowser
+from tests.graph_fixtures import (
+    LONG_TERM,
+    Neo4jServer,
+    own_server,
+    skipped_without_neo4j,
+)
+from xlagraph.cli import main
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+
+TINY = Path(__file__).parents[1] / "queries" / "dumps" / "tiny"
+ODD_RUN = "a #1 & \"b\" 'c' é"
+SECRET = "only-for-tests"
+
+Command = Callable[..., str]
+
+
+@pytest.fixture(scope="session", params=[LONG_TERM])
+def browser_server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Neo4jServer]:
+    """A server that asks for a password and serves Browser; its graph is not to be changed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    home = tmp_path_factory.mktemp("server")
+    shutil.copytree(TINY, home / "runs" / ODD_RUN)
+    shutil.copytree(TINY, home / "runs" / "tiny")
+    with (
+        skipped_without_neo4j(),
+        own_server(
+            home,
+            auth=True,
+            http_port=port,
+            version=request.param,
+            is_brief=True,
+            has_browser=True,
+        ) as (server, _),
+        pytest.MonkeyPatch.context() as environment,
+    ):
+        with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
+            change = "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret"
+            driver.execute_query(change, secret=SECRET, database_="system")
+        environment.setenv("NEO4J_PASSWORD", SECRET)
+        with open_graph(server.uri) as graph:
+            assert ingest(graph, home / "runs", jobs=1).ok
+        yield Neo4jServer(server.uri, "neo4j", SECRET, browser_url=server.browser_url)
+
+
+@pytest.fixture
+def neo4j_browser(page: Page, browser_server: Neo4jServer) -> Neo4jBrowser:
+    """Browser of that server, without anybody logged in."""
+    return Neo4jBrowser(page, browser_server)
+
+
+@pytest.fixture
+def command(
+    browser_server: Neo4jServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    no_connection_named: None,
+) -> Command:
+    """Run a command on that server, and return what it prints."""
+    monkeypatch.setenv("NEO4J_URI", browser_server.uri)
+    monkeypatch.setenv("NEO4J_PASSWORD", browser_server.password or "")
+
+    def run(*arguments: object) -> str:
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == 0
+        return capsys.readouterr().out.strip()
+
+    return run

@@ -1,0 +1,60 @@
+"""What the command prints for Neo4j Browser works there."""
+
+import json
+from pathlib import Path
+
+from tests.browser.conftest import ODD_RUN, Command
+from tests.browser.neo4j_browser import Drawn, Neo4jBrowser
+from xlagraph.queries import load_catalogue
+
+ODD = f"{ODD_RUN}/step"
+
+
+def test_a_link_shows_rows_after_one_press_though_the_run_has_an_odd_name(
+    neo4j_browser: Neo4jBrowser, command: Command
+) -> None:
+    asked = ("query", "peak/contributors", "-c", ODD, "--limit", 3)
+    link = command(*asked, "--browser")
+    # the page is where the server says
+    assert link.startswith(f"{neo4j_browser.server.browser_url}?dbms=bolt%3A%2F%2Fneo4j%40127.0.0")
+    neo4j_browser.open(link)
+    neo4j_browser.press_the_arrow()
+    values = [row["value"] for row in json.loads(command(*asked, "--format", "json"))]
+    # the first column numbers the rows
+    assert [row[1] for row in neo4j_browser.rows()] == values
+
+
+def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
+    neo4j_browser: Neo4jBrowser, command: Command
+) -> None:
+    for link in command("query", "--browser-style").splitlines():
+        neo4j_browser.open(link)
+        neo4j_browser.press_the_arrow()
+    asked = ("query", "graph/peak", "-c", ODD, "--limit", 3)
+    neo4j_browser.open(command(*asked, "--browser"))
+    neo4j_browser.press_the_arrow()
+    edges = json.loads(command(*asked, "--format", "json"))
+    # pair, make and q are held; pair and make are made by an instruction of a line each
+    assert neo4j_browser.drawn() == Drawn(nodes=8, relationships=len(edges))
+
+
+def test_what_show_prints_gives_rows_when_it_is_pasted(
+    neo4j_browser: Neo4jBrowser, command: Command
+) -> None:
+    neo4j_browser.open(f"{neo4j_browser.server.browser_url}?dbms={neo4j_browser.server.uri}")
+    neo4j_browser.paste(command("query", "overview/roles", "-c", ODD, "--show"))
+    neo4j_browser.press_the_arrow()
+    assert "parameter" in [row[2] for row in neo4j_browser.rows()]
+
+
+def test_saved_scripts_are_imported_in_one_drop(
+    neo4j_browser: Neo4jBrowser, command: Command, tmp_path: Path
+) -> None:
+    archive = tmp_path / "scripts.zip"
+    command("query", "--saved-scripts", archive)
+    neo4j_browser.open(f"{neo4j_browser.server.browser_url}?dbms={neo4j_browser.server.uri}")
+    neo4j_browser.drop(archive)
+    themes = {query.theme for query in load_catalogue().values()}
+    assert set(neo4j_browser.script_folders()) >= themes
+    neo4j_browser.page.click("text=overview")
+    neo4j_browser.page.wait_for_selector("text=overview/roles: Allocations of a compilation")
