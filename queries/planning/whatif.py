@@ -329,13 +329,14 @@ def _doubts(compiled: Compiled, result: WhatIf) -> list[str]:
 
 def _holders(compiled: Compiled, plan: MemoryPlan | None) -> tuple[Holder, ...]:
     heap = plan.heap() if plan is not None else None
-    if heap is None or heap.peak_step is None:
+    step = heap.peak_step if heap is not None else None
+    if heap is None or step is None:
         return ()
     live = [
         (group.size_bytes, value_id)
         for group in heap.groups
         for value_id, (first, last) in zip(group.value_ids, group.steps, strict=True)
-        if first <= heap.peak_step <= last
+        if first <= step <= last
     ]
     holders = []
     for size_bytes, value_id in sorted(live, key=lambda item: (-item[0], item[1]))[:_HOLDERS]:
