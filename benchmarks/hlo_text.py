@@ -84,7 +84,7 @@ def stack_tables() -> str:
 
 
 def bare(shape: str) -> str:
-    """Take the layouts off a shape."""
+    """Return a shape without layouts."""
     parts = shape.split("{")
     return parts[0] + "".join([part.partition("}")[2] for part in parts[1:]])
 
@@ -93,7 +93,7 @@ _ARRAY_BYTES = {"f32": 4, "s32": 4, "s8": 1, "bf16": 2, "pred": 1}
 
 
 def array_bytes(shape: str) -> int:
-    """Say how much an array takes, or the table of pointers of a tuple."""
+    """Return how much an array takes, or the table of pointers of a tuple."""
     if shape.startswith("("):
         return 8 * (bare(shape).count("],") + 1)
     dtype, _, rest = shape.partition("[")

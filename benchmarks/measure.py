@@ -47,7 +47,7 @@ def in_child(task: str, *arguments: object) -> Measured:
 
 
 def peak_bytes_in_child(task: str, *arguments: object) -> int:
-    """Tell what a task keeps resident at most, in its process and all below it together.
+    """Return what a task keeps resident at most, in its process and all below it together.
 
     Shared pages count once. To look at them takes a fifth of a processor: such a run says
     nothing about time.

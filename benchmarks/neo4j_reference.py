@@ -18,7 +18,8 @@ import neo4j
 from recording import LINKS, SHARED
 
 from xlagraph.graph import CompilationRows
-from xlagraph.graph.schema import SCHEMA, RelationshipType
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_types import RelationshipType
 
 OWN = tuple(node.label for node in SCHEMA.nodes if not node.shared)
 CHUNK_ROWS = 10_000

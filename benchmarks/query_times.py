@@ -23,7 +23,7 @@ MODULES = "MATCH (m:Module) RETURN m.key AS module ORDER BY module LIMIT 1"
 
 
 def query_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
-    """Give for each query its id, median seconds, rows, and whether it is of one compilation."""
+    """Return for each query its id, median seconds, rows, and whether it is of one compilation."""
     given = _suiting(graph)
     found: list[dict[str, Any]] = []
     for query in load_catalogue().values():

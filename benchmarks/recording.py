@@ -96,7 +96,7 @@ class ParquetSink:
         }
 
     def __call__(self, rows: CompilationRows) -> None:
-        """Take the rows of some compilations."""
+        """Record the rows of some compilations."""
         for label, table in rows.nodes.items():
             self._add(label, self._unseen(label, table, ["key"]) if label in SHARED else table)
         for relationship in SCHEMA.relationships:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import ladybug
 
-from xlagraph.graph.schema import SCHEMA, Property, PropertyType, RelationshipType
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_types import Property, PropertyType, RelationshipType
 
 POOL_BYTES = 1 << 30
 COLUMN_TYPES = {
@@ -19,7 +20,7 @@ COLUMN_TYPES = {
 
 
 def copy_into_new_database(path: Path, rows: Path) -> None:
-    """Let the embedded engine COPY tables from Parquet into a database that is not there yet."""
+    """COPY tables from Parquet into a new database of the embedded engine."""
     database = ladybug.Database(path, buffer_pool_size=POOL_BYTES)
     connection = ladybug.Connection(database)
     for node in SCHEMA.nodes:
@@ -36,7 +37,7 @@ def copy_into_new_database(path: Path, rows: Path) -> None:
 
 
 def add_to_database(path: Path, rows: Path) -> float:
-    """Let the embedded engine add few rows to many, none of which it has; seconds of CHECKPOINT.
+    """Add with the embedded engine few rows to many, none of which it has; seconds of CHECKPOINT.
 
     In the fastest way known: nodes by COPY, relationships one by one, in one transaction.
     """

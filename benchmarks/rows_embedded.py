@@ -26,7 +26,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 
 def graph_of(settings: Settings, values: int) -> Path:
-    """Give a graph of a folder of training steps, made on first use."""
+    """Return a graph of a folder of training steps, made on first use."""
     path = settings.work / f"graph-{values}.lbug"
     if not path.exists():
         in_child("ingest", path, settings.training_folder(values))

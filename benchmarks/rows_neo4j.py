@@ -39,7 +39,7 @@ def rows(settings: Settings) -> Iterator[Row]:
 
 @contextmanager
 def neo4j_server(settings: Settings) -> Iterator[str]:
-    """Give the URI of an empty server: what NEO4J_URI names, else one of our own."""
+    """Return the URI of an empty server: what NEO4J_URI names, else one of our own."""
     if uri := os.environ.get("NEO4J_URI"):
         if in_child("neo4j_nodes", uri).answer["nodes"]:
             raise NoServer(f"the database at {uri} is not empty: name another one")
@@ -54,7 +54,7 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def _recipe() -> Iterator[ModuleType]:
-    """Give the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
+    """Return the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
     sys.path.insert(0, str(TREE))
     try:
         from tests import graph_fixtures

@@ -43,7 +43,7 @@ def _growing(
 def _against_lines(
     settings: Settings, what: str, folder: Path, parse_goal: float | None, derive_goal: float
 ) -> tuple[list[Row], float]:
-    """Give the rows of one dump, and the seconds of parse and derive."""
+    """Return the rows of one dump, and the seconds of parse and derive."""
     paths = dump_parts(folder)
     size = f"{_megabytes(folder):.3g} MB"
     lines = median_in_child(settings.repeats, "count_lines", *paths).seconds

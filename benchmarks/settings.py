@@ -46,27 +46,27 @@ class Settings:
         return 500_000 if self.full else 100_000
 
     def training_folder(self, values: int, values_each: int = 5000) -> Path:
-        """Give a folder of training steps, written on first use."""
+        """Return a folder of training steps, written on first use."""
         return self._written(
             f"steps-{values}-{values_each}",
             lambda folder: inputs.write_training_folder(folder, values, values_each),
         )
 
     def training_step(self, layers: int, module_id: int = 1) -> Path:
-        """Give a folder with one training step, written on first use."""
+        """Return a folder with one training step, written on first use."""
         return self._written(
             f"step-{layers}-{module_id}",
             lambda folder: inputs.write_training_step(folder, layers, module_id, Sizes(batch=24)),
         )
 
     def wide_loop(self, megabytes: float) -> Path:
-        """Give a folder with one wide loop, written on first use."""
+        """Return a folder with one wide loop, written on first use."""
         return self._written(
             f"loop-{megabytes:g}", lambda folder: inputs.write_wide_loop(folder, megabytes)
         )
 
     def fresh(self, name: str) -> Path:
-        """Give a path in our folder at which there is nothing, whatever an earlier run left."""
+        """Return a path in our folder at which there is nothing, whatever an earlier run left."""
         path = self.work / name
         if path.is_dir():
             shutil.rmtree(path)
@@ -82,7 +82,7 @@ class Settings:
         return folder
 
     def dumps(self, name: str) -> Path | None:
-        """Give a folder of real dumps, where there is one."""
+        """Return a folder of real dumps, where there is one."""
         folder = self.shared / name if self.shared else None
         return folder if folder is not None and folder.exists() else None
 

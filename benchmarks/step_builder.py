@@ -30,7 +30,7 @@ class StepBuilder:
         self._names: dict[str, int] = {}
 
     def name(self, base: str) -> str:
-        """Give a name that is not taken: ``base``, then ``base.1``, ``base.2``."""
+        """Return a name that is not taken: ``base``, then ``base.1``, ``base.2``."""
         count = self._names.get(base, -1) + 1
         self._names[base] = count
         return f"{base}.{count}" if count else base
@@ -119,7 +119,7 @@ class StepBuilder:
         return Ref(operand.value, name, name)
 
     def donate(self, parameter: Ref, update: Ref) -> None:
-        """Say that ``update`` goes where ``parameter`` was."""
+        """Record that ``update`` goes where ``parameter`` was."""
         self.donated[parameter.value] = update.value
 
     def result(self, results: Sequence[Ref]) -> Value:

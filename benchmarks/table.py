@@ -107,12 +107,12 @@ def shown_row(what: str, measured: str, note: str = "") -> Row:
 
 
 def skipped_row(what: str, reason: str) -> Row:
-    """Say what is missing here to measure something."""
+    """Write what is missing here to measure something."""
     return Row(what, Verdict.SKIPPED, note=reason)
 
 
 def broken_row(what: str, reason: str) -> Row:
-    """Say what went wrong where something should have been measured."""
+    """Write what went wrong where something should have been measured."""
     return Row(what, Verdict.BROKEN, note=reason)
 
 

@@ -20,7 +20,7 @@ ANSWER: dict[str, Any] = {}
 
 @contextmanager
 def timed() -> Iterator[None]:
-    """Take the seconds of a block as the answer of this task."""
+    """Record the seconds of a block as the answer of this task."""
     start = time.perf_counter()
     yield
     ANSWER["seconds"] = time.perf_counter() - start

@@ -104,7 +104,7 @@ class _WideLoop:
         return self._value(name, "{}", shape, f"{shape} tuple({names})")
 
     def _elements(self, state: Sequence[Value], number: int) -> None:
-        """Take the leaves of a state, which begins with its table, by get-tuple-element."""
+        """Return the leaves of a state, which begins with its table, by get-tuple-element."""
         table, *leaves = state
         for place, value in enumerate(leaves, number):
             name = f"get-tuple-element.{place}"
@@ -199,7 +199,7 @@ def _metadata(part: str, frame: int) -> str:
 
 
 def _join(states: Sequence[Sequence[Value]]) -> None:
-    """Let each value end where its successor begins, and lie in the same place.
+    """End each value where its successor begins, and lie in the same place.
 
     The table of the body is read once and gone before the next one is made.
     """

@@ -18,7 +18,7 @@ from xlagraph.cli.commands.cypher import cypher
 from xlagraph.cli.commands.export import export
 from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
-from xlagraph.cli.commands.query import query_app
+from xlagraph.cli.commands.query.group import query_app
 from xlagraph.cli.commands.remove import remove
 from xlagraph.cli.commands.report import report as report_command
 from xlagraph.cli.commands.runs import runs_app

@@ -16,9 +16,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from xlagraph.cli.app import build_app
-from xlagraph.cli.commands.canned_query import canned_command
+from xlagraph.cli.commands.query.canned import canned_command
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.graph.schema import SCHEMA, VERSION, Property
+from xlagraph.graph.schema import SCHEMA, VERSION
+from xlagraph.graph.schema_types import Property
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.pictures.grass import grass
@@ -31,7 +32,7 @@ HELP_COLUMNS: Final = 112
 
 
 def pages() -> dict[str, str]:
-    """Give the generated pages, by file name."""
+    """Return the generated pages, by file name."""
     return {
         "queries.md": queries_page(load_catalogue()),
         "schema.md": schema_page(),
@@ -184,7 +185,7 @@ def _sentence(text: str) -> str:
 
 
 def command_line_page() -> str:
-    """Give the help of every command."""
+    """Return the help of every command."""
     group = get_command(build_app())
     top = cast(
         "typer.Context",  # what typer makes is one of click's own

@@ -6,7 +6,7 @@ from html import escape
 from math import hypot
 from typing import Final, NamedTuple
 
-from xlagraph.graph.schema import NodeType, Schema
+from xlagraph.graph.schema_types import NodeType, Schema
 
 
 class Point(NamedTuple):
@@ -32,7 +32,7 @@ PLACES: Final[Mapping[str, tuple[float, float]]] = {
 
 
 def schema_picture(schema: Schema) -> str:
-    """Give the picture as SVG. KeyError for a label that has no place in it."""
+    """Return the picture as SVG. KeyError for a label that has no place in it."""
     types: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for relationship in schema.relationships:
         types[relationship.source, relationship.target].append(relationship.name)
@@ -104,7 +104,7 @@ def _sign(number: float) -> int:
 
 
 def _edge(centre: Point, away: Point) -> Point:
-    """Give the point where a line from the centre of a box leaves it."""
+    """Return the point where a line from the centre of a box leaves it."""
     reach = min(
         BOX.x / 2 / abs(away.x) if away.x else float("inf"),
         BOX.y / 2 / abs(away.y) if away.y else float("inf"),

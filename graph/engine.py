@@ -72,16 +72,16 @@ class Load(Protocol):
         """Get ready: rows are being made. Called when it is sure that something is to change."""
 
     def write(self, rows: "CompilationRows") -> None:
-        """Take compilations, each at most once in a load.
+        """Write compilations, each at most once in a load.
 
         One of the same key is replaced, unless it has the same digest: then it stays.
         """
 
     def write_files(self, files: "RowFiles") -> None:
-        """Take compilations as `write` does; the files are the load's from now on."""
+        """Write compilations as `write` does; the files are the load's from now on."""
 
     def remove(self, compilation: str) -> None:
-        """Take a compilation out, with all its parts and what nothing else uses.
+        """Remove a compilation, with all its parts and what nothing else uses.
 
         A run goes with its last compilation. Nothing happens if there is no such key.
         """
@@ -138,7 +138,7 @@ class Graph(Target, Protocol):
         """Return the rows of a complete compilation; NameUnknown if there is none."""
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Release the engine."""
 
     def __enter__(self) -> Self: ...
 

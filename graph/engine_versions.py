@@ -8,5 +8,5 @@ _DISTRIBUTIONS: Final[Mapping[str, str]] = {"ladybug": "ladybug", "neo4j driver"
 
 
 def engine_versions() -> Mapping[str, str]:
-    """Give the version of each engine that this package can use, by its name."""
+    """Return the version of each engine that this package can use, by its name."""
     return {name: version(distribution) for name, distribution in _DISTRIBUTIONS.items()}

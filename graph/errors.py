@@ -2,7 +2,7 @@
 
 GraphError
 ├── GraphUnreachable     no server there, password refused, connection lost
-├── GraphMissing         no file, or a file that is no graph
+├── GraphMissing         no file, or a file that is not a graph
 ├── WrongSchema          written by another version of the schema
 │   └── GraphTooNew      … by a newer one
 ├── GraphBusy            somebody else is writing
@@ -27,7 +27,7 @@ class GraphUnreachable(GraphError):
 
 
 class GraphMissing(GraphError):
-    """No file there, or a file that is no graph."""
+    """No file there, or a file that is not a graph."""
 
 
 class WrongSchema(GraphError):
@@ -64,7 +64,7 @@ class QueryFailed(GraphError):
 
 @contextmanager
 def written(path: Path, consequence: str = "") -> Iterator[None]:
-    """Say that a file or a folder could not be written, and what follows: GraphUnwritable."""
+    """Raise GraphUnwritable, with what follows, where a file or a folder cannot be written."""
     try:
         yield
     except OSError as error:

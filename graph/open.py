@@ -92,7 +92,7 @@ def _check_uri(uri: str) -> None:
         raise GraphUnreachable("the URI of the graph lacks a colon; expected neo4j://HOST:PORT")
     if parts.scheme.lower() not in _SCHEMES:
         raise GraphUnreachable(
-            f"{parts.scheme}:// is no scheme of a graph; expected a file or one of "
+            f"{parts.scheme}:// is not a scheme of a graph; expected a file or one of "
             + ", ".join(f"{scheme}://" for scheme in _SCHEMES)
         )
     if not parts.hostname or not port_fits:

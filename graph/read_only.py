@@ -50,7 +50,7 @@ class Statement(NamedTuple):
 
 
 def read_statement(text: str) -> Statement:
-    """Take a text apart; strings, comments and quoted names hide what is in them."""
+    """Parse a text; strings, comments and quoted names hide what is in them."""
     words: list[str] = []
     calls: list[str] = []
     parameters: set[str] = set()
@@ -118,7 +118,7 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
 
 
 def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> dict[str, Cell]:
-    """Pick the parameters that a statement names; QueryFailed if one is not given.
+    """Return the parameters that a statement names; QueryFailed if one is not given.
 
     Numbers must fit 64 bits with their sign, and texts be UTF-8.
     """
@@ -144,7 +144,7 @@ def bounded_rows(rows: Iterable[Row], most_rows: int | None) -> Iterator[Row]:
 
 
 def _parts(value: Cell) -> Iterator[Cell]:
-    """Give what is in lists and maps, however deep."""
+    """Yield what is in lists and maps, however deep."""
     if isinstance(value, list | dict):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _parts(part)

@@ -24,7 +24,7 @@ class Removed:
 
 
 def remove(graph: Graph, name: str) -> Removed:
-    """Take a run or one compilation out, named by its key; NameUnknown if there is none.
+    """Remove a run or one compilation, named by its key; NameUnknown if there is none.
 
     Shared nodes that nothing uses any more go with it.
     """
@@ -40,7 +40,7 @@ def remove(graph: Graph, name: str) -> Removed:
 
 
 def rename_run(graph: Graph, old: str, new: str) -> None:
-    """Give a run another name, and with it its compilations another key.
+    """Rename a run, and change the keys of its compilations with it.
 
     Raises NameUnknown if there is no such run, NameTaken if the new name is in use.
     """

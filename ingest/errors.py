@@ -6,7 +6,7 @@ _SHOWN_CHARACTERS = 80
 
 
 class ParseError(Exception):
-    """Tell the place of a dump that does not fit, what stands there and what was expected."""
+    """Raised where a dump does not fit: its line, what stands there and what was expected."""
 
     def __init__(self, file: str, line: int, text: str, expected: str) -> None:
         super().__init__(file, line, text, expected)

@@ -41,7 +41,7 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def until_interrupted(self, items: Iterator[Item]) -> Iterator[Item]:
-        """Give items. Ctrl-C ends them while one is waited for, and is held back otherwise."""
+        """Yield items. Ctrl-C ends them while one is waited for, and is held back otherwise."""
         while True:
             try:
                 self._is_held = False

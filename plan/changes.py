@@ -52,7 +52,7 @@ def _each(program: Program, changed: Callable[[Value], Value]) -> Program:
 
 
 def _with_set_sizes(program: Program) -> Program:
-    """Give each member the size of the largest of its set."""
+    """Resize each member to the size of the largest of its set."""
     sizes = {
         name: max(value.size_bytes for value in members)
         for name, members in members_of_sets(program.values).items()

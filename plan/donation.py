@@ -239,7 +239,7 @@ def _joined(program: Program, donors: Iterable[Donor]) -> Program:
 
 
 def _cut(members: list[Value]) -> Iterator[tuple[int, Value]]:
-    """Let each member end where the next one begins.
+    """End each member where the next one begins.
 
     `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).
     """

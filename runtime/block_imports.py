@@ -27,10 +27,10 @@ class _BlockedImports:  # no `MetaPathFinder`: to import `importlib.abc` takes f
 
 
 def block_imports() -> None:
-    """Let ``import numpy`` and ``import pandas`` fail in this process from now on."""
+    """Make ``import numpy`` and ``import pandas`` fail in this process from now on."""
     sys.meta_path.insert(0, _BlockedImports())
 
 
 def allow_imports() -> None:
-    """Let both be imported again: for what needs them itself."""
+    """Allow both again, for what needs them itself."""
     sys.meta_path[:] = [item for item in sys.meta_path if not isinstance(item, _BlockedImports)]

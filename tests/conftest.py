@@ -21,7 +21,7 @@ MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Say how many processes `-n auto` is: one where they would empty the same database."""
+    """Return how many processes `-n auto` is: one where they would empty the same database."""
     return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
 
 

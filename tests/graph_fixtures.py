@@ -63,7 +63,7 @@ class Neo4jServer:
     """Where it serves Browser, if it was started with it."""
 
     def environment(self) -> dict[str, str]:
-        """Give the variables that name it to xlagraph."""
+        """Return the variables that name it to xlagraph."""
         named = {
             "NEO4J_USERNAME": self.user,
             "NEO4J_PASSWORD": self.password,

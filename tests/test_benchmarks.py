@@ -264,7 +264,7 @@ def test_memory_of_a_process_that_a_thread_started_counts_too():
 
 @pytest.fixture
 def benchmark(tmp_path):
-    """Give the exit code of a run of made-up sections."""
+    """Return the exit code of a run of made-up sections."""
 
     def exit_code(**sections):
         return run.main(["--work", str(tmp_path)], sections)

@@ -20,7 +20,7 @@ SCRIPT = re.compile(r"^        run: \|\n(?P<script>(?:(?: {10}.*)?\n)+)", re.MUL
 
 
 def scripts() -> dict[str, str]:
-    """Give what each step of the workflow runs, by its name."""
+    """Return what each step of the workflow runs, by its name."""
     text = WORKFLOW.read_text(encoding="utf-8") + "\n"
     found = {step["name"]: SCRIPT.search(step["rest"]) for step in STEP.finditer(text)}
     return {name: dedent(script["script"]) for name, script in found.items() if script}

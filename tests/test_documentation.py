@@ -62,7 +62,7 @@ def fits(shown: str, found: str) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give an empty folder beside the examples, with no graph and no server named."""
+    """Return an empty folder beside the examples, with no graph and no server named."""
     (tmp_path / "examples").symlink_to(TREE / "examples")
     for name in list(os.environ):
         if name.startswith(("NEO4J_", "XLAGRAPH_")):

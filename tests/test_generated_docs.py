@@ -60,6 +60,6 @@ def test_every_link_into_a_page_finds_its_heading() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the anchors of the headings of a page, as GitHub makes them."""
+    """Return the anchors of the headings of a page, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

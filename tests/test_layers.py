@@ -56,8 +56,11 @@ MAY_IMPORT = {
     # the same over HTTP and for assistants
     "serve": "runtime graph queries report",
     # typer commands
-    "cli": "runtime graph queries cli/commands cli/options cli/output",
-    "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
+    "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
+    "cli/commands/query": "graph queries queries/catalogue queries/lint queries/pictures "
+    "queries/runner queries/selection cli cli/options cli/output",
+    "cli/commands": "cli/commands/query graph ingest report serve queries queries/advice "
+    "queries/catalogue "
     "queries/checks queries/comparison queries/lint queries/pictures queries/planning "
     "queries/runner queries/selection queries/story cli cli/options cli/output cli/pages",
     "cli/pages": "graph ingest ingest/dump queries queries/advice queries/catalogue queries/checks "

@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a fresh virtual environment with the wheel, and nothing else of ours."""
+    """Return a fresh virtual environment with the wheel, and nothing else of ours."""
     folder = tmp_path_factory.mktemp("venv")
     venv.create(folder)
     pip = [sys.executable, "-m", "pip", "--python", str(folder)]

@@ -16,7 +16,7 @@ def mcp(options: GraphOptions) -> None:
         from xlagraph.serve.assistant import create_server
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
-    from xlagraph.cli.commands.query import catalogue
+    from xlagraph.cli.commands.query.group import catalogue
     from xlagraph.serve.pool import GraphPool
 
     pool = GraphPool(options.graph)

@@ -11,7 +11,7 @@ from xlagraph.cli.options.recurring import ListOptions
 from xlagraph.cli.output.destination import write_rows
 
 if TYPE_CHECKING:
-    from xlagraph.graph.schema import NodeType, RelationshipType
+    from xlagraph.graph.schema_types import NodeType, RelationshipType
 
 ALL_COLUMNS: Final = ("kind", "name", "pattern", "properties", "description")
 ONE_COLUMNS: Final = ("kind", "name", "type", "description")

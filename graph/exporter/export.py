@@ -52,7 +52,7 @@ def export(graph: Graph, folder: str | Path) -> Manifest:
 
 
 def _together(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]:
-    """Give the keys of compilations that are read at once."""
+    """Yield the keys of compilations that are read at once."""
     keys: list[str] = []
     values = 0
     for compilation in compilations:

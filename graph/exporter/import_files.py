@@ -25,7 +25,8 @@ import pyarrow.csv as pv
 from xlagraph.graph.errors import GraphMissing, GraphUnwritable, written
 from xlagraph.graph.neo4j.statements import constraints
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
-from xlagraph.graph.schema import SCHEMA, VERSION, NodeType, Property, PropertyType
+from xlagraph.graph.schema import SCHEMA, VERSION
+from xlagraph.graph.schema_types import NodeType, Property, PropertyType
 
 MANIFEST: Final = "export.json"
 SCRIPT: Final = "import.sh"
@@ -74,7 +75,7 @@ _OWN_FILES: Final = frozenset(
 
 
 def _in_file(columns: pa.Schema) -> pa.Schema:
-    """Give the columns of nodes as they stand in a file: lists as one text."""
+    """Return the columns of nodes as they stand in a file: lists as one text."""
     for place, column in enumerate(columns):
         if pa.types.is_list(column.type):
             columns = columns.set(place, pa.field(column.name, pa.string()))
@@ -106,7 +107,7 @@ class Manifest:
         self.counts[table] = self.counts.get(table, 0) + other.counts[table]
 
     def widen(self, other: "Manifest") -> None:
-        """Take over what the importer must know of the text of another export."""
+        """Merge what the importer must know of the text of another export."""
         self.has_newlines |= other.has_newlines
         self.longest_row_bytes = max(self.longest_row_bytes, other.longest_row_bytes)
 
@@ -211,7 +212,7 @@ def _csv(rows: pa.Table) -> bytes:
 
 
 def _longest_row_bytes(rows: pa.Table) -> int:
-    """Give a bound: the longest text of each column, each character a doubled quote."""
+    """Return a bound: the longest text of each column, each character a doubled quote."""
     longest = 0
     for column in rows.columns:
         if pa.types.is_string(column.type):
@@ -255,7 +256,7 @@ exec "${{NEO4J_ADMIN:-neo4j-admin}}" database import full "${{NEO4J_DATABASE:-ne
 
 
 def import_command(folder: Path) -> str:
-    """Give the command that imports a whole export, to be typed anywhere."""
+    """Return the command that imports a whole export, to be typed anywhere."""
     arguments = ["neo4j-admin database import full neo4j", *_arguments(read_manifest(folder))]
     return f"cd {shlex.quote(str(folder.resolve()))} &&\n" + " \\\n  ".join(arguments)
 
@@ -281,7 +282,9 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise GraphMissing(f"{folder} holds no finished export: there is no {MANIFEST}") from None
+        raise GraphMissing(
+            f"{folder} does not hold a finished export: it lacks {MANIFEST}"
+        ) from None
     except ValueError as error:
         raise GraphMissing(f"{folder / MANIFEST} cannot be read: {error}") from error
     if said["schema"] != VERSION:

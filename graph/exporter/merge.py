@@ -57,7 +57,7 @@ class _Part:
             raise GraphUnwritable(f"{folder}: the importer takes no path with a comma in it")
 
     def files(self, table: str) -> list[str]:
-        """Give the row files of a table as paths from the folder of the new export."""
+        """Return the row files of a table as paths from the folder of the new export."""
         return [f"{self._way}/{name}" for name in self.manifest.files.get(table, [])]
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:

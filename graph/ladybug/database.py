@@ -7,7 +7,8 @@ from typing import Final, cast
 import ladybug
 
 from xlagraph.graph.engine import Cell
-from xlagraph.graph.schema import SCHEMA, VERSION, PropertyType
+from xlagraph.graph.schema import SCHEMA, VERSION
+from xlagraph.graph.schema_types import PropertyType
 
 BUFFER_POOL_BYTES: Final = 1 << 30
 """What the engine may keep of a file in memory; its own default is 80 % of the machine."""
@@ -49,7 +50,7 @@ def create_tables(connection: ladybug.Connection) -> None:
 
 
 def schema_version(connection: ladybug.Connection) -> int | None:
-    """Read the version of the schema; None in a database that is no graph of ours."""
+    """Read the version of the schema; None in a database that is not a graph of ours."""
     try:
         rows = rows_of(connection, "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version")
     except RuntimeError:

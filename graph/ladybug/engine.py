@@ -174,7 +174,7 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
 
 
 def _opening_error(path: Path, text: str) -> GraphError:
-    """Say in our words why the engine does not open a file."""
+    """Return our error for a file that the engine does not open."""
     if "set lock" in text:
         return GraphBusy(f"{path} is being written by a program other than xlagraph")
     if "retry later" in text:
@@ -190,7 +190,7 @@ def _opening_error(path: Path, text: str) -> GraphError:
 
 
 def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
-    """Say in our words what the engine says; it raises hardly anything but RuntimeError."""
+    """Return our error for one of the engine, which raises hardly anything but RuntimeError."""
     text = str(error)
     if isinstance(error, ValueError | TypeError) or "a vector with ANY type" in text:
         return QueryFailed(

@@ -70,7 +70,7 @@ _SHARED_TABLES: Final = frozenset((*UNCHANGING, *(item.name for item in BETWEEN_
 def loading(
     path: Path, *, query: Callable[[str], Result], release: Callable[[], None]
 ) -> Iterator["LadybugLoad"]:
-    """Take rows, and put them into the file at the end; ``release`` closes its reader."""
+    """Accept rows, and put them into the file at the end; ``release`` closes its reader."""
     folder = path.with_name(path.name + ".loading")
     shutil.rmtree(folder, ignore_errors=True)
     try:

@@ -37,7 +37,7 @@ class BatchWriter:
         self._state = transactions.state
 
     def write(self, batch: Batch) -> None:
-        """Take a batch through all steps; compilations that need not be written are left."""
+        """Write a batch through all steps; compilations that need not be written are left."""
         digests = batch.rows.digests
         statuses = self._claim(digests)
         ours = [key for key in digests if statuses.get(key) == "ours"]

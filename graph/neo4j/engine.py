@@ -302,7 +302,7 @@ def graph_error(
     timeout_seconds: float | None = None,
     writes: bool = False,
 ) -> GraphError:
-    """Say in our words what the driver says; never in words that hold a password."""
+    """Return our error for one of the driver; never in words that hold a password."""
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
     if isinstance(error, ConfigurationError | UnsupportedServerProduct):

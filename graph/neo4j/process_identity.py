@@ -39,7 +39,7 @@ def _machine() -> str:
 
 
 def _started(process: int) -> str | None:
-    """Say when a process began, in the system's own count; None if it is gone or untold."""
+    """Return when a process began, in the system's count; None if it has ended or is unknown."""
     try:
         told = Path(f"/proc/{process}/stat").read_text()
     except OSError:

@@ -23,7 +23,7 @@ class Removal:
         self._state = transactions.state
 
     def remove(self, compilation: str) -> None:
-        """Take a complete compilation out."""
+        """Remove a complete compilation."""
 
         def hide_if_complete(tx: neo4j.Transaction) -> bool:
             run(tx, statements.LOCK_COMPLETE, key=compilation).consume()

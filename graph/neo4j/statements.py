@@ -17,14 +17,8 @@ their indexes in the two lists, so that a relationship costs no look-up.
 
 from typing import Final
 
-from xlagraph.graph.schema import (
-    BETWEEN_SHARED,
-    PARTS,
-    SCHEMA,
-    SHARED,
-    NodeType,
-    RelationshipType,
-)
+from xlagraph.graph.schema import BETWEEN_SHARED, PARTS, SCHEMA, SHARED
+from xlagraph.graph.schema_types import NodeType, RelationshipType
 
 _PART_LABELS: Final = frozenset(node.label for node in PARTS)
 _SHARED_LABELS: Final = frozenset(node.label for node in SHARED)

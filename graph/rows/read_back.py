@@ -13,7 +13,8 @@ import pyarrow as pa
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
-from xlagraph.graph.schema import SCHEMA, NodeType, RelationshipType
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_types import NodeType, RelationshipType
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]

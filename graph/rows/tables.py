@@ -12,7 +12,8 @@ from typing import Any, Final, Self, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED, Property, PropertyType
+from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
+from xlagraph.graph.schema_types import Property, PropertyType
 
 ARROW_TYPES: Final[Mapping[PropertyType, pa.DataType]] = {
     PropertyType.STRING: pa.string(),

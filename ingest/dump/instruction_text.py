@@ -148,7 +148,7 @@ def filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFact
 
 
 def unescaped(quoted: str) -> str:
-    """Take quotes and C escapes off; octal and hexadecimal bytes are UTF-8."""
+    """Return a text without quotes and C escapes; octal and hexadecimal bytes are UTF-8."""
     inner = quoted.removeprefix('"').removesuffix('"')
     if "\\" not in inner:
         return inner

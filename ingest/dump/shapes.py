@@ -20,11 +20,11 @@ class ShapeFacts(NamedTuple):
     """A printed shape, taken apart."""
 
     shape: str
-    """Without layout; the whole text where it is no shape."""
+    """Without layout; the whole text where it is not a shape."""
     layout: str | None
     """As printed with braces; of a tuple those of its leaves: ``({1,0}, , ({0}, ))``."""
     dtype: str | None
-    """Element type, ``token``, ``opaque``, ``tuple``; None where the text is no shape."""
+    """Element type, ``token``, ``opaque``, ``tuple``; None where the text is not a shape."""
     dense_bytes: int | None
     """Without padding; None of tuples, tokens, unbounded shapes and unknown types."""
 

@@ -33,7 +33,7 @@ class DumpContents:
     _contents: dict[Path, bytes]
 
     def take_parts(self) -> tuple[tuple[DumpPart, ...], list[Problem]]:
-        """Give the texts of the dump proper, and let their bytes go; name empty companions.
+        """Return the texts of the dump proper and release their bytes; name empty companions.
 
         Raises `UnreadableDump` if one is no UTF-8 or the allocation file is empty.
         """
@@ -52,7 +52,7 @@ class DumpContents:
         return tuple(parts), problems
 
     def take_module_text(self) -> str | None:
-        """Give the module text, and let its bytes go; None if there is none."""
+        """Return the module text and release its bytes; None if there is none."""
         path = self.files.module_text
         return None if path is None else self._take_part(path).joined().text or None
 
@@ -114,7 +114,7 @@ def _part_of(files: DumpFiles, path: Path) -> str:
 
 
 def _version(path: Path) -> tuple[int, int, int]:
-    """Tell one state of a file from another: which file, how long, changed when."""
+    """Return what distinguishes one state of a file: which file, how long, changed when."""
     try:
         status = path.stat()
     except OSError as error:

@@ -26,7 +26,7 @@ __all__ = ["DumpFiles", "FoundDumps", "find_dumps"]
 
 _FAR_FUTURE: Final = 10**30
 _NOT_A_DUMP: Final = (
-    "is no dump: it is not called …-buffer-assignment.txt, "
+    "is not a dump: it is not called …-buffer-assignment.txt, "
     "nor does it begin with `BufferAssignment:`"
 )
 
@@ -122,7 +122,7 @@ class _Source(NamedTuple):
 def _folders(
     root: Path, problems: list[Problem], gaps: list[Path]
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Give each folder with the names of its files; both in order, the root first."""
+    """Yield each folder with the names of its files; both in order, the root first."""
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -138,7 +138,7 @@ def _folders(
                     elif split_file_name(entry.name)[1] is FileKind.ALLOCATIONS:
                         place = readable(folder / entry.name)
                         is_link = entry.is_symlink()
-                        what = "a link that leads to no file" if is_link else "it is no file"
+                        what = "a link that leads to no file" if is_link else "it is not a file"
                         problems.append(Problem(place, None, what))
         except OSError as error:
             problems.append(Problem(readable(folder), None, f"cannot be read: {error.strerror}"))
@@ -252,7 +252,7 @@ def _once(sources: Iterable[_Source]) -> list[_Source]:
 
 
 def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[DumpFiles]:
-    """Give each dump its run and its key."""
+    """Return the dumps with their runs and keys."""
     own_name = readable(Path(os.path.abspath(root)).name) or "/"  # noqa: PTH100 - keep links
     real_root = Path(os.path.realpath(root))
     by_place: dict[tuple[tuple[str, ...], str], list[_Source]] = defaultdict(list)
@@ -286,7 +286,7 @@ def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[
 
 
 def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
-    """Give the folder of the run that a dump belongs to, as its path below the root."""
+    """Return the folder of the run that a dump belongs to, as its path below the root."""
     parts = source.folder.relative_to(root).parts
     name = dump_name(readable(source.stem))
     if (

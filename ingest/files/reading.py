@@ -40,7 +40,7 @@ def _open(path: Path) -> BinaryIO:
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise OSError(errno.EINVAL, "it is no file")
+        raise OSError(errno.EINVAL, "it is not a file")
     return file
 
 

@@ -13,6 +13,6 @@ class Shard(NamedTuple):
     of: int
 
     def holds(self, key: str) -> bool:
-        """Tell whether a compilation is in this share: the same answer on every machine."""
+        """Return whether a compilation is in this share: the same answer on every machine."""
         digest = blake2b(key.encode("utf-8", "surrogateescape"), digest_size=8).digest()
         return int.from_bytes(digest, "big") % self.of == self.number - 1

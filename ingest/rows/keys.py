@@ -12,7 +12,7 @@ _DIGEST_CHARACTERS: Final = 32
 
 
 def bounded_key(name: str) -> str:
-    """Give a name, or its beginning with a digest of all of it if it is too long for a key."""
+    """Return a name, or its beginning with a digest of all of it if it is too long for a key."""
     if len(name) <= _LONGEST:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGEST_CHARACTERS]
@@ -20,7 +20,7 @@ def bounded_key(name: str) -> str:
 
 
 def bounded_keys(names: Sequence[str]) -> Sequence[str]:
-    """Give the key of each name; the names themselves if all are short, as they are in practice."""
+    """Return the key of each name; the names themselves if all are short, as in practice."""
     if max(map(len, names), default=0) <= _LONGEST:
         return names
     return [bounded_key(name) for name in names]

@@ -24,7 +24,7 @@ class PotentialSavings:
     bytes: int
     """At least, where it is a range."""
     at_most: int | None
-    """None where it is no range."""
+    """None where it is not a range."""
     measure: str
     """What they are a share of: `reserved` where they were planned, else as the advice says."""
     doubt: str | None

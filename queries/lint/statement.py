@@ -101,7 +101,7 @@ def clauses(statement: Sequence[Token]) -> list[Clause]:
 
 
 def projections(clause: Clause) -> list[Projection]:
-    """Take a WITH or RETURN apart at its commas."""
+    """Return the parts of a WITH or RETURN between its commas."""
     found: list[Projection] = []
     for part in split(clause.tokens, ","):
         is_aliased = len(part) > 2 and part[-2].is_word("AS")

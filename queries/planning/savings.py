@@ -30,7 +30,7 @@ class Savings:
     bytes: int
     """At least, where it is a range."""
     at_most: int | None = None
-    """None where it is no range."""
+    """None where it is not a range."""
 
 
 class Planner:
@@ -62,11 +62,11 @@ class Planner:
         return Savings(self._saved(found.program))
 
     def without(self, labels: Collection[str]) -> Savings:
-        """Take these values away."""
+        """Remove these values."""
         return Savings(self._saved(without(self._compiled.program, self._ids(labels))))
 
     def shrunk(self, factors: Iterable[tuple[str, Fraction]]) -> Savings:
-        """Let these values take a part of their bytes."""
+        """Shrink these values to a part of their bytes."""
         by_label = self._id_by_label
         factor_by_id = {by_label[label]: factor for label, factor in factors if label in by_label}
         return Savings(self._saved(shrunk(self._compiled.program, factor_by_id)))

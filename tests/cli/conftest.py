@@ -34,7 +34,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.fixture(scope="session")
 def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a graph with the runs `before` and `after`; not to be changed."""
+    """Return a graph with the runs `before` and `after`; not to be changed."""
     folder = tmp_path_factory.mktemp("two_runs")
     path = folder / "graph.lbug"
     with open_graph(path, create=True) as graph:

@@ -70,7 +70,7 @@ def test_what_needs_no_graph_loads_nothing_slow(arguments):
 
 
 def complete(monkeypatch, run, words):
-    """Give what the shell offers for the last word."""
+    """Return what the shell offers for the last word."""
     monkeypatch.setenv("_XLAGRAPH_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", " ".join(words))
     monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))

@@ -16,7 +16,7 @@ FAILED, USAGE, NO_GRAPH = 1, 2, 3
 
 
 def one_line(err: str) -> str:
-    """Give what is said beside which graph it is."""
+    """Return what is said beside which graph it is."""
     lines = [line for line in err.splitlines() if not line.startswith("graph: ")]
     assert len(lines) == 1, err
     return lines[0]

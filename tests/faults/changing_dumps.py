@@ -88,7 +88,7 @@ class ChangingDumps:
             self._put(key)
 
     def change(self) -> None:
-        """Give one to three of the dumps other content."""
+        """Return one to three of the dumps other content."""
         for key in self.chance.sample(KEYS, self.chance.randint(1, 3)):
             self._put(key)
 
@@ -103,7 +103,7 @@ class ChangingDumps:
             self._delete(self.chance.choice(sorted(candidates)))
 
     def run_of(self, run: str) -> Mapping[str, str]:
-        """Give the dumps of one run."""
+        """Return the dumps of one run."""
         return {key: text for key, text in self.texts.items() if key.startswith(f"{run}/")}
 
     def _put(self, key: str) -> None:

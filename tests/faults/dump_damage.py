@@ -60,7 +60,7 @@ def damage(sample: Sequence[DumpPart], draw: Draw) -> list[DumpPart]:
 
 
 def regions(text: str) -> list[int]:
-    """Give where lines begin, and where the text ends."""
+    """Return where lines begin, and where the text ends."""
     starts = [0]
     while (end := text.find("\n", starts[-1])) >= 0:
         starts.append(end + 1)
@@ -84,7 +84,7 @@ def assert_error_or_faithful_plan(parts: Sequence[DumpPart]) -> None:
 
 
 def peak_bytes(parts: Sequence[DumpPart]) -> int:
-    """Tell what parsing takes at its peak."""
+    """Return what parsing takes at its peak."""
     tracemalloc.start()
     try:
         assert_error_or_faithful_plan(parts)

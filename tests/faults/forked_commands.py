@@ -43,7 +43,7 @@ class Running:
         os.kill(self.pid, number)
 
     def has_ended(self) -> bool:
-        """Tell whether it has, without waiting."""
+        """Return whether it has, without waiting."""
         return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
     def wait(self) -> Ended:

@@ -17,7 +17,7 @@ Rows = list[tuple[Cell, ...]]
 
 
 def everything(graph: Graph) -> dict[str, Rows]:
-    """Give all nodes and relationships, whether they may be seen or not."""
+    """Return all nodes and relationships, whether they may be seen or not."""
     found = {}
     for node in SCHEMA.nodes:
         names = [item.name for item in node.properties if item.name not in OF_THE_MOMENT]
@@ -36,7 +36,7 @@ def everything(graph: Graph) -> dict[str, Rows]:
 
 
 def complete(graph: Graph) -> dict[str, str]:
-    """Give the digest of each compilation that may be seen."""
+    """Return the digest of each compilation that may be seen."""
     rows = graph.query(
         "MATCH (c:Compilation) WHERE c.state = 'complete' RETURN c.key AS key, c.sha256 AS digest"
     ).rows
@@ -44,7 +44,7 @@ def complete(graph: Graph) -> dict[str, str]:
 
 
 def of_compilation(graph: Graph, key: str) -> dict[str, Rows]:
-    """Give one compilation with all that hangs on it, as it can be read back."""
+    """Return one compilation with all that hangs on it, as it can be read back."""
     rows: CompilationRows = graph.read(key)
     found: dict[str, Rows] = {}
     for label, table in rows.nodes.items():
@@ -120,7 +120,7 @@ class CleanGraphs:
 
 
 def key_of(run: str, number: int, module: str) -> str:
-    """Give the key that a dump gets."""
+    """Return the key that a dump gets."""
     return f"{run}/{STEM.format(number=number, module=module)}"
 
 

@@ -150,7 +150,7 @@ PARTS: dict[str, Run] = {"kills": kills, "damage": damaged, "readers": readers, 
 
 
 def largest_mebibytes() -> int:
-    """Tell what this process took at its peak."""
+    """Return what this process took at its peak."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 2**20
 

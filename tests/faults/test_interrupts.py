@@ -232,7 +232,7 @@ def test_interrupted_removal_leaves_nothing_by_halves_on_a_server(
 
 @contextmanager
 def statements_of(server: Neo4jServer) -> Iterator[Callable[[str], list[str]]]:
-    """Tell how the statements that begin with some words stand on a server."""
+    """Return how the statements that begin with some words stand on a server."""
     with server.driver() as driver:
         yield lambda words: [
             row["status"]

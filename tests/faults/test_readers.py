@@ -27,7 +27,7 @@ def replace_again_and_again(commands: Commands, location: str | Path, folder: Pa
 
 
 def states(*, may_be_absent: bool) -> list[Mapping[str, str]]:
-    """Give the dumps that a reader may find."""
+    """Return the dumps that a reader may find."""
     other = {OTHER: wide_dump(150)}
     found: list[Mapping[str, str]] = [other | {KEY: wide_dump(count)} for count in (400, 500)]
     return [*found, other] if may_be_absent else found

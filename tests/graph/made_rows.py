@@ -54,7 +54,7 @@ def made_rows(
     size: int = 64,
     tags: Sequence[str] | None = ("commit=abc",),
 ) -> CompilationRows:
-    """Give a compilation: a value for each instruction, used by the next, reused after two."""
+    """Return a compilation: a value for each instruction, used by the next, reused after two."""
     key = f"{run}/{stem}"
     part = {"compilation": key}
     places = range(values)
@@ -160,7 +160,7 @@ def made_rows(
 
 
 def facts(rows: CompilationRows, *, without: Sequence[str] = ("state",)) -> dict[str, list[str]]:
-    """Give rows as sets that do not depend on order or row numbers; doubles stay visible."""
+    """Return rows as sets that do not depend on order or row numbers; doubles stay visible."""
     nodes = {
         label: sorted(
             repr({name: value for name, value in row.items() if name not in without})

@@ -19,7 +19,7 @@ def plan_of(dump: DumpFiles) -> Plan:
 
 
 def said_by_plan(plan: Plan) -> Facts:
-    """Give all that a plan says but addresses and the stack-trace tree, without its order."""
+    """Return all that a plan says but addresses and the stack-trace tree, without its order."""
     label = {value.value_id: value.label for value in plan.values}
     used = plan.used_values or ()
     ranges = plan.live_ranges
@@ -67,7 +67,7 @@ def said_by_plan(plan: Plan) -> Facts:
 
 
 def said_by_graph(rows: CompilationRows) -> Facts:
-    """Give the same of what a graph holds."""
+    """Return the same of what a graph holds."""
     compilation = rows.nodes["Compilation"].to_pylist()[0]
     values = rows.nodes["Value"].to_pylist()
     value_by_key = {value["key"]: value for value in values}

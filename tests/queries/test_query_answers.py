@@ -42,7 +42,7 @@ def test_each_second_computation_is_that_of_a_query():
 
 
 def ask(real: Real, query: str, **parameters: str | int) -> list[dict[str, Cell]]:
-    """Give all rows of a query."""
+    """Return all rows of a query."""
     if any(item.name == "limit" for item in CATALOGUE[query].parameters):
         parameters["limit"] = ALL
     return run(real.graph, query, catalogue=CATALOGUE, **parameters).result.mappings()

@@ -53,7 +53,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
 @pytest.fixture(scope="session")
 def tiny_graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    """Give a graph with the runs `before` and `after`."""
+    """Return a graph with the runs `before` and `after`."""
     folder = tmp_path_factory.mktemp("tiny")
     with open_graph(folder / "graph.lbug", create=True) as graph:
         assert ingest(graph, write_runs(folder / "runs"), jobs=1).ok

@@ -14,7 +14,7 @@ AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
 
 @pytest.fixture
 def renumbered(run, tmp_path):
-    """Give a graph with runs a and b: jit_f grows and has another number, jit_g stays."""
+    """Return a graph with runs a and b: jit_f grows and has another number, jit_g stays."""
     write_dump(tmp_path / "runs" / "a", 1, "jit_f", dump(256))
     write_dump(tmp_path / "runs" / "a", 2, "jit_g", dump(128))
     write_dump(tmp_path / "runs" / "b", 7, "jit_f", dump(512).replace('op_name="jit(f)/sum" ', ""))

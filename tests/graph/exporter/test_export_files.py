@@ -231,7 +231,7 @@ def test_a_compilation_in_two_exports_is_refused_and_named(tmp_path):
 
 def test_an_unfinished_export_is_not_merged(tmp_path):
     (tmp_path / "part").mkdir()
-    with pytest.raises(GraphMissing, match=r"no finished export"):
+    with pytest.raises(GraphMissing, match=r"does not hold a finished export"):
         merge_exports(tmp_path / "merged", [tmp_path / "part"])
 
 

@@ -162,5 +162,5 @@ def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(graph, runs, 
             os.mkfifo(second)
 
     summary = ingest(graph, runs, jobs=1, progress=swap)
-    assert messages(summary) == [f"{second}: cannot be read: it is no file"]
-    assert messages(ingest(graph, runs)) == [f"{second}: it is no file"]
+    assert messages(summary) == [f"{second}: cannot be read: it is not a file"]
+    assert messages(ingest(graph, runs)) == [f"{second}: it is not a file"]

@@ -161,7 +161,7 @@ def test_few_values_in_a_long_schedule_peak_as_in_a_short_one():
 
 
 def naive_live(plan, step):
-    """Give value and place of all that is live, in the order (first, last, value id)."""
+    """Return value and place of all that is live, in the order (first, last, value id)."""
     live = [
         (*span, value.value_id, place, value)
         for place, (value, span) in enumerate(zip(plan.values, value_spans(plan), strict=True))
@@ -171,7 +171,7 @@ def naive_live(plan, step):
 
 
 def naive_owners(plan, step, allocations):
-    """Give the place of the value that owns each byte (allocation, offset) at a step."""
+    """Return the place of the value that owns each byte (allocation, offset) at a step."""
     return {
         (value.allocation, byte): place
         for place, value in naive_live(plan, step)

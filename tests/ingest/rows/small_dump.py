@@ -153,7 +153,7 @@ def pairs(rows: list[tuple[object, ...]]) -> list[tuple[object, object]]:
 
 
 def edges(rows: CompilationRows, name: str, *columns: str) -> list[tuple[object, ...]]:
-    """Give the ends by what a reader knows them by, then the properties."""
+    """Return the ends by what a reader knows them by, then the properties."""
     from xlagraph.graph.schema import SCHEMA
 
     kind = SCHEMA.relationship(name)

@@ -9,7 +9,7 @@ from xlagraph.queries import NoSuchCompilation, check_capacity, first_changes
 
 @pytest.fixture
 def two_runs(graph, tmp_path):
-    """Give the runs `before` and `after` of tiny_dumps."""
+    """Return the runs `before` and `after` of tiny_dumps."""
     assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
     return graph
 

@@ -23,7 +23,7 @@ AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
 
 @pytest.fixture
 def two_runs(graph, tmp_path):
-    """Give the runs `before` and `after` of tiny_dumps."""
+    """Return the runs `before` and `after` of tiny_dumps."""
     assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
     return graph
 

@@ -58,7 +58,7 @@ def belonging(dump: "PlainDump", value: "PlainValue") -> Belonging:
 
 
 def named(dump: "PlainDump", name: str) -> bool:
-    """Tell whether an instruction has an op name."""
+    """Return whether an instruction has an op name."""
     return bool(dump.text(name).op_name)
 
 
@@ -146,7 +146,7 @@ def passed_in(dump: "PlainDump", result: Result) -> Result | None:
 
 
 def only_moves(dump: "PlainDump", name: str) -> bool:
-    """Tell whether a fusion or an async computation does nothing else."""
+    """Return whether a fusion or an async computation does nothing else."""
     if dump.opcode(name) not in ("fusion", "async-start") or not dump.called(name):
         return False
     return all(
@@ -173,6 +173,6 @@ def _of(dump: "PlainDump", rule: str, name: str) -> Belonging:
 
 
 def is_installed(file: str) -> bool:
-    """Tell whether a file is not the user's own."""
+    """Return whether a file is not the user's own."""
     parts = ("site-packages/", "dist-packages/", "lib/python3.")
     return file.startswith("<frozen") or any(part in file for part in parts)

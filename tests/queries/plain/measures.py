@@ -26,12 +26,12 @@ def held_bytes(values: list[PlainValue]) -> dict[int, int]:
 
 
 def peak_step(held: dict[int, int]) -> int:
-    """Give the first step with the most bytes: step 0 where there are none."""
+    """Return the first step with the most bytes: step 0 where there are none."""
     return min(held, key=lambda step: (-held[step], step)) if any(held.values()) else 0
 
 
 def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
-    """Give each value live at the physical peak of a memory space its own bytes."""
+    """Return each value live at the physical peak of a memory space its own bytes."""
     here = [item for item in values if item.allocation.color == color and item.steps]
     held = held_bytes(here)
     peak = peak_step(held)

@@ -90,23 +90,23 @@ class PlainDump:
         )
 
     def line(self, instruction: str) -> str:
-        """Give the text of an instruction, the module text's first; '' if none has it."""
+        """Return the text of an instruction, the module text's first; '' if none has it."""
         return self.module.lines.get(instruction) or self.plan.instructions.get(instruction, "")
 
     def opcode(self, instruction: str) -> str | None:
-        """Give the opcode of that text."""
+        """Return the opcode of that text."""
         return read_instruction(self.line(instruction)).opcode
 
     def operands(self, instruction: str) -> list[tuple[str, tuple[int, ...]]]:
-        """Give the operands of that text, each with the element of it that is read."""
+        """Return the operands of that text, each with the element of it that is read."""
         return read_operands(self.line(instruction))
 
     def called(self, instruction: str) -> list[str]:
-        """Give the computations that it runs."""
+        """Return the computations that it runs."""
         return read_called(self.line(instruction))
 
     def index(self, instruction: str) -> tuple[int, ...]:
-        """Give the element that a get-tuple-element reads."""
+        """Return the element that a get-tuple-element reads."""
         return tuple(map(int, re.findall(r", index=(\d+)", self.line(instruction))[:1]))
 
     @cached_property
@@ -118,7 +118,7 @@ class PlainDump:
         return list(dict.fromkeys(names))
 
     def belonging(self, value: PlainValue) -> Belonging:
-        """Tell whose a value is."""
+        """Return whose a value is."""
         if value not in self._belongings:
             self._belongings[value] = belonging(self, value)
         return self._belongings[value]
@@ -128,14 +128,14 @@ class PlainDump:
         return {}
 
     def root(self, instruction: str) -> str | None:
-        """Give the opcode of the root of a fusion."""
+        """Return the opcode of the root of a fusion."""
         told = self.module.instructions.get(instruction)
         if told is None or told.opcode != "fusion" or told.calls is None:
             return None
         return self.module.root_opcodes.get(told.calls)
 
     def live_to_the_end(self, value: PlainValue) -> bool:
-        """Tell whether a value leaves the program."""
+        """Return whether a value leaves the program."""
         return value.last is not None and value.last == self.end
 
     @property
@@ -157,11 +157,11 @@ class PlainDump:
         )
 
     def physical_peak(self, color: int) -> int | None:
-        """Give the most bytes of a memory space that hold a live value."""
+        """Return the most bytes of a memory space that hold a live value."""
         return None if self.end is None else sum(self.shares(color).values())
 
     def logical_peak(self, color: int) -> int | None:
-        """Give the largest sum of the sizes of the live values of a memory space."""
+        """Return the largest sum of the sizes of the live values of a memory space."""
         if self.end is None:
             return None
         sums = [0] * (self.end + 1)
@@ -179,7 +179,7 @@ class PlainDump:
         return sum(entry.bytes for entry in self.plan.live_ranges.peak.entries)
 
     def shares(self, color: int) -> dict[PlainValue, int]:
-        """Give each value live at the physical peak of a memory space its own bytes."""
+        """Return each value live at the physical peak of a memory space its own bytes."""
         if color not in self._shares:
             self._shares[color] = shares_at_peak(self.values, color)
         return self._shares[color]
@@ -189,7 +189,7 @@ class PlainDump:
         return {}
 
     def share(self, value: PlainValue) -> int | None:
-        """Give the bytes of a value at the peak of its memory space; None if not live then."""
+        """Return the bytes of a value at the peak of its memory space; None if not live then."""
         return self.shares(value.allocation.color).get(value)
 
 

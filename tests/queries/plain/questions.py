@@ -10,7 +10,7 @@ Question = dict[str, str | int]
 
 
 def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
-    """Give the parameters with which a query is asked about a dump."""
+    """Return the parameters with which a query is asked about a dump."""
     if "memorySpace" in declared:
         for color in dump.colors:
             yield {"memorySpace": color}
@@ -31,7 +31,7 @@ def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
 
 
 def interesting(dump: PlainDump) -> list[PlainValue]:
-    """Give a value of the longest alias chain, the busiest, the smallest."""
+    """Return a value of the longest alias chain, the busiest, the smallest."""
     joined = alias_sets(dump.values)
     by_chain = sorted(dump.values, key=lambda item: (-len(joined[item]), item.value_id))
     by_uses = sorted(dump.values, key=lambda item: (-len(item.uses), item.value_id))
@@ -50,7 +50,7 @@ PAIRS = (
 
 
 def questions_over_runs(declared: Collection[str]) -> list[Question]:
-    """Give the parameters with which a query is asked about all dumps."""
+    """Return the parameters with which a query is asked about all dumps."""
     asked: list[Question] = [{}]
     if "runA" in declared:
         asked = [{"runA": before, "runB": after} for before, after in PAIRS]

@@ -56,7 +56,7 @@ class PlainModule:
     """Of frames."""
 
     def stack(self, frame: int) -> list[tuple[str, int, str, int]]:
-        """Give the places that led to a frame, the outermost first."""
+        """Return the places that led to a frame, the outermost first."""
         places = []
         at: int | None = frame
         while at is not None:

@@ -79,7 +79,7 @@ class PlainValue:
 
 
 def role(allocation: Allocation) -> str | None:
-    """Say what an allocation is for."""
+    """Return what an allocation is for."""
     said = (
         ("threadLocal", allocation.is_thread_local),
         ("constant", allocation.is_constant),

@@ -76,7 +76,7 @@ def donated(dump: PlainDump) -> Rows:
 
 
 def _outcome(dump: PlainDump, one: PlainValue, *, in_place: bool) -> str:
-    """Say what became of a donated input, given whether its output overwrites it."""
+    """Return what became of a donated input, given whether its output overwrites it."""
     if not one.allocation.maybe_live_out:
         return "never used"
     after = [

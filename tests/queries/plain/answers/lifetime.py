@@ -122,5 +122,5 @@ def last_users(dump: PlainDump) -> Rows:
 
 
 def is_backward(op_name: str | None) -> bool:
-    """Tell whether JAX or TensorFlow made it to compute a gradient."""
+    """Return whether JAX or TensorFlow made it to compute a gradient."""
     return any(mark in (op_name or "") for mark in ("transpose(", "gradient_tape/", "gradients/"))

@@ -24,7 +24,7 @@ NEVER_FUSING = LIBRARY_OR_CONTROL | frozenset(["outfeed", "send"])
 
 
 def is_async(opcode: str) -> bool:
-    """Tell whether it is one half of a pair."""
+    """Return whether it is one half of a pair."""
     return opcode.endswith(("-start", "-done"))
 
 

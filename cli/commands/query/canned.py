@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from xlagraph.cli.commands.printed_query import printed
+from xlagraph.cli.commands.query.printed import printed
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation, complete_run
 from xlagraph.cli.options.graph import opened

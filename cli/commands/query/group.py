@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from xlagraph.cli.commands.browser_setup import style_links, write_scripts
-from xlagraph.cli.commands.canned_query import canned_command
+from xlagraph.cli.commands.query.browser_setup import style_links, write_scripts
+from xlagraph.cli.commands.query.canned import canned_command
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.recurring import BrowserUrlOption, RowOptions
 from xlagraph.cli.options.spread import pass_on_options, spread_options

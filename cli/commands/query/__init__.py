@@ -1,0 +1,1 @@
+"""`xlagraph query`: the catalogue as a group of commands."""

@@ -1,0 +1,112 @@
+"""What a schema is made of: labels, relationship types and properties, which check themselves."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = [
+    "NodeType",
+    "Property",
+    "PropertyType",
+    "RelationshipType",
+    "Schema",
+    "boolean",
+    "integer",
+    "string",
+]
+
+
+class PropertyType(StrEnum):
+    """Types that both engines store alike."""
+
+    STRING = "STRING"
+    INTEGER = "INTEGER"
+    BOOLEAN = "BOOLEAN"
+    STRING_LIST = "STRING LIST"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of a node or relationship; camelCase, the unit in its name."""
+
+    name: str
+    type: PropertyType
+    description: str
+    indexed: bool = False
+    """What people look nodes up by. The embedded engine has no index but that of the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeType:
+    """A label. Every node has a unique ``key``, which is its first property."""
+
+    label: str
+    description: str
+    properties: tuple[Property, ...]
+    shared: bool = False
+    """Not part of one compilation: merged by key, taken away when nothing uses it."""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether its nodes are parts of a compilation, and say of which."""
+        return any(item.name == "compilation" for item in self.properties)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipType:
+    """A relationship type, with the labels of its two ends."""
+
+    name: str
+    source: str
+    target: str
+    description: str
+    properties: tuple[Property, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """All labels and relationship types, in the order in which they are written."""
+
+    nodes: tuple[NodeType, ...]
+    relationships: tuple[RelationshipType, ...]
+
+    def __post_init__(self) -> None:
+        labels = [node.label for node in self.nodes]
+        types = [relationship.name for relationship in self.relationships]
+        for kind, names in (("label", labels), ("relationship type", types)):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"{kind} {twice[0]} is declared twice")
+        for node in self.nodes:
+            if not node.properties or node.properties[0].name != "key":
+                raise ValueError(f"label {node.label} must declare `key` as its first property")
+        for relationship in self.relationships:
+            for end in (relationship.source, relationship.target):
+                if end not in labels:
+                    raise ValueError(
+                        f"relationship type {relationship.name} ends at {end}, which is not a label"
+                    )
+
+    def relationship(self, name: str) -> RelationshipType:
+        """Return a relationship type by name; KeyError if there is none."""
+        for item in self.relationships:
+            if item.name == name:
+                return item
+        raise KeyError(name)
+
+    def arriving_at(self, label: str) -> tuple[RelationshipType, ...]:
+        """Return the relationship types that end at a label."""
+        return tuple(item for item in self.relationships if item.target == label)
+
+
+def string(name: str, description: str, *, indexed: bool = False) -> Property:
+    """Return a property that holds a text."""
+    return Property(name, PropertyType.STRING, description, indexed)
+
+
+def integer(name: str, description: str, *, indexed: bool = False) -> Property:
+    """Return a property that holds a whole number."""
+    return Property(name, PropertyType.INTEGER, description, indexed)
+
+
+def boolean(name: str, description: str) -> Property:
+    """Return a property that holds a truth value."""
+    return Property(name, PropertyType.BOOLEAN, description)

@@ -1,0 +1,25 @@
+"""The words of the code: docstrings begin with what readers of Python expect."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TREE = Path(__file__).resolve().parents[1]
+PARTS = (
+    *("benchmarks", "cli", "docs", "graph", "ingest", "plan", "queries", "report", "runtime"),
+    "serve",
+)
+MODULES = [path.relative_to(TREE) for part in PARTS for path in sorted((TREE / part).rglob("*.py"))]
+NOT_FIRST = {"Give", "Say", "Tell", "Let"}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_docstrings_begin_with_usual_verbs(module: Path) -> None:
+    tree = ast.parse((TREE / module).read_text(encoding="utf-8"))
+    first_words = {
+        (ast.get_docstring(node) or "-").split()[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert not first_words & NOT_FIRST
