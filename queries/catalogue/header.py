@@ -273,10 +273,12 @@ def _only(word: str, what: str, declarations: Sequence[_Declaration], file: str)
 def _one_of(
     word: str, allowed: Sequence[str], declarations: Sequence[_Declaration], file: str
 ) -> str:
-    found = _only(word, " or ".join(allowed), declarations, file)
+    *others, last = allowed
+    expected = f"{', '.join(others)} or {last}" if others else last
+    found = _only(word, expected, declarations, file)
     if found.rest not in allowed:
         raise CatalogueError(
-            f"{file}:{found.line}: expected {word} {' or '.join(allowed)}, found '{found.rest}'"
+            f"{file}:{found.line}: expected {word} {expected}, found '{found.rest}'"
         )
     return found.rest
 

@@ -85,7 +85,7 @@ def test_a_file_that_is_not_as_it_should_be_does_not_stop_the_others(run, graph)
     asked = ("query", "mine/large", "--queries", "own", "--compilation", "jit_g")
     ended = run(*asked)
     assert ended.code == 0
-    assert f"left out: {bad}:2: expected @kind table or series, found 'tabel'" in ended.err
+    assert f"left out: {bad}:2: expected @kind table, series or graph, found 'tabel'" in ended.err
     ended = run("query", "mine/bad", "--queries", "own")
     assert ended.code == 1
     assert f"{bad}:2: " in ended.err

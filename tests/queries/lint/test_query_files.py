@@ -99,7 +99,7 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
         ("// Values of one compilation", "MATCH (n)", "1: expected a title"),
         ("// @answers  What is there?\n", "", "1: no @answers; add a line '// @answers …'"),
         ("// @status   stable\n", "", "1: no @status"),
-        ("@kind     table", "@kind     tree", "2: expected @kind table or series or graph, found"),
+        ("@kind     table", "@kind     tree", "2: expected @kind table, series or graph, found"),
         ("@kind     table", "@kind     graph", "8: the columns of @kind graph, and only they, are"),
         ("STRING        its label", "PATH its label", "8: the columns of @kind graph, and only"),
         ("@measure  assigned", "@measure  big", "10: expected a measure, of reserved,"),
