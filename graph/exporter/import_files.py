@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphMissing, GraphUnwritable, written
-from xlagraph.graph.neo4j.statements import constraints
+from xlagraph.graph.neo4j.statements import constraints, indexes
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA, VERSION
 from xlagraph.graph.schema_types import NodeType, Property, PropertyType
@@ -226,7 +226,7 @@ def _write_command(folder: Path, manifest: Manifest) -> None:
     """Write headers, command and constraints, then say that the export is whole."""
     for name in manifest.files:
         (folder / f"{name}-header.csv").write_text(HEADERS[name] + "\n", encoding="utf-8")
-    statements = "".join(f"{text};\n" for text in constraints())
+    statements = "".join(f"{text};\n" for text in (*constraints(), *indexes()))
     (folder / CONSTRAINTS).write_text(statements, encoding="utf-8")
     command = " \\\n  ".join(_arguments(manifest))
     (folder / SCRIPT).write_text(_SCRIPT.format(command=command), encoding="utf-8")

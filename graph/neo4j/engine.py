@@ -212,6 +212,9 @@ class Neo4jGraph:
                 raise
             self._database = replace(self._database, bookmarks=self._kept.manager())
             found = self.query(STORED_VERSIONS)
+        if any(isinstance(oldest, int) and oldest < VERSION for oldest, _ in found.rows):
+            # a run that is deleted while it is read has lost its properties
+            found = self.query(STORED_VERSIONS)
         ((oldest, newest),) = found.rows
         if isinstance(newest, int) and newest > VERSION:
             raise GraphTooNew(

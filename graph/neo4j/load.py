@@ -199,15 +199,22 @@ class Neo4jLoad:
         """Make constraints and indexes, before the first write to this database."""
         wanted = statements.constraints()
         # a graph that was imported from an export has none yet
-        if int(self._own.read(statements.COUNT_INDEXES)[0]) >= len(wanted):
+        if int(self._own.read(statements.COUNT_CONSTRAINTS)[0]) >= len(wanted):
             return
-        for statement in wanted:
+        for statement in (*statements.indexes(), *wanted):
             try:
                 self._own.write(statement)
             except ClientError as error:  # several loads may begin at once
                 if "AlreadyExists" not in (error.code or ""):
                     raise
-        self._own.write(statements.AWAIT_INDEXES)
+        try:
+            self._own.write(statements.AWAIT_INDEXES)
+        except Neo4jError:
+            failed = self._own.read(statements.FAILED_INDEXES)
+            if not failed:
+                raise
+            for name in failed:  # what was imported has texts too long for it
+                self._own.write(statements.drop_index(name))
 
     def _send_heartbeats(self) -> None:
         heartbeat = Transactions(self._state)  # the other may be busy

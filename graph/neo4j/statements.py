@@ -15,6 +15,7 @@ up the nodes that earlier chunks or other compilations made, makes its own, and 
 their indexes in the two lists, so that a relationship costs no look-up.
 """
 
+import re
 from typing import Final
 
 from xlagraph.graph.schema import BETWEEN_SHARED, PARTS, SCHEMA, SHARED
@@ -57,29 +58,44 @@ STORED_VERSIONS: Final = (
 )
 """Versions of the schema that wrote the runs; null where there is none."""
 
-COUNT_INDEXES: Final = (
-    "SHOW INDEXES YIELD name WHERE name STARTS WITH 'xlagraph_' RETURN count(*) AS made"
+COUNT_CONSTRAINTS: Final = (
+    "SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'xlagraph_' RETURN count(*) AS made"
 )
-"""Our constraints have an index each."""
+FAILED_INDEXES: Final = (
+    "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'xlagraph_' AND state = 'FAILED' "
+    "RETURN name"
+)
+TOO_LONG_FOR_INDEX: Final = re.compile(
+    r"Property value is too large to index.*name='(?P<index>xlagraph_\w+)'", re.DOTALL
+)
+"""What the server says of a text beyond 8 kB; the name of an op may be that long."""
 
 AWAIT_INDEXES: Final = "CALL db.awaitIndexes(300)"
 
 
 def constraints() -> list[str]:
-    """Return the statements that make a database ready; each may be repeated."""
-    unique = [
+    """Return the statements that make keys unique; each may be repeated."""
+    return [
         f"CREATE CONSTRAINT xlagraph_{node.label}_key IF NOT EXISTS "
         f"FOR (n:{node.label}) REQUIRE n.key IS UNIQUE"
         for node in SCHEMA.nodes
     ]
-    indexes = [
+
+
+def indexes() -> list[str]:
+    """Return the statements that index what people look up; each may be repeated."""
+    return [
         f"CREATE INDEX xlagraph_{node.label}_{item.name} IF NOT EXISTS "
         f"FOR (n:{node.label}) ON (n.{item.name})"
         for node in SCHEMA.nodes
         for item in node.properties
         if item.indexed
     ]
-    return unique + indexes
+
+
+def drop_index(name: str) -> str:
+    """Return the statement that drops one of our indexes."""
+    return f"DROP INDEX {name} IF EXISTS"
 
 
 # Loads: a node for each, and one more for each of its workers

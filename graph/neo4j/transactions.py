@@ -170,6 +170,9 @@ class Transactions:
                     code = (error.code if isinstance(error, Neo4jError) else None) or ""
                     if "OutOfMemory" in code:
                         raise OutOfMemory(str(error)) from error
+                    if too_long := statements.TOO_LONG_FOR_INDEX.search(str(error)):
+                        self._drop_index(too_long["index"])
+                        continue
                     may_succeed = (
                         error.is_retryable()
                         or isinstance(error, IncompleteCommit)
@@ -182,6 +185,11 @@ class Transactions:
                         raise
                 time.sleep(random.uniform(0, pause))  # noqa: S311  only spreads those who collide
                 pause = min(2 * pause, 2.0)
+
+    def _drop_index(self, name: str) -> None:
+        """Do without an index whose property has a value that is too long for it."""
+        with self.state.database.session() as session:
+            session.run(statements.drop_index(name)).consume()
 
     def _transact(self, work: "Work[Value]") -> Value:
         with (

@@ -44,9 +44,10 @@ def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
             raise NoSuchName(f"no allocation has the number {number}; there are {count}, from 0")
     if "step" in parameters:
         step = cast("int", parameters["step"])
-        ((steps,),) = graph.query(_SCHEDULE, compilation).rows
-        if steps is not None and step > cast("int", steps):
-            raise NoSuchName(f"no step has the number {step}; the schedule ends at {steps}")
+        # no row: it was replaced or removed since it was found
+        for (steps,) in graph.query(_SCHEDULE, compilation).rows:
+            if steps is not None and step > cast("int", steps):
+                raise NoSuchName(f"no step has the number {step}; the schedule ends at {steps}")
 
 
 def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Scalar]) -> None:
