@@ -162,6 +162,13 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
     ]
 
 
+def untimed(cell):
+    """Return a cell without the one thing that differs: when something was ingested."""
+    if isinstance(cell, dict):
+        return {name: untimed(item) for name, item in cell.items() if name != "ingestedAt"}
+    return [untimed(item) for item in cell] if isinstance(cell, list | tuple) else cell
+
+
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
 def test_every_query_gives_the_same_rows(engines: Engines, asked: list[dict[str, Cell]], query):
     for everyone in asked:
@@ -169,10 +176,7 @@ def test_every_query_gives_the_same_rows(engines: Engines, asked: list[dict[str,
         ingested = engines.embedded.query(query.text, parameters)
         imported = engines.server.query(query.text, parameters)
         assert ingested.columns == imported.columns
-        kept = [place for place, column in enumerate(ingested.columns) if column != "ingestedAt"]
-        assert [[row[place] for place in kept] for row in imported.rows] == [
-            [row[place] for place in kept] for row in ingested.rows
-        ]
+        assert untimed(imported.mappings()) == untimed(ingested.mappings())
 
 
 def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Path):
