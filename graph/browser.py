@@ -28,7 +28,8 @@ class BrowserLink:
     page: str
     server: str
     """URI of the server, with the name of the user, as the page takes it."""
-    database: str
+    database: str | None
+    """None for the user's own; Browser 5.24 cannot change to a named one of a server of 2026."""
 
     def to(self, statement: str, *, command: str = "edit") -> str:
         r"""Return the link that puts a statement into the page's editor, without running it.
@@ -38,10 +39,11 @@ class BrowserLink:
         """
         arguments = {
             "dbms": self.server,
-            "db": self.database,
             "cmd": command,
             "arg": statement.translate(_ENDS_AN_ARGUMENT),
         }
+        if self.database is not None:
+            arguments["db"] = self.database
         link = f"{self.page}?" + "&".join(
             f"{name}={quote(value, safe='')}" for name, value in arguments.items()
         )
@@ -73,7 +75,7 @@ def browser_link(location: str | None = None, *, page: str | None = None) -> Bro
     return BrowserLink(
         page or _default_page(host, is_encrypted=is_encrypted),
         f"{scheme}://{user}@{host}:{uri.port or 7687}",
-        os.environ.get("NEO4J_DATABASE") or "neo4j",
+        os.environ.get("NEO4J_DATABASE"),
     )
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 from tests.browser.neo4j_browser import Neo4jBrowser
 from tests.graph_fixtures import (
     LONG_TERM,
+    NEWEST,
     Neo4jServer,
     own_server,
     skipped_without_neo4j,
@@ -27,7 +28,7 @@ SECRET = "only-for-tests"
 Command = Callable[..., str]
 
 
-@pytest.fixture(scope="session", params=[LONG_TERM])
+@pytest.fixture(scope="session", params=[LONG_TERM, NEWEST])
 def browser_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Neo4jServer]:
