@@ -124,7 +124,7 @@ def join_facts(
         call_path_of_values=tuple(map(paths.key_by_frame.get, value_frame_ids)),
         call_paths=paths.paths,
         header=module_text.header if module_text is not None else None,
-        planning=planning_facts(plan, spans, module_text) if module_text is not None else None,
+        planning=planning_facts(plan, spans, steps, module_text) if module_text else None,
     )
 
 

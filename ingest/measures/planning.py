@@ -5,6 +5,7 @@ written over which operand (`overwriting`), the post-order (`post_order`). Here 
 about the values of a dump, whose positions and uses say where each value is visible.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -49,24 +50,27 @@ class PlanningFacts:
 
 
 def planning_facts(
-    plan: Plan, spans: Sequence[Span | None], text: ModuleText
+    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], text: ModuleText
 ) -> PlanningFacts | None:
-    """Derive the facts; None without uses, a schedule or a whole module text."""
+    """Derive the facts; None without uses, a schedule or a whole module text.
+
+    ``steps`` are those of the schedule.
+    """
     if plan.used_values is None or plan.live_ranges is None:
         return None
     try:
-        return _planning_facts(plan, spans, text)
+        return _planning_facts(plan, spans, steps, text)
     except (LookupError, ValueError):  # the text names what it does not hold, or is cut
         return None
 
 
 def _planning_facts(
-    plan: Plan, spans: Sequence[Span | None], text: ModuleText
+    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], text: ModuleText
 ) -> PlanningFacts | None:
     module = hlo_module(text)
     if module is None:
         return None
-    facts = _Facts(plan, spans, module, is_gpu=text.is_gpu)
+    facts = _Facts(plan, spans, steps, module, is_gpu=text.is_gpu)
     ids = [value.value_id for value in plan.values]
     sets = buffer_sets(ids, facts.positions, module, facts.computations)
     return PlanningFacts(
@@ -82,32 +86,37 @@ class _Facts:
     """The tables that the rules look things up in."""
 
     def __init__(
-        self, plan: Plan, spans: Sequence[Span | None], module: Module, *, is_gpu: bool
+        self,
+        plan: Plan,
+        spans: Sequence[Span | None],
+        steps: Mapping[str, int],
+        module: Module,
+        *,
+        is_gpu: bool,
     ) -> None:
         self._plan = plan
         self._spans = spans
+        self._steps = steps
         self._module = module
         self._is_gpu = is_gpu
         self.computations = scheduled_computations(module)
         self._row_by_id = {value.value_id: row for row, value in enumerate(plan.values)}
         self._used = {used.value_id: used for used in plan.used_values or ()}
-        self.positions: dict[str, dict[str, int]] = {}
+        self.positions: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for used in plan.used_values or ():
             for instruction, index in used.positions:
-                self.positions.setdefault(instruction, {})[index or WHOLE] = used.value_id
+                self.positions[instruction][index or WHOLE] = used.value_id
         self._home = {
             name: computation
             for computation in self.computations
             for name in computation.instructions
         }
-        schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
-        self._steps = {name: step for step, name in reversed(list(enumerate(schedule)))}
         self._ends = {
             computation.name: 1
-            + max((self._steps.get(name, -1) for name in computation.instructions), default=-1)
+            + max((steps.get(name, -1) for name in computation.instructions), default=-1)
             for computation in self.computations
         }
-
+        self._entry_parameters = {item.name for item in module.entry.parameters.values()}
         self._use_ends: dict[str, int] = {}
         self._needed: dict[int, int] = {}
 
@@ -157,16 +166,12 @@ class _Facts:
         if span.last <= step:
             return True
         value = self._plan.values[row]
-        return self._is_entry_parameter(value) and self._needed_until(value) <= step
-
-    def _is_entry_parameter(self, value: Value) -> bool:
-        instruction = self._module.entry.instructions.get(value.name)
-        return instruction is not None and instruction.opcode == "parameter"
+        return value.name in self._entry_parameters and self._needed_until(value) <= step
 
     def parameters_needed_until(self) -> Iterator[tuple[int, int]]:
         """Yield the row of each entry parameter, and where it would end if it were donated."""
         for row, value in enumerate(self._plan.values):
-            if self._is_entry_parameter(value):
+            if value.name in self._entry_parameters:
                 yield row, self._needed_until(value)
 
     def _needed_until(self, value: Value) -> int:
