@@ -5,7 +5,7 @@ A tuple index is written as XLA prints it, ``{1,0}``; ``{}`` is the whole.
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -53,7 +53,8 @@ class Instruction(NamedTuple):
 
     def called(self, attribute: str) -> str | None:
         """Return the computation that an attribute names: body, condition, calls, to_apply."""
-        found = re.search(rf"\b{attribute}=%?([^\s,{{}}]+)", self.attributes)
+        at = self.attributes.find(f" {attribute}=")
+        found = _NAMES.match(self.attributes, at + len(attribute) + 2) if at >= 0 else None
         return found[1] if found else None
 
     @property
@@ -122,8 +123,8 @@ class Module:
 
     computations: Mapping[str, Computation]
     entry: Computation
-    updating: Collection[str]
-    """Names of those that may update an operand in place: to look into others is of no use."""
+    opcodes: Callable[[str], Set[str]]
+    """Those in a computation, by its name: often enough to know, and sooner read than it."""
     aliasing: tuple[Aliasing, ...] = ()
     """Results of the entry computation that are written over its parameters."""
 

@@ -21,6 +21,8 @@ __all__ = ["in_place_pairs"]
 
 _FIRST_OPERAND: Final = ("dynamic-update-slice", "set-dimension-size")
 _EACH_OPERAND: Final = ("all-reduce-start",)
+_UPDATING: Final = frozenset((*_FIRST_OPERAND, "scatter", "fusion"))
+"""Of those that a fusion can hold."""
 
 
 def in_place_pairs(instruction: Instruction, module: Module) -> Iterator[Aliasing]:
@@ -49,7 +51,7 @@ def _each_output(instruction: Instruction, count: int) -> Iterator[Aliasing]:
 
 def _of_fusion(fusion: Instruction, module: Module) -> Iterator[Aliasing]:
     name = fusion.called("calls")
-    if name is None or name not in module.updating:
+    if name is None or _UPDATING.isdisjoint(module.opcodes(name)):
         return
     body = module.computations[name]
     root = body.root

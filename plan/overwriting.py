@@ -30,6 +30,8 @@ _ELEMENTWISE: Final = frozenset((
     "shift-right-arithmetic", "shift-right-logical", "sign", "sine", "sinh", "sqrt",
     "stochastic-convert", "subtract", "tan", "tanh", "xor",
 ))  # fmt: skip
+_NO_OTHER_ORDER: Final = _ELEMENTWISE | {"parameter", "constant", "tuple"}
+"""A fusion of these alone reads each element no later than it writes it."""
 _IN_PLACE: Final = {
     "dynamic-update-slice": 0,
     "scatter": 0,
@@ -66,19 +68,32 @@ def may_overwrite(
     """Whether an output may be written over an operand that nothing else needs."""
     instruction, output_index, output_shape = output
     operand, operand_shape = read
-    name = instruction.operands[operand].name
-    opcode = instruction.opcode
-    source = computation.instructions.get(name)
+    source = computation.instructions.get(instruction.operands[operand].name)
     if source is not None and source.opcode == "constant":
         return False
     is_equal = output_shape == operand_shape
-    if is_equal and any(
-        pair.output_index == output_index
-        and pair.operand == operand
-        and pair.operand_index == WHOLE
-        for pair in in_place_pairs(instruction, module)
-    ):
-        return True
+    if not is_equal and not is_gpu:
+        return False
+    return _may_by_order(output, read, computation, module, is_gpu=is_gpu) or (
+        is_equal
+        and any(
+            pair.output_index == output_index
+            and pair.operand == operand
+            and pair.operand_index == WHOLE
+            for pair in in_place_pairs(instruction, module)
+        )
+    )
+
+
+def _may_by_order(
+    output: Output, read: Input, computation: Computation, module: Module, *, is_gpu: bool
+) -> bool:
+    """Whether each element is read no later than it is written."""
+    instruction, output_index, output_shape = output
+    operand, operand_shape = read
+    name = instruction.operands[operand].name
+    opcode = instruction.opcode
+    is_equal = output_shape == operand_shape
     if is_gpu:
         if opcode == "fusion":
             return (is_equal or _same_elements(output_shape, operand_shape)) and _gpu_fusion_may(
@@ -133,7 +148,10 @@ def _width(dtype: str) -> int:
 
 def _fusion_may(fusion: Instruction, operand: int, module: Module) -> bool:
     """`AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
-    body = module.computations.get(fusion.called("calls") or "")
+    called = fusion.called("calls") or ""
+    if (opcodes := module.opcodes(called)) and opcodes <= _NO_OTHER_ORDER:
+        return True
+    body = module.computations.get(called)
     name = fusion.operands[operand].name
     number = next(row for row, item in enumerate(fusion.operands) if item.name == name)
     if body is None or number not in body.parameters:

@@ -9,6 +9,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from xlagraph.ingest.dump.module_text import ModuleText
@@ -28,24 +29,29 @@ _INSTRUCTION: Final = re.compile(
     rf" ([a-z][\w-]*)({_PARENTHESES})(.*)$",
     re.MULTILINE,
 )
+_NAME: Final = re.compile(r"%([^\s,()]+)")
 _NAMED: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
 # In the short form: brackets and their content, and comments
 _BRACKETS: Final = re.compile(r"\[[^\]]*\]|\{[^{}]*\}|/\*.*?\*/")
 _BARE: Final = re.compile(r"([^\s,#]+)((?:#\d+)*)(?:,|$)")
 _WITHOUT_OPERANDS: Final = frozenset(("parameter", "constant", "iota"))
-_UPDATES: Final = re.compile(r" (?:dynamic-update-slice|scatter|fusion|set-dimension-size)\(")
+_OPCODE: Final = re.compile(r" ([a-z][\w-]*)\(")
 
 
 class _Computations(Mapping[str, Computation]):
     """Computations by name, parsed at the first look."""
 
-    def __init__(self, lines: Mapping[str, Sequence[str]]) -> None:
-        self._lines = lines
+    def __init__(self, text: ModuleText) -> None:
+        self._lines = text.lines
+        self._roots = text.roots
         self._parsed: dict[str, Computation] = {}
 
     def __getitem__(self, name: str) -> Computation:
         if name not in self._parsed:
-            self._parsed[name] = _computation(name, "\n".join(self._lines[name]))
+            instructions = _instructions(self._lines[name])
+            marked = self._roots.get(name)
+            root = marked.name if marked is not None else next(reversed(instructions), "")
+            self._parsed[name] = Computation(name, instructions, instructions[root])
         return self._parsed[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -57,20 +63,24 @@ class _Computations(Mapping[str, Computation]):
 
 def hlo_module(text: ModuleText) -> Module | None:
     """Return the program that a module text holds; None without an entry computation."""
-    computations = _Computations(text.lines)
+    computations = _Computations(text)
     entry = computations.get(text.entry) if text.entry is not None else None
     if entry is None:
         return None
-    updating = {name for name, lines in text.lines.items() if any(map(_UPDATES.search, lines))}
     aliasing = [
         Aliasing(output, parameter.number, parameter.shape_index)
         for parameter, output in text.header.output_by_donated.items()
     ]
-    return Module(computations, entry, updating, tuple(aliasing))
+
+    @cache
+    def opcodes(name: str) -> frozenset[str]:
+        return _opcodes(text.lines.get(name, ()))
+
+    return Module(computations, entry, opcodes, tuple(aliasing))
 
 
-def _computation(name: str, body: str) -> Computation:
-    instructions = {
+def _instructions(lines: Sequence[str]) -> dict[str, Instruction]:
+    return {
         own: Instruction(
             own,
             opcode,
@@ -79,17 +89,24 @@ def _computation(name: str, body: str) -> Computation:
             attributes,
             int(operands[1:-1]) if opcode == "parameter" else None,
         )
-        for own, shape, opcode, operands, attributes in _INSTRUCTION.findall(body)
+        for own, shape, opcode, operands, attributes in _INSTRUCTION.findall("\n".join(lines))
     }
-    marked = re.search(r"^  ROOT %?([^\s=]+) = ", body, re.MULTILINE)
-    root = marked[1] if marked else next(reversed(instructions), "")
-    return Computation(name, instructions, instructions[root])
+
+
+def _opcodes(lines: Sequence[str]) -> frozenset[str]:
+    """Return the opcodes of a computation; of a line that is odd the empty one."""
+    found = map(_OPCODE.search, lines)
+    return frozenset([opcode[1] if opcode is not None else "" for opcode in found])
 
 
 def _operands(text: str) -> tuple[Operand, ...]:
+    if "%" in text and "#" not in text:
+        return tuple(map(Operand, _NAME.findall(text)))
     named = _NAMED.findall(text) if "%" in text else _BARE.findall(_BRACKETS.sub("", text[1:-1]))
-    return tuple([Operand(name, _element(element)) for name, element in named])
+    return tuple(
+        [Operand(name, _element(numbers) if numbers else WHOLE) for name, numbers in named]
+    )
 
 
 def _element(numbers: str) -> str:
-    return "{" + numbers[1:].replace("#", ",") + "}" if numbers else WHOLE
+    return "{" + numbers[1:].replace("#", ",") + "}"
