@@ -184,7 +184,7 @@ def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
             refusals.clear()
             load.remove(keys[1])
             assert not refusals
-        assert everything(graph)["all nodes"] == [(1,)]  # what tells the version of the schema
+        assert everything(graph)["all nodes"] == [(0,)]
 
 
 def test_what_a_server_has_no_memory_for_leaves_no_trace(
@@ -196,7 +196,7 @@ def test_what_a_server_has_no_memory_for_leaves_no_trace(
     with open_graph(small_server.uri) as graph:
         with pytest.raises(GraphUnwritable, match="too little memory"):
             ingest(graph, tmp_path / "runs", jobs=1)
-        assert everything(graph)["all nodes"] == [(1,)]
+        assert everything(graph)["all nodes"] == [(0,)]
 
 
 def test_shared_nodes_for_which_a_server_has_no_memory_are_made_in_portions(

@@ -163,9 +163,16 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
 
 
 def untimed(cell):
-    """Return a cell without the one thing that differs: when something was ingested."""
+    """Return a cell without what differs: when something was ingested, and lists of nothing.
+
+    The importer drops an empty list of tags; queries read both alike.
+    """
     if isinstance(cell, dict):
-        return {name: untimed(item) for name, item in cell.items() if name != "ingestedAt"}
+        return {
+            name: untimed(item)
+            for name, item in cell.items()
+            if name != "ingestedAt" and item != []
+        }
     return [untimed(item) for item in cell] if isinstance(cell, list | tuple) else cell
 
 
