@@ -26,7 +26,7 @@ from xlagraph.queries import (
     value,
 )
 from xlagraph.serve.guard import MOST_BODY_BYTES
-from xlagraph.serve.json_cells import described, finite, rows_of
+from xlagraph.serve.json_cells import described, finite, rows_of, table_of
 from xlagraph.serve.openapi import describe_api
 from xlagraph.serve.pool import GraphPool
 
@@ -99,7 +99,7 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
         query = find_query(request.path_params["id"], catalogue)
         given = {name: _typed(query, name, text) for name, text in request.query_params.items()}
         answer = run(graph, query.id, catalogue=catalogue, **given)
-        return _Rows(answer.result, answer.notes)
+        return _Rows(table_of(answer), answer.notes)
 
     def runs(graph: Graph, request: Request) -> Response:
         del request
@@ -108,7 +108,7 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
     def compilations(graph: Graph, request: Request) -> Response:
         name = request.query_params.get("run", "")
         answer = run(graph, "overview/compilations", catalogue=catalogue, run=name)
-        return _Rows(answer.result, answer.notes)
+        return _Rows(table_of(answer), answer.notes)
 
     def compared(graph: Graph, request: Request) -> Response:
         comparison = compare(graph, _needed(request, "a"), _needed(request, "b"))

@@ -24,7 +24,7 @@ from xlagraph.queries import (
     story_cells,
     value,
 )
-from xlagraph.serve.json_cells import described, finite, rows_of
+from xlagraph.serve.json_cells import described, finite, rows_of, table_of
 from xlagraph.serve.pool import GraphPool
 
 __all__ = ["MOST_CHARACTERS", "create_server"]
@@ -148,7 +148,7 @@ class _Tools:
     def _rows(self, query_id: str, parameters: Mapping[str, str | int | float | bool]) -> str:
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
             answer = run(graph, query_id, catalogue=self._catalogue, **parameters)
-            return rows_of(answer.result), answer.notes
+            return rows_of(table_of(answer)), answer.notes
 
         return self._read(read)
 

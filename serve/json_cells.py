@@ -4,9 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 
 from xlagraph.graph import Cell, Result
-from xlagraph.queries import Query
+from xlagraph.queries import Answer, Query
+from xlagraph.queries.pictures.picture import picture_of
 
-__all__ = ["described", "finite", "rows_of"]
+__all__ = ["described", "finite", "rows_of", "table_of"]
+
+
+def table_of(answer: Answer) -> Result:
+    """Return the rows of an answer; of a picture its edges, as the command prints them."""
+    is_picture = answer.query.kind == "graph"
+    return picture_of(answer.result).edge_table() if is_picture else answer.result
 
 
 def rows_of(result: Result) -> list[Cell]:

@@ -54,7 +54,7 @@ MAY_IMPORT = {
     # a page to look at, from what graph and queries know
     "report": "runtime graph queries queries/comparison queries/story",
     # the same over HTTP and for assistants
-    "serve": "runtime graph queries report",
+    "serve": "runtime graph queries queries/pictures report",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
     "cli/commands/query": "graph queries queries/catalogue queries/lint queries/pictures "
