@@ -53,7 +53,7 @@ class _Rows(Response):
 
     def __init__(self, result: Result, notes: Sequence[str] = ()) -> None:
         headers = {_NOTES: json.dumps(list(notes))} if notes else None
-        super().__init__(json.dumps(rows_of(result), ensure_ascii=False), headers=headers)
+        super().__init__(json.dumps(rows_of(result), ensure_ascii=False) + "\n", headers=headers)
 
 
 def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
