@@ -173,3 +173,17 @@ def facts(rows: CompilationRows, *, without: Sequence[str] = ("state",)) -> dict
         for name, table in rows.relationships.items()
     }
     return nodes | relationships
+
+
+def untimed(cell):
+    """Return a cell without what differs: when something was ingested, and lists of nothing.
+
+    The importer drops an empty list of tags; queries read both alike.
+    """
+    if isinstance(cell, dict):
+        return {
+            name: untimed(item)
+            for name, item in cell.items()
+            if name != "ingestedAt" and item != []
+        }
+    return [untimed(item) for item in cell] if isinstance(cell, list | tuple) else cell

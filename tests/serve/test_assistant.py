@@ -2,6 +2,7 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import anyio
@@ -27,7 +28,9 @@ def spoken(graph: Path, *calls: tuple[str, dict[str, object]]) -> list[CallToolR
             assert all(tool.description for tool in listed.tools)
             return [await client.call_tool(name, arguments) for name, arguments in calls]
 
-    return anyio.run(speak)
+    # in a thread of its own: where a browser was driven, this one has a loop already
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(anyio.run, speak).result()
 
 
 def text_of(result: CallToolResult) -> str:

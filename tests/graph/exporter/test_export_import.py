@@ -8,6 +8,7 @@ from typing import NamedTuple
 import neo4j
 import pytest
 
+from tests.graph.made_rows import untimed
 from tests.graph_fixtures import neo4j_admin, own_server, skipped_without_neo4j
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph
@@ -160,20 +161,6 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
         }
         for place, (compilation, value) in enumerate(zip(largest.values(), values, strict=True))
     ]
-
-
-def untimed(cell):
-    """Return a cell without what differs: when something was ingested, and lists of nothing.
-
-    The importer drops an empty list of tags; queries read both alike.
-    """
-    if isinstance(cell, dict):
-        return {
-            name: untimed(item)
-            for name, item in cell.items()
-            if name != "ingestedAt" and item != []
-        }
-    return [untimed(item) for item in cell] if isinstance(cell, list | tuple) else cell
 
 
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
