@@ -287,7 +287,7 @@ def test_the_graph_is_found_by_flag_then_variable_then_folder(file, monkeypatch)
 @pytest.mark.parametrize(
     ("uri", "says"),
     [
-        ("http://localhost:7474", "no scheme of a graph"),
+        ("http://localhost:7474", "not a scheme of a graph"),
         ("neo4j:/localhost", "names no host"),
         ("neo4j://", "names no host"),
         ("neo4j//localhost", "lacks a colon"),
