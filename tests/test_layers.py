@@ -5,6 +5,7 @@ itself, without its sub-folders.
 """
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -108,3 +109,31 @@ def test_a_module_imports_only_what_its_room_may_see(module: Path) -> None:
 def test_each_rule_is_about_a_room_that_is_there() -> None:
     assert MAY_IMPORT.keys() == ROOMS
     assert {name for rule in MAY_IMPORT.values() for name in rule.split()} <= ROOMS
+
+
+def drawn_in_contributing() -> dict[str, tuple[set[str], set[str]]]:
+    """Return the rooms drawn for each part, and the parts that it may import."""
+    picture = (TREE / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```\nruntime/")[1]
+    drawn: dict[str, tuple[set[str], set[str]]] = {}
+    for line in ("runtime/" + picture.split("\n```")[0]).splitlines():
+        what, _, imports = line.partition("←")
+        if part := re.match(r"[a-z]+(?=/)", what):
+            name = part[0]
+            drawn[name] = ({name}, set())
+        rooms = re.findall(r"(?<![A-Z])\b([a-z][a-z0-9/]*)/(?= |$)", what)
+        drawn[name][0].update(f"{name}/{room}" for room in rooms if room != name)
+        drawn[name][1].update(imports.split())
+    return drawn
+
+
+def test_the_picture_of_the_rooms_shows_each_of_them() -> None:
+    drawn = drawn_in_contributing()
+    assert {room for rooms, _ in drawn.values() for room in rooms} == ROOMS
+    for part, (_, imports) in drawn.items():
+        allowed = {
+            name.split("/")[0]
+            for room, rule in MAY_IMPORT.items()
+            if room.split("/")[0] == part
+            for name in rule.split()
+        }
+        assert imports == allowed - {part}
