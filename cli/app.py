@@ -31,7 +31,7 @@ from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.recurring import QuietOption, VerboseOption
 from xlagraph.cli.options.spread import spread_options
 from xlagraph.cli.output.messages import Verbosity, problem, set_verbosity
-from xlagraph.cli.output.streams import open_closed_streams
+from xlagraph.cli.output.standard_streams import open_closed_streams
 
 if TYPE_CHECKING:
     from typer._click import Parameter

@@ -43,7 +43,7 @@ def open_graph(
     Raises `GraphMissing`, `GraphUnreachable`, `GraphTooNew`.
     """
     named = _named(location)
-    tell = notify or _say_nothing
+    notify = notify or _ignore
     if _ANY_SCHEME.match(named):
         _check_uri(named)
         from xlagraph.graph.neo4j.engine import open_server
@@ -54,7 +54,7 @@ def open_graph(
             password=os.environ.get("NEO4J_PASSWORD"),
             database=os.environ.get("NEO4J_DATABASE") or "neo4j",
             ask_password=ask_password,
-            notify=tell,
+            notify=notify,
         )
     from xlagraph.graph.ladybug.engine import LadybugGraph
 
@@ -62,7 +62,7 @@ def open_graph(
         path = Path(named).expanduser().resolve()
     except (OSError, RuntimeError) as error:  # a link in a circle, no home, no current folder
         raise GraphMissing(f"{named} leads nowhere: {error}") from error
-    return LadybugGraph(path, create=create, wait=wait, notify=tell)
+    return LadybugGraph(path, create=create, wait=wait, notify=notify)
 
 
 def _named(location: str | Path | None) -> str:
@@ -99,5 +99,5 @@ def _check_uri(uri: str) -> None:
         raise GraphUnreachable(f"{uri} names no host and port; expected neo4j://HOST:PORT")
 
 
-def _say_nothing(_: str) -> None:
+def _ignore(_: str) -> None:
     pass

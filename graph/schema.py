@@ -126,7 +126,7 @@ SCHEMA: Final = Schema(
             (
                 string("key", "`compilation#a/number`"),
                 _KEY_OF_PART,
-                integer("number", "place in the dump"),
+                integer("number", "position in the dump"),
                 integer("sizeBytes", "bytes reserved"),
                 string(
                     "role",
@@ -175,7 +175,7 @@ SCHEMA: Final = Schema(
                 integer("liveUntil", "last step in which it is needed, inclusive"),
                 integer("lastUse", "largest step among the instructions that use it"),
                 integer("aliasSet", "smallest valueId among the values joined by in-place updates"),
-                integer("aliasPosition", "place in that set by (liveFrom, liveUntil, valueId)"),
+                integer("aliasPosition", "position in that set by (liveFrom, liveUntil, valueId)"),
                 integer(
                     "bufferSet",
                     "smallest valueId among the values that must share an address, by the rules"
@@ -205,10 +205,10 @@ SCHEMA: Final = Schema(
                 string("calls", "computation that a fusion, a call or the like runs"),
                 string("target", "target of a custom call"),
                 string("rootOpcode", "opcode of the root of a fusion"),
-                integer("step", "place in the schedule"),
+                integer("step", "position in the schedule"),
                 integer(
                     "postOrder",
-                    "place in XLA's post-order, which decides between buffers of one size",
+                    "position in XLA's post-order, which decides between buffers of one size",
                 ),
                 integer(
                     "logicalBytes", "live in memory space 0 while it runs, in-place pairs twice"
@@ -302,21 +302,21 @@ SCHEMA: Final = Schema(
             "Value",
             "Instruction",
             "the first step of its live range",
-            (integer("step", "place of the instruction in the schedule"),),
+            (integer("step", "position of the instruction in the schedule"),),
         ),
         RelationshipType(
             "LIVE_UNTIL",
             "Value",
             "Instruction",
             "the last step of its live range; none where it ends past the last instruction",
-            (integer("step", "place of the instruction in the schedule"),),
+            (integer("step", "position of the instruction in the schedule"),),
         ),
         RelationshipType(
             "SCHEDULES",
             "Compilation",
             "Instruction",
             "the schedule",
-            (integer("step", "place in the schedule, from 0"),),
+            (integer("step", "position in the schedule, from 0"),),
         ),
         RelationshipType("NEXT", "Instruction", "Instruction", "the order of the schedule"),
         RelationshipType(
@@ -333,7 +333,7 @@ SCHEMA: Final = Schema(
             "listed by XLA at the peak that it prints",
             (
                 integer("printedBytes", "as listed"),
-                integer("rank", "place in the list, from 0"),
+                integer("rank", "position in the list, from 0"),
                 boolean("ambiguous", "the list names a tuple, not its element"),
             ),
         ),

@@ -25,8 +25,8 @@ class Problem(NamedTuple):
     """It is not in the graph; False where it is named only."""
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.message}"
+        location = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{location}: {self.message}"
 
 
 class Disagreement(NamedTuple):

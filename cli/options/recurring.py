@@ -11,13 +11,13 @@ from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
 
 
-def _say_more(given: bool) -> bool:
+def _be_verbose(given: bool) -> bool:
     if given:
         set_verbosity(Verbosity.VERBOSE)
     return given
 
 
-def _say_less(given: bool) -> bool:
+def _be_quiet(given: bool) -> bool:
     if given:
         set_verbosity(Verbosity.QUIET)
     return given
@@ -32,10 +32,10 @@ def _run_name(given: str | None) -> str | None:
 
 
 VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Say more on stderr.", callback=_say_more)
+    bool, typer.Option("--verbose", "-v", help="Say more on stderr.", callback=_be_verbose)
 ]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Say only errors.", callback=_say_less)
+    bool, typer.Option("--quiet", "-q", help="Say only errors.", callback=_be_quiet)
 ]
 GraphOption = Annotated[
     str | None,

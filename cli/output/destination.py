@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import note
-from xlagraph.cli.output.streams import discard
+from xlagraph.cli.output.standard_streams import discard
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

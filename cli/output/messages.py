@@ -4,7 +4,7 @@ import sys
 from enum import IntEnum
 
 from xlagraph.cli.output.cells import escape_control_characters
-from xlagraph.cli.output.streams import discard
+from xlagraph.cli.output.standard_streams import discard
 
 
 class Verbosity(IntEnum):

@@ -95,7 +95,7 @@ class Export:
             self._load.write_runs()
             self._files.finish()
         else:
-            self._files.take_away()
+            self._files.delete()
 
     def __enter__(self) -> Self:
         return self
@@ -107,12 +107,12 @@ class Export:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self._files.take_away()
+            self._files.delete()
             return
         try:
             self.close()
         except BaseException:
-            self._files.take_away()
+            self._files.delete()
             raise
 
 

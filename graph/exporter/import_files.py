@@ -76,9 +76,9 @@ _OWN_FILES: Final = frozenset(
 
 def _in_file(columns: pa.Schema) -> pa.Schema:
     """Return the columns of nodes as they stand in a file: lists as one text."""
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         if pa.types.is_list(column.type):
-            columns = columns.set(place, pa.field(column.name, pa.string()))
+            columns = columns.set(index, pa.field(column.name, pa.string()))
     return columns
 
 
@@ -170,7 +170,7 @@ class ImportFiles:
                 file.close()
             _write_command(self._folder, self.manifest)
 
-    def take_away(self) -> None:
+    def delete(self) -> None:
         """Remove all files, finished or not, and the folder if it was new."""
         for file in self._open.values():
             with suppress(OSError):  # of what could not be written, and is not wanted any more

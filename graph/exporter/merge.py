@@ -41,7 +41,7 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
         _point_to_the_rest(parts, files.manifest)
         files.finish()
     except BaseException:
-        files.take_away()
+        files.delete()
         raise
     return files.manifest
 

@@ -30,6 +30,6 @@ def page_of_settings(values: Mapping[str, str | None], uri: str) -> str | None:
         host = advertised.hostname or urlsplit(uri).hostname or "localhost"
         # port 0 is any that was free
         if port := advertised.port or listens.port:
-            place = f"[{host}]" if ":" in host else host
-            return f"{scheme}://{place}:{port}/browser/"
+            address = f"[{host}]" if ":" in host else host
+            return f"{scheme}://{address}:{port}/browser/"
     return None

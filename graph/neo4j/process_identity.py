@@ -41,9 +41,9 @@ def _machine() -> str:
 def _started(process: int) -> str | None:
     """Return when a process began, in the system's count; None if it has ended or is unknown."""
     try:
-        told = Path(f"/proc/{process}/stat").read_text()
+        status = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return None
     # its name stands in brackets and may hold anything; the 20th field after it is the start
-    fields = told.rpartition(")")[2].split()
+    fields = status.rpartition(")")[2].split()
     return None if fields[0] == "Z" else fields[19]

@@ -229,6 +229,6 @@ def _renamed(table: pa.Table, columns: Iterable[str], old: str, new: str) -> pa.
         moved: pa.Array[Any] = pa.array(
             [new + text.removeprefix(old) for text in texts], pa.string()
         )
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.schema.field(name), moved)
+        index = table.schema.get_field_index(name)
+        table = table.set_column(index, table.schema.field(name), moved)
     return table

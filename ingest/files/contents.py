@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.ingest.dump.text import DumpPart
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.files.reading import read_bytes
+from xlagraph.ingest.files.file_bytes import read_bytes
 from xlagraph.ingest.summary import Problem, readable
 
 __all__ = ["DumpContents", "UnreadableDump", "read_dump"]

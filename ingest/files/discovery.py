@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from xlagraph.ingest.files.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.files.file_names import (
     DumpName,
     FileKind,
@@ -19,7 +20,6 @@ from xlagraph.ingest.files.file_names import (
     split_file_name,
     split_timestamp,
 )
-from xlagraph.ingest.files.reading import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.summary import Problem, readable
 
 __all__ = ["DumpFiles", "FoundDumps", "find_dumps"]
@@ -136,10 +136,10 @@ def _folders(
                     elif _is_file(entry):
                         names.append(entry.name)
                     elif split_file_name(entry.name)[1] is FileKind.ALLOCATIONS:
-                        place = readable(folder / entry.name)
+                        path = readable(folder / entry.name)
                         is_link = entry.is_symlink()
                         what = "a link that leads to no file" if is_link else "it is not a file"
-                        problems.append(Problem(place, None, what))
+                        problems.append(Problem(path, None, what))
         except OSError as error:
             problems.append(Problem(readable(folder), None, f"cannot be read: {error.strerror}"))
             gaps.append(folder)

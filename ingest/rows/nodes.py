@@ -319,11 +319,11 @@ def _scope_nodes(source: RowSource) -> Columns:
 
 
 def _source_lines(source: RowSource) -> Columns:
-    places = list(source.source_line_rows)
+    lines = list(source.source_line_rows)
     return {
-        "key": bounded_keys([f"{file}:{line}" for file, line in places]),
-        "file": [file for file, _ in places],
-        "line": [line for _, line in places],
+        "key": bounded_keys([f"{file}:{line}" for file, line in lines]),
+        "file": [file for file, _ in lines],
+        "line": [line for _, line in lines],
     }
 
 

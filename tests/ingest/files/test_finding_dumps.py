@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from xlagraph.ingest import FoundDumps, find_dumps
+from xlagraph.ingest.files.file_bytes import MOST_UNPACKED_BYTES, read_bytes
 from xlagraph.ingest.files.file_names import dump_name
-from xlagraph.ingest.files.reading import MOST_UNPACKED_BYTES, read_bytes
 
 DUMP = "BufferAssignment:\nallocation 0: size 4, constant:\n"
 STEM = "module_0001.jit_f.cpu_after_optimizations"
