@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 SHOWN: Final = 10
 """Names, neighbours and readers that a page shows; machines get all."""
 _LABEL_WIDTH: Final = 9
+_RULES: Final = {
+    "inside": "which it computes inside",
+    "operand": "whose result it moves or reshapes",
+    "reader": "which is the first to read it",
+}
 
 
 def story_lines(story: "ValueStory") -> list[tuple[str, str]]:
@@ -26,6 +31,7 @@ def story_lines(story: "ValueStory") -> list[tuple[str, str]]:
         ("what", [_what(story)]),
         ("storage", [_storage(story)]),
         ("made by", [*_maker(story)]),
+        ("for", [*_attribution(story)]),
         ("names", _some([_position(row) for row in story.names], bool(story.names), ", ")),
         ("before", _some([_taken(row, "from", "earlier") for row in story.before], has_range)),
         ("after", _some([_taken(row, "by", "later") for row in story.after], has_range)),
@@ -76,12 +82,28 @@ def _maker(story: "ValueStory") -> Iterator[str]:
     yield f"{maker['instruction']} ({maker['opcode'] or 'opcode unknown'}){step}{inside}"
     if maker["opName"] is not None:
         yield f"op {maker['opName']}"
-    if story.stack:
-        for depth, frame in enumerate(story.stack):
-            where = f"{frame['file']}:{frame['line']} {frame['function'] or ''}".rstrip()
-            yield where if depth == 0 else f"  called from {where}"
-    elif maker["sourceFile"] is not None:
-        yield f"{maker['sourceFile']}:{maker['sourceLine']}"
+    yield from _source(story.stack, maker["sourceFile"], maker["sourceLine"])
+
+
+def _attribution(story: "ValueStory") -> Iterator[str]:
+    """Write whose line it is, where its maker does not say so itself."""
+    facts = story.attribution
+    rule = facts["attribution"]
+    if rule == "own":
+        return
+    if rule is None:
+        yield "unknown: nothing that it holds, moves or is read by has an op name"
+        return
+    yield f"op {facts['attributedOpName']}, {_RULES[str(rule)]}"
+    yield from _source(story.attribution_stack, facts["attributedFile"], facts["attributedLine"])
+
+
+def _source(stack: "Sequence[dict[str, Cell]]", file: "Cell", line: "Cell") -> Iterator[str]:
+    for depth, frame in enumerate(stack):
+        where = f"{frame['file']}:{frame['line']} {frame['function'] or ''}".rstrip()
+        yield where if depth == 0 else f"  called from {where}"
+    if not stack and file is not None:
+        yield f"{file}:{line}"
 
 
 def _position(row: "dict[str, Cell]") -> str:

@@ -17,6 +17,8 @@ def story_cells(story: ValueStory) -> dict[str, Cell]:
         "storage": story.storage,
         "maker": story.maker,
         "stack": story.stack,
+        "attribution": story.attribution,
+        "attributionStack": story.attribution_stack,
         "names": story.names,
         "before": story.before,
         "after": story.after,

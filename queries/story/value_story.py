@@ -17,6 +17,7 @@ _SUCCESSORS: Final = load_statement(__file__, "successors")
 _ALIAS_SET: Final = load_statement(__file__, "alias-set")
 _RANK: Final = load_statement(__file__, "peak-rank")
 _FRAME: Final = load_statement(__file__, "frame")
+_ATTRIBUTED_FRAME: Final = load_statement(__file__, "attributed-frame")
 _CALLERS: Final = load_statement(__file__, "callers")
 
 Row = dict[str, Cell]
@@ -41,6 +42,11 @@ class ValueStory:
     """instruction, opcode, opName, sourceFile, sourceLine, step, computation."""
     stack: tuple[Row, ...]
     """function, file, line; innermost first."""
+    attribution: Row
+    """attribution (the rule), attributedOpName, attributedFile, attributedLine, userFile,
+    userLine, userFunction: whose line it is, also where its maker has no op name."""
+    attribution_stack: tuple[Row, ...]
+    """function, file, line of what it is attributed to; innermost first."""
     names: tuple[Row, ...]
     """name, shapeIndex, opcode, step; by step."""
     before: tuple[Row, ...]
@@ -79,7 +85,13 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueStory
             facts, "memorySpace allocation role allocationBytes offsetBytes parameterNumber"
         ),
         maker=_part(facts, "instruction opcode opName sourceFile sourceLine step computation"),
-        stack=_stack(graph, facts["instructionKey"]),
+        stack=_stack(graph, _FRAME, {"instruction": facts["instructionKey"]}),
+        attribution=_part(
+            facts,
+            "attribution attributedOpName attributedFile attributedLine"
+            " userFile userLine userFunction",
+        ),
+        attribution_stack=_stack(graph, _ATTRIBUTED_FRAME, parameters),
         names=tuple(graph.query(_POSITIONS, parameters).mappings()),
         before=tuple(graph.query(_PREDECESSORS, parameters).mappings()),
         after=after,
@@ -94,8 +106,8 @@ def _part(facts: Row, names: str) -> Row:
     return {name: facts[name] for name in names.split()}
 
 
-def _stack(graph: Graph, instruction: Cell) -> tuple[Row, ...]:
-    frames = graph.query(_FRAME, {"instruction": instruction}).mappings() if instruction else []
+def _stack(graph: Graph, innermost: str, parameters: dict[str, Cell]) -> tuple[Row, ...]:
+    frames = [] if None in parameters.values() else graph.query(innermost, parameters).mappings()
     found: list[Row] = []
     while frames:
         found += frames

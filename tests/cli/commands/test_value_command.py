@@ -43,6 +43,13 @@ peak     64 B (10.5%) of the physical peak of its memory space, 612 B at step 6;
     )
 
 
+def test_a_page_tells_whose_line_it_is_where_the_maker_does_not(run, tiny):
+    assert (
+        "\nfor      op jit(f)/transpose(jvp(layer_1))/mul, which is the first to read it"
+        "\n         f.py:9\n"
+    ) in run("value", "late").out
+
+
 def test_the_shape_of_a_tuple_stands_as_xla_prints_it(run, tiny):
     assert "\nwhat     (f32[64]{0}, f32[0]{0}), 16 B\n" in run("value", "pair{}").out
 
@@ -50,7 +57,8 @@ def test_the_shape_of_a_tuple_stands_as_xla_prints_it(run, tiny):
 def test_machines_get_one_object_with_all_parts(run, tiny):
     (row,) = json.loads(run("value", "make", "--compilation", "step", "--format", "json").out)
     assert list(row) == [
-        *("compilation", "value", "asked", "what", "storage", "maker", "stack", "names"),
+        *("compilation", "value", "asked", "what", "storage", "maker", "stack"),
+        *("attribution", "attributionStack", "names"),
         *("before", "after", "aliases", "readers", "life", "peak"),
     ]
     assert row["life"]["ending"] == "lastUse"

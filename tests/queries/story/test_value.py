@@ -76,6 +76,20 @@ def test_a_story_says_whose_bytes_it_took_and_who_took_its(tell):
     assert tell("p").aliases == ("update{0}",)
 
 
+def test_a_story_says_whose_line_it_is_though_its_maker_has_no_op_name(tell):
+    story = tell("late")
+    assert story.maker["opName"] is None
+    assert story.attribution == {
+        "attribution": "reader",
+        "attributedOpName": "jit(f)/transpose(jvp(layer_1))/mul",
+        "attributedFile": "f.py",
+        "attributedLine": 9,
+        "userFile": "f.py",
+        "userLine": 9,
+        "userFunction": None,
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "ending", "why"),
     [
