@@ -3,14 +3,14 @@
 import os
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 __all__ = ["BrowserLink", "LinkTooLong", "browser_link"]
 
 MOST_CHARACTERS: Final = 16_000
 """A server refuses a request of more than 20 480 bytes, headers included."""
 
-_LOCAL_SERVER: Final = "neo4j://localhost:7687"
+_LOCAL_SERVER: Final = urlsplit("neo4j://localhost:7687")
 _AURA_HOSTS: Final = ".databases.neo4j.io"
 _AURA_PAGE: Final = "https://browser.neo4j.io/"
 # the page looks for the end of its arguments after it has decoded them
@@ -30,6 +30,8 @@ class BrowserLink:
     """URI of the server, with the name of the user, as the page takes it."""
     database: str | None
     """None for the user's own; Browser 5.24 cannot change to a named one of a server of 2026."""
+    is_guess: bool = False
+    """Whether no server was named, so that it is taken to be on this machine."""
 
     def to(self, statement: str, *, command: str = "edit") -> str:
         r"""Return the link that puts a statement into the page's editor, without running it.
@@ -58,13 +60,13 @@ class BrowserLink:
 def browser_link(location: str | None = None, *, page: str | None = None) -> BrowserLink:
     """Return the links to the server that a location, else the environment names.
 
-    Where that is a file or nothing, it is the server on this machine. ``page`` is the address
-    of Browser; by default it is where a server puts it, or Aura's.
+    Where that is a file or nothing, `NEO4J_URI` may still name one; else it is the server on
+    this machine. ``page`` is the address of Browser; by default it is where a server puts it,
+    or Aura's.
     """
-    named = location or os.environ.get("XLAGRAPH_GRAPH") or os.environ.get("NEO4J_URI", "")
-    uri = urlsplit(named)
-    if not uri.scheme.startswith(("neo4j", "bolt")) or not uri.hostname:
-        uri = urlsplit(_LOCAL_SERVER)
+    named = location or os.environ.get("XLAGRAPH_GRAPH") or ""
+    given = filter(_is_server, map(urlsplit, (named, os.environ.get("NEO4J_URI", ""))))
+    uri = next(given, _LOCAL_SERVER)
     host = uri.hostname or ""
     if ":" in host:
         host = f"[{host}]"
@@ -76,7 +78,12 @@ def browser_link(location: str | None = None, *, page: str | None = None) -> Bro
         page or _default_page(host, is_encrypted=is_encrypted),
         f"{scheme}://{user}@{host}:{uri.port or 7687}",
         os.environ.get("NEO4J_DATABASE"),
+        is_guess=uri is _LOCAL_SERVER,
     )
+
+
+def _is_server(uri: SplitResult) -> bool:
+    return uri.scheme.startswith(("neo4j", "bolt")) and bool(uri.hostname)
 
 
 def _default_page(host: str, *, is_encrypted: bool) -> str:

@@ -55,6 +55,10 @@ PictureFormatOption = Annotated[
     PictureFormat,
     typer.Option("--format", help="How the picture is written; rows are its edges."),
 ]
+CatalogueFormatOption = Annotated[
+    PictureFormat,
+    typer.Option("--format", help="How rows, or the picture of a graph/… query, are written."),
+]
 ShowOption = Annotated[
     bool, typer.Option("--show", help="Print one statement, ready to paste, and do not run it.")
 ]
@@ -116,6 +120,14 @@ class RowOptions(GraphOptions):
 
     output: OutputOption = None
     format: FormatOption = Format.TABLE
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueOptions(GraphOptions):
+    """What stands before the ID of a canned query, which may return rows or a picture."""
+
+    output: OutputOption = None
+    format: CatalogueFormatOption = PictureFormat.TABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from enum import Enum
 from typing import TypeVar, get_type_hints
 
 import typer
@@ -52,5 +53,10 @@ def spread_options(
 def pass_on_options(context: typer.Context) -> None:
     """Pass options that stand before the name of a subcommand on to it."""
     if context.invoked_subcommand is not None:
-        given = {name: value for name, value in context.params.items() if value is not None}
+        given = {
+            # as it is typed: another command may know the choice by another enum
+            name: value.value if isinstance(value, Enum) else value
+            for name, value in context.params.items()
+            if value is not None
+        }
         context.default_map = {context.invoked_subcommand: given}

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xlagraph.cli.commands.query.printed import note_guess
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.destination import OutputError
@@ -29,6 +30,7 @@ def style_links(options: GraphOptions, page: str | None) -> list[str]:
         except (GraphMissing, GraphUnreachable) as error:
             note(f"the page is where a server usually puts it: {error}")
     begin = browser_link(options.graph, page=page)
+    note_guess(begin)
     return [begin.to(command) for command in setup_commands()]
 
 

@@ -1,7 +1,7 @@
 """`xlagraph query`: the catalogue as a group of commands, read when one is asked for."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,10 +10,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from xlagraph.cli.commands.query.browser_setup import style_links, write_scripts
 from xlagraph.cli.commands.query.canned import canned_command
-from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.recurring import BrowserUrlOption, RowOptions
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.recurring import BrowserUrlOption, CatalogueOptions, RowOptions
 from xlagraph.cli.options.spread import pass_on_options, spread_options
 from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.queries.errors import CatalogueError, QueryError
 
@@ -92,7 +93,7 @@ class Catalogue(TyperGroup):
 
 def query(
     context: typer.Context,
-    options: RowOptions,
+    options: CatalogueOptions,
     queries: Annotated[
         list[Path] | None,
         typer.Option(
@@ -137,8 +138,17 @@ def query(
         with open_output(options) as stream:
             stream.writelines(f"{link}\n" for link in style_links(options, browser_url))
     elif context.invoked_subcommand is None:
-        items = _catalogue_of(context).values()
-        write_rows(COLUMNS, [(item.id, item.answers) for item in items], options)
+        _write_list(_catalogue_of(context).values(), options)
+
+
+def _write_list(queries: "Iterable[Query]", options: CatalogueOptions) -> None:
+    if options.format not in tuple(Format):
+        raise UsageError(
+            f"--format {options.format} draws the picture of a query, and none is named:"
+            f" xlagraph query graph/peak --format {options.format}"
+        )
+    rows = [(item.id, item.answers) for item in queries]
+    write_rows(COLUMNS, rows, RowOptions(format=Format(options.format), output=options.output))
 
 
 def _check(directory: Path) -> None:

@@ -13,10 +13,11 @@ from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
     from xlagraph.graph import Scalar
+    from xlagraph.graph.browser import BrowserLink
     from xlagraph.queries.catalogue.declarations import Literal
     from xlagraph.queries.catalogue.query_files import Query
 
-__all__ = ["printed"]
+__all__ = ["note_guess", "printed"]
 
 
 def printed(
@@ -53,11 +54,22 @@ def _link(
         if item.name not in values:
             raise UsageError(f"{query.id} needs --{item.option} where no graph tells it")
     statement = without_comments(written_out(query.text, values))
+    link = browser_link(options.graph, page=page or found_page)
+    note_guess(link)
     try:
-        return browser_link(options.graph, page=page or found_page).to(statement) + "\n"
+        return link.to(statement) + "\n"
     except LinkTooLong as error:
         problem(f"{error}: print the statement with --show, and paste it")
         raise typer.Exit(ExitCode.FAILED) from None
+
+
+def note_guess(link: "BrowserLink") -> None:
+    """Write that a link leads to a server that nobody named."""
+    if link.is_guess:
+        note(
+            "no server is named: the link connects to the one on this machine, in"
+            f" {link.page}; NEO4J_URI names another, --browser-url its page"
+        )
 
 
 def _values(

@@ -94,6 +94,20 @@ def test_a_page_elsewhere_is_named_by_hand(run, graph):
     assert link.startswith("https://here:1/browser/?dbms=neo4j%3A%2F%2Fneo4j%40localhost%3A7687&")
 
 
+@pytest.mark.parametrize(
+    "asked", [("query", "peak/by-op", "--browser"), ("query", "--browser-style")]
+)
+def test_a_link_to_a_server_that_nobody_named_says_so(run, graph, monkeypatch, asked):
+    warning = "no server is named: the link connects to the one on this machine"
+    ended = run(*asked)
+    assert warning in ended.err
+    assert "NEO4J_URI names another, --browser-url its page" in ended.err
+    monkeypatch.setenv("NEO4J_URI", "neo4j://db.example")
+    ended = run(*asked, "--graph", graph)
+    assert warning not in ended.err
+    assert arguments(ended.out.splitlines()[0])["dbms"] == "neo4j://neo4j@db.example:7687"
+
+
 def test_signs_that_end_an_argument_of_a_page_are_escaped_and_comments_left_out(run, graph):
     link = run("query", "trend/op", "--op-name", "a&b#c//d", "--browser").out
     text = arguments(link)["arg"]
@@ -161,3 +175,21 @@ def test_a_server_tells_by_its_settings_where_its_page_is(settings, page):
 
     values = {f"server.{name}": value for name, value in settings.items()}
     assert page_of_settings(values, "neo4j://db:7687") == (page and f"{page}/browser/")
+
+
+def test_the_format_of_a_picture_may_stand_before_its_id(run, graph):
+    asked = ("graph/peak", "--compilation", BEFORE_F, "-q")
+    drawn = run("query", "--format", "dot", *asked)
+    assert drawn.out.startswith("digraph {")
+    assert drawn == run("query", *asked, "--format", "dot")
+    rows = run("query", "--format", "json", *asked)
+    assert rows == run("query", *asked, "--format", "json")
+
+
+def test_a_format_of_pictures_draws_no_rows(run, graph):
+    listed = run("query", "--format", "mermaid")
+    assert (listed.code, listed.out) == (2, "")
+    assert "xlagraph query graph/peak --format mermaid" in listed.err
+    rows = run("query", "--format", "mermaid", "peak/by-line")
+    assert (rows.code, rows.out) == (2, "")
+    assert "'mermaid' is not one of 'table'" in rows.err
