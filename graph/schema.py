@@ -376,6 +376,9 @@ SCHEMA: Final = Schema(
             "ATTRIBUTED_TO", "Value", "Op", "the op that it belongs to, by whatever rule"
         ),
         RelationshipType(
+            "ATTRIBUTED_LINE", "Value", "SourceLine", "the source line of what it belongs to"
+        ),
+        RelationshipType(
             "ATTRIBUTED_FRAME", "Value", "Frame", "the call path that led to what it belongs to"
         ),
         RelationshipType("WITHIN", "Op", "Scope", "each leading part of the op name"),

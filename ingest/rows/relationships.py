@@ -180,6 +180,10 @@ def _attributed_to(source: RowSource) -> Columns:
     return _to_shared((None if each is None else each.op_name for each in found), source.op_rows)
 
 
+def _attributed_line(source: RowSource) -> Columns:
+    return _to_shared(source.attributed_lines, source.source_line_rows)
+
+
 def _attributed_frame(source: RowSource) -> Columns:
     return _to_shared(source.facts.call_path_of_values, source.frame_rows)
 
@@ -233,6 +237,7 @@ RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
     "FROM_LINE": _from_line,
     "IN_FRAME": _in_frame,
     "ATTRIBUTED_TO": _attributed_to,
+    "ATTRIBUTED_LINE": _attributed_line,
     "ATTRIBUTED_FRAME": _attributed_frame,
     "WITHIN": _within,
     "CALLED_FROM": _called_from,

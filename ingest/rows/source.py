@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from xlagraph.ingest.dump.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, Instruction
 
 __all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "source_line_of"]
@@ -91,9 +92,16 @@ class RowSource:
         return _numbered(scope for _, _, scope in self.scopes)
 
     @cached_property
+    def attributed_lines(self) -> list[tuple[str, int] | None]:
+        """Of each value file and line of what it belongs to."""
+        found = self.facts.attributions
+        return [None if each is None else source_line_of(each) for each in found]
+
+    @cached_property
     def source_line_rows(self) -> dict[tuple[str, int], int]:
-        """By file and line."""
-        return _numbered(map(source_line_of, self.facts.instructions))
+        """By file and line: those of instructions, then those that only values belong to."""
+        of_instructions = map(source_line_of, self.facts.instructions)
+        return _numbered(chain(of_instructions, self.attributed_lines))
 
     @cached_property
     def frame_rows(self) -> dict[str, int]:
@@ -101,11 +109,11 @@ class RowSource:
         return _numbered(path.key for path in self.facts.call_paths)
 
 
-def source_line_of(instruction: Instruction) -> tuple[str, int] | None:
+def source_line_of(item: Instruction | Attribution) -> tuple[str, int] | None:
     """Return file and line where both are known."""
-    if instruction.source_file is None or instruction.source_line is None:
+    if item.source_file is None or item.source_line is None:
         return None
-    return instruction.source_file, instruction.source_line
+    return item.source_file, item.source_line
 
 
 def _numbered(names: Iterable[_Name | None]) -> dict[_Name, int]:

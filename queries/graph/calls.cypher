@@ -5,7 +5,7 @@
 // @param    value       STRING        label of a value, with its tuple index: fusion.7,
 //           while.1{1}
 // @param    limit       INTEGER = 58  calls to draw, the innermost first
-// @column   made        PATH          the instruction that makes it, and its place in the source
+// @column   made        PATH          the place in the source of the op that it belongs to
 // @column   called      PATH          the callers of that place
 // @measure  none
 // @note     Dumps without a table of stack frames have no call paths.
@@ -13,7 +13,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WITH v WHERE v.label = $value
-MATCH made = (v)<-[:DEFINES]-(:Instruction)-[:IN_FRAME]->(f:Frame)
+MATCH made = (v)-[:ATTRIBUTED_FRAME]->(f:Frame)
 OPTIONAL MATCH called = (f)-[:CALLED_FROM*1..30]->(g)
 RETURN made, called
 ORDER BY length(called), g.key

@@ -8,11 +8,10 @@
 // @param    limit       INTEGER = 22  values to draw, the largest share first
 // @column   differs     PATH          from a run by a value at its peak to the line
 // @measure  physical
-// @note     Lines are those of the instructions themselves. What grew or shrank by how much is in
-//           compare/lines.
+// @note     Lines are those of compare/lines, which has what grew or shrank by how much.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-      <-[p:LIVE_AT_PEAK]-(v:Value)<-[:DEFINES]-(:Instruction)-[:FROM_LINE]->(l:SourceLine)
+      <-[p:LIVE_AT_PEAK]-(v:Value)-[:ATTRIBUTED_LINE]->(l:SourceLine)
 WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
 WITH l.key AS k, sum(CASE WHEN r.name = $runA THEN p.physicalBytes ELSE 0 END) AS bytesA,
      sum(CASE WHEN r.name = $runB THEN p.physicalBytes ELSE 0 END) AS bytesB
@@ -25,7 +24,7 @@ WITH DISTINCT k, difference
 WITH collect(k) AS changed
 MATCH differs = (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->
       (s:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-      <-[:DEFINES]-(:Instruction)-[:FROM_LINE]->(l:SourceLine)
+      -[:ATTRIBUTED_LINE]->(l:SourceLine)
 WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
       AND p.physicalBytes > 0 AND l.key IN changed
 RETURN differs

@@ -3,12 +3,12 @@
 // @answers  What holds the peak, and which of my lines made several of them?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    memorySpace INTEGER = 0   number of the memory space
-// @param    limit       INTEGER = 18  values to draw, the largest share first
+// @param    limit       INTEGER = 28  values to draw, the largest share first
 // @column   held        PATH          a value that is live at the physical peak
-// @column   made        PATH          the instruction that makes it, and its source line
+// @column   made        PATH          the source line that it belongs to
 // @measure  physical
-// @note     The line is that of the instruction itself; a value whose instruction has none stands
-//           without a line.
+// @note     What has no op name of its own stands at the line of the op that it is made of or
+//           read by, as in peak/by-line.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
@@ -16,6 +16,6 @@ MATCH held = (s)<-[p:LIVE_AT_PEAK]-(v:Value)
 WITH held, v, p.physicalBytes AS physicalBytes
 ORDER BY physicalBytes DESC, v.sizeBytes DESC, v.label
 LIMIT $limit
-OPTIONAL MATCH made = (v)<-[:DEFINES]-(:Instruction)-[:FROM_LINE]->(:SourceLine)
+OPTIONAL MATCH made = (v)-[:ATTRIBUTED_LINE]->(:SourceLine)
 RETURN held, made
 ORDER BY physicalBytes DESC, v.sizeBytes DESC, v.label

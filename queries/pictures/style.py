@@ -108,6 +108,7 @@ EDGE_STYLES: Final[Mapping[str, EdgeStyle]] = MappingProxyType(
             EdgeStyle("DEFINES", "makes", _BLUE),
             EdgeStyle("USED_BY", "read by"),
             EdgeStyle("FROM_LINE", "", _ORANGE),
+            EdgeStyle("ATTRIBUTED_LINE", "", _ORANGE),
             EdgeStyle("CALLED_FROM", "called from", _VERMILION),
         )
     }

@@ -34,8 +34,8 @@ def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
     neo4j_browser.open(command(*asked, "--browser"))
     neo4j_browser.press_the_arrow()
     edges = json.loads(command(*asked, "--format", "json"))
-    # pair, make and q are held; pair and make are made by an instruction of a line each
-    assert neo4j_browser.drawn() == Drawn(nodes=8, relationships=len(edges))
+    # pair, make and q are held; pair and make belong to a line each
+    assert neo4j_browser.drawn() == Drawn(nodes=6, relationships=len(edges))
 
 
 def test_what_show_prints_gives_rows_when_it_is_pasted(

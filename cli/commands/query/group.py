@@ -142,7 +142,7 @@ def query(
 
 
 def _write_list(queries: "Iterable[Query]", options: CatalogueOptions) -> None:
-    if options.format not in tuple(Format):
+    if options.format.value not in {item.value for item in Format}:
         raise UsageError(
             f"--format {options.format} draws the picture of a query, and none is named:"
             f" xlagraph query graph/peak --format {options.format}"

@@ -105,6 +105,13 @@ def test_source_lines_are_those_printed_or_of_the_innermost_frame(rows):
     assert nodes(rows, "SourceLine", "file", "line")[0] == ("train.py", 20)
 
 
+def test_a_value_leads_to_the_line_of_what_it_belongs_to(rows):
+    found = edges(rows, "ATTRIBUTED_LINE")
+    assert found[0] == ("add", "f.py:7")
+    files = nodes(rows, "Value", "label", "attributedFile", "attributedLine")
+    assert found == [(value, f"{file}:{line}") for value, file, line in files if file is not None]
+
+
 def test_frames_are_call_paths(rows):
     columns = ("function", "file", "line", "sourceColumn")
     assert nodes(rows, "Frame", *columns) == [
