@@ -38,7 +38,7 @@
 // @note     Of a copy-start its target, element {0}.
 // @advice   peakCopyBytes physical Copies lie at the peak beside what they copy
 // @change   without
-// @evidence value copied shape ofLoop ofParameter neededBy forcedBy opName sourceFile sourceLine
+// @evidence value copied shape ofLoop ofParameter neededBy forcedBy attributedOpName userFile userLine
 // @remedy   jax         Let nothing read the old value once it is updated: donate what a loop
 //           starts from (donate_argnums), return only the new carry of jax.lax.scan and
 //           while_loop, and use x.at[...].set(...) as the last reader of x.

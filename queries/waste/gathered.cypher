@@ -27,7 +27,7 @@
 // @note     Of a program for several devices also each parameter that all of them hold whole,
 //           if others are split.
 // @advice   physicalBytes physical Gathered tensors are live at the peak
-// @evidence value shape liveFrom liveUntil opName sourceFile sourceLine
+// @evidence value shape liveFrom liveUntil attributedOpName userFile userLine
 // @remedy   jax         Keep it sharded for as long as it is kept:
 //           jax.lax.with_sharding_constraint(x, sharding) or in_shardings of jax.jit; gather the
 //           weights of one layer at a time (jax.lax.scan over layers), and gather again in the

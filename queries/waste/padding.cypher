@@ -29,7 +29,7 @@
 // @note     Values that overwrite one another in place pad the same bytes; each has its row.
 // @advice   peakPaddingBytes physical Padding fills the peak
 // @change   dense
-// @evidence value shape layout ratio opName sourceFile sourceLine
+// @evidence value shape layout ratio attributedOpName userFile userLine
 // @remedy   jax         Give the minor-most dimensions sizes that the tiles divide (on TPU 8 × 128
 //           for 32-bit types): transpose, reshape or merge the narrow ones, and keep arrays like
 //           [n, 1] as [n].

@@ -24,7 +24,7 @@
 // @measure  assigned, physical
 // @advice   halfBytes physical Intermediate values at the peak are of a wide type
 // @change   half
-// @evidence value dtype shape opName sourceFile sourceLine
+// @evidence value dtype shape attributedOpName userFile userLine
 // @remedy   jax         If the numerics allow, compute in half the width: x.astype(jnp.bfloat16),
 //           a module's dtype=jnp.bfloat16 (parameters can stay f32); for f64 and s64 leave
 //           jax_enable_x64 off.
