@@ -75,10 +75,12 @@ def _write_finding(
 
 def _savings(finding: "Finding") -> str:
     savings = finding.savings
-    if savings.at_most is not None and savings.at_most != savings.bytes:
-        return f"saves {human_bytes(savings.bytes)} to {human_bytes(savings.at_most)}"
+    least = human_bytes(savings.bytes)
+    most = least if savings.at_most is None else human_bytes(savings.at_most)
+    if least != most:
+        return f"saves {least} to {most}"
     word = "saves" if savings.doubt is None else "up to"
-    return f"{word} {human_bytes(savings.bytes)}"
+    return f"{word} {least}"
 
 
 def _plain(name: str, format_: Format) -> str:
