@@ -31,9 +31,11 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
         columns = ("parameter", "output", "sizeBytes", "outcome")
         rows = [
             (item.parameter, item.output, item.size_bytes, item.outcome)
-            for item in result.donated[:SHOWN]
+            for item in result.donated
+            if item.outcome != "donated already"
         ]
-        WRITERS[format_](columns, rows, stream)
+        if rows:
+            WRITERS[format_](columns, rows[:SHOWN], stream)
     if result.holders:
         _write(
             f"The temporary block is fullest at step {result.peak_step_after}; live there:",
@@ -73,8 +75,8 @@ def _totals(result: "WhatIf") -> list[tuple["Cell", ...]]:
         rows.append(
             (
                 "reserved at most",
-                None,
-                None,
+                "",
+                "",
                 _bytes(result.reserved_bytes_at_most),
                 _change(result.reserved_bytes_replanned, result.reserved_bytes_at_most),
             )
@@ -96,8 +98,10 @@ def _bytes(size_bytes: int | None) -> str | None:
 
 
 def _change(before: int | None, after: int | None) -> str | None:
-    if before is None or after is None or before == after:
+    if before is None or after is None:
         return None
+    if before == after:
+        return "none"
     sign = "+" if after > before else ""
     share = f", {share_text((after - before) / before, signed=True)}" if before else ""
     return f"{sign}{human_bytes(after - before)}{share}"
@@ -106,7 +110,7 @@ def _change(before: int | None, after: int | None) -> str | None:
 def _donated(result: "WhatIf") -> str:
     counts = {
         outcome: sum(item.outcome == outcome for item in result.donated)
-        for outcome in ("in place", "copied first", "no output")
+        for outcome in ("in place", "copied first", "no output", "donated already")
     }
     parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     return f"Donated: {', '.join(parts)}."

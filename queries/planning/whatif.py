@@ -63,7 +63,7 @@ class DonatedParameter:
     """Result that takes its bytes; None where none has its shape and type."""
     size_bytes: int
     outcome: str
-    """`in place`, `copied first`, or `no output`."""
+    """`in place`, `copied first`, `no output`, or `donated already`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,9 @@ def _donation(
 ) -> tuple[Donation | None, tuple[DonatedParameter, ...]]:
     if not names:
         return None, ()
-    pairs, unpaired = donors(compiled, {each.value_id for each in _named(compiled, names)})
+    named = {each.value_id for each in _named(compiled, names)}
+    already = {value_id for value_id in named if is_donated(compiled, value_id)}
+    pairs, unpaired = donors(compiled, named - already)
     left = [pair for pair in pairs if {pair.parameter, pair.output} <= program.by_id.keys()]
     donation = donate(program, left, knows_schedule=compiled.platform in KNOWING_SCHEDULE)
     outcomes = [
@@ -241,9 +243,10 @@ def _donation(
             compiled.facts[value_id].label,
             None,
             compiled.program.by_id[value_id].size_bytes,
-            "no output",
+            outcome,
         )
-        for value_id in unpaired
+        for outcome, value_ids in (("no output", unpaired), ("donated already", sorted(already)))
+        for value_id in value_ids
     ]
     return donation, tuple(sorted(found, key=lambda item: (-item.size_bytes, item.parameter)))
 
@@ -258,7 +261,7 @@ def _donated(compiled: Compiled, pair: Donor, outcome: str) -> DonatedParameter:
 
 
 def _named(compiled: Compiled, names: Sequence[str]) -> list[ValueFacts]:
-    """Return the parameters that are named and not donated yet."""
+    """Return the parameters that are named, donated already or not."""
     every = parameters(compiled)
     found: dict[int, ValueFacts] = {}
     for name in names:
@@ -274,7 +277,7 @@ def _named(compiled: Compiled, names: Sequence[str]) -> list[ValueFacts]:
             span = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
             raise NoSuchName(f"there is no parameter {name}; the program has {span}", ())
         found |= {each.value_id: each for each in chosen}
-    return [each for each in found.values() if not is_donated(compiled, each.value_id)]
+    return list(found.values())
 
 
 def _result(

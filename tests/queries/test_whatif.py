@@ -62,6 +62,14 @@ def test_donation_is_foretold(graph):
     assert {item.outcome for item in found.donated} >= {"in place"}
 
 
+def test_what_is_donated_already_stays_so_and_is_named(graph):
+    found = whatif(graph, "runs/donated", donate=["all"])
+    outcomes = {item.outcome for item in found.donated}
+    assert "donated already" in outcomes
+    assert "in place" not in outcomes
+    assert found.reserved_bytes_after == found.reserved_bytes
+
+
 def test_of_one_parameter_only_its_own_bytes_are_given(graph):
     found = whatif(graph, "runs/baseline", donate=["0"])
     (donated,) = found.donated
