@@ -6,7 +6,7 @@ first, of equal ones those that live out, then by post-order. For each the first
 
 1. a constant, an entry parameter: a block of its own;
 2. a set with a tuple's table: a block of its own that nothing else may use; those that do
-   not live out are glued to the heap later;
+   not live out are combined with the heap later;
 3. the block of an operand of a member, operands in order;
 4. the reusable blocks, the last made first;
 5. not live out: the heap; live out: a new block that may be used again.
@@ -40,7 +40,7 @@ class Blocks:
 
     blocks: tuple[Block, ...]
     tables: tuple[Block, ...]
-    """Temporary ones, which are glued to the heap of their colour."""
+    """Temporary ones, which are combined with the heap of their colour."""
     heap_values: tuple[Value, ...]
 
 

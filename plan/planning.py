@@ -1,8 +1,8 @@
-"""A plan made wholly anew: blocks chosen, heaps simulated and packed, parts glued.
+"""A plan made wholly anew: blocks chosen, heaps simulated and packed, parts combined.
 
 What is taken from XLA's own plan: which allocations are constants, parameters or thread-local,
 the sizes of values, and, by way of its replay, the alignment, the strategy and the order of
-the glued parts. Memory that XLA assigns before all else (TPU VMEM, colour 1) is taken as
+the combined parts. Memory that XLA assigns before all else (TPU VMEM, colour 1) is taken as
 it is.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlagraph.plan.blocks import Block, Blocks, choose_blocks
-from xlagraph.plan.gluing import HEAP, Part, glued_bytes
+from xlagraph.plan.combining import HEAP, Part, combined_bytes
 from xlagraph.plan.heap import Group, heap_groups, live_bytes
 from xlagraph.plan.packing import STRATEGIES, Packing, pack
 from xlagraph.plan.program import PRESET_COLORS, Program, Value
@@ -26,7 +26,7 @@ class HeapPlan:
 
     color: int
     size_bytes: int
-    """Tables and heap, glued."""
+    """Tables and heap, combined."""
     table_bytes: int
     groups: tuple[Group, ...]
     packing: Packing
@@ -113,7 +113,7 @@ def _heaps(
             parts.append(Part(HEAP, packing.size_bytes))
         yield HeapPlan(
             color,
-            glued_bytes(parts, known.part_order if known else (), alignment),
+            combined_bytes(parts, known.part_order if known else (), alignment),
             sum(block.size_bytes for block in tables[color]),
             tuple(groups),
             packing,

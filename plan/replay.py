@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from xlagraph.plan.gluing import HEAP, rounded_up
+from xlagraph.plan.combining import HEAP, rounded_up
 from xlagraph.plan.heap import Group, heap_groups
 from xlagraph.plan.packing import STRATEGIES, Strategy, pack
 from xlagraph.plan.program import Allocation, Program, Value

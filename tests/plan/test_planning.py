@@ -1,5 +1,5 @@
 from tests.plan.small_programs import program, value
-from xlagraph.plan.gluing import HEAP, Part, glued_bytes
+from xlagraph.plan.combining import HEAP, Part, combined_bytes
 from xlagraph.plan.packing import STRATEGIES
 from xlagraph.plan.planning import plan_anew
 from xlagraph.plan.program import Allocation
@@ -10,10 +10,10 @@ def temp(size):
     return Allocation(1, size, 0, "temp")
 
 
-def test_parts_are_glued_at_aligned_offsets_and_the_last_is_not_padded():
+def test_parts_are_combined_at_aligned_offsets_and_the_last_is_not_padded():
     parts = [Part(HEAP, 40), Part(7, 8)]
-    assert glued_bytes(parts, (7, HEAP), 16) == 16 + 40
-    assert glued_bytes(parts, (HEAP, 7), 16) == 48 + 8
+    assert combined_bytes(parts, (7, HEAP), 16) == 16 + 40
+    assert combined_bytes(parts, (HEAP, 7), 16) == 48 + 8
 
 
 def test_a_block_whose_layout_is_xlas_replays():

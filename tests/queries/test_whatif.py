@@ -51,7 +51,7 @@ def test_planned_anew_without_a_change_everything_reserves_what_it_did(compiled)
             for color, size_bytes in each.reserved_bytes.items()
         )
     ]
-    # One of a TPU glues the parts of its temporary block in another order.
+    # One of a TPU combines the parts of its temporary block in another order.
     assert len(unequal) <= 1
 
 

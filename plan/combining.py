@@ -1,4 +1,4 @@
-"""Gluing: the temporary block of a colour, made of tables and a heap.
+"""Combining: the temporary block of a colour, made of tables and a heap.
 
 XLA's `BufferAssignment::CombineTempAllocations` (xla/service/buffer_assignment.cc): the
 temporary allocations, one for each table and one for the heap, are moved behind all others
@@ -9,7 +9,7 @@ that the order is read off the plan that XLA made; it matters for the padding of
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["HEAP", "Part", "glued_bytes", "rounded_up"]
+__all__ = ["HEAP", "Part", "combined_bytes", "rounded_up"]
 
 HEAP: Final = -1
 """Stands for the heap where parts are named after their buffer set."""
@@ -23,7 +23,7 @@ class Part(NamedTuple):
     size_bytes: int
 
 
-def glued_bytes(parts: Iterable[Part], order: Sequence[int], alignment: int) -> int:
+def combined_bytes(parts: Iterable[Part], order: Sequence[int], alignment: int) -> int:
     """Return the size of the block; parts that `order` does not name come first."""
     rank = {name: row for row, name in enumerate(order)}
     end = 0
