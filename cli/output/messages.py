@@ -1,9 +1,9 @@
-"""What a command writes on stderr: never data, never wrapped, never coloured."""
+"""What a command writes on stderr: never data, never coloured."""
 
 import sys
 from enum import IntEnum
 
-from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.prose import write_prose
 from xlagraph.cli.output.standard_streams import discard
 
 
@@ -57,8 +57,8 @@ def detail(text: str) -> None:
 
 
 def _write(text: str) -> None:
-    lines = [escape_control_characters(line) for line in text.split("\n")]
     try:
-        sys.stderr.write("\n".join(lines) + "\n")
+        for line in text.split("\n"):
+            write_prose(line, sys.stderr)
     except OSError:  # nobody reads it, or its disk is full: what is done is done all the same
         discard(sys.stderr)

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
+from xlagraph.cli.output.prose import write_prose
 from xlagraph.queries.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
     from xlagraph.queries.advice.advise import Diagnosis, Finding
 
+_LABEL_WIDTH: Final = 13
 SHOWN: Final = 5
 """Rows of evidence that a page shows of each finding."""
 WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"}
@@ -23,14 +25,15 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
         peak = "unknown" if item.peak_bytes is None else human_bytes(item.peak_bytes)
         name = _plain(item.compilation, format_)
         text = f"{name}: {human_bytes(item.reserved_bytes)} reserved, peak {peak}"
-        _write_line(f"- {text}" if format_ is Format.MD else text, stream)
+        _write_text(f"- {text}" if format_ is Format.MD else text, format_, stream)
     if not diagnosis.findings:
-        _write_line(_nothing(diagnosis), stream, space=bool(diagnosis.compilations))
+        _write_text(_nothing(diagnosis), format_, stream, space=bool(diagnosis.compilations))
         return
     for number, finding in enumerate(diagnosis.findings, start=1):
         _write_finding(number, finding, diagnosis, format_, stream)
-    _write_line(
+    _write_text(
         "Planned anew as XLA does, each change alone: findings overlap, their bytes do not add up.",
+        format_,
         stream,
         space=True,
     )
@@ -51,26 +54,28 @@ def _write_finding(
     whole = WHOLES[finding.savings.measure]
     title = f"{number}. {finding.advice.title}: {_savings(finding)}"
     title += f", {finding.share:.1%} of {whole}"
-    _write_line(f"### {title}" if is_md else title, stream, space=True)
+    _write_text(f"### {title}" if is_md else title, format_, stream, space=True)
     if len(diagnosis.compilations) > 1:
-        _write_line(f"in {_plain(finding.compilation, format_)}", stream, space=is_md)
+        _write_text(f"in {_plain(finding.compilation, format_)}", format_, stream, space=is_md)
     if finding.savings.doubt is not None:
-        _write_line(f"Not certain: {finding.savings.doubt}.", stream, space=is_md)
+        _write_text(f"Not certain: {finding.savings.doubt}.", format_, stream, space=is_md)
     stream.write("\n")
     rows = [[row[name] for name in finding.evidence_columns] for row in finding.rows[:SHOWN]]
     WRITERS[format_](finding.evidence_columns, rows, stream)
     if len(finding.rows) > SHOWN:
-        _write_line(f"… and {len(finding.rows) - SHOWN} more", stream, space=is_md)
+        _write_text(f"… and {len(finding.rows) - SHOWN} more", format_, stream, space=is_md)
     stream.write("\n")
     for framework, name in FRAMEWORKS.items():
         remedy = finding.advice.remedies[framework]
-        _write_line(f"- **{name}**: {remedy}" if is_md else f"{name + ':':<13}{remedy}", stream)
+        text = f"- **{name}**: {remedy}" if is_md else f"{name + ':':<{_LABEL_WIDTH}}{remedy}"
+        _write_text(text, format_, stream, indent=_LABEL_WIDTH)
     words = ["xlagraph", "query", finding.query.id, "--compilation", finding.compilation]
     takes_space = any(item.name == "memorySpace" for item in finding.query.parameters)
     if takes_space and diagnosis.memory_space:
         words += ["--memory-space", str(diagnosis.memory_space)]
-    command = shlex.join(words)
-    _write_line(f"- **Shown by**: `{command}`" if is_md else f"Shown by:    {command}", stream)
+    command = escape_control_characters(shlex.join(words))  # not wrapped: it is copied
+    label = f"{'Shown by:':<{_LABEL_WIDTH}}"
+    stream.write(f"- **Shown by**: `{command}`\n" if is_md else f"{label}{command}\n")
 
 
 def _savings(finding: "Finding") -> str:
@@ -87,5 +92,11 @@ def _plain(name: str, format_: Format) -> str:
     return escape_markdown(name) if format_ is Format.MD else name
 
 
-def _write_line(text: str, stream: TextIO, *, space: bool = False) -> None:
-    stream.write("\n" * space + escape_control_characters(text) + "\n")
+def _write_text(
+    text: str, format_: Format, stream: TextIO, *, space: bool = False, indent: int = 0
+) -> None:
+    stream.write("\n" * space)
+    if format_ is Format.MD:
+        stream.write(f"{escape_control_characters(text)}\n")
+    else:
+        write_prose(text, stream, indent=indent)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
+from xlagraph.cli.output.prose import write_prose
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -21,11 +22,11 @@ class Section(NamedTuple):
 def write_lines(lines: Sequence[str], format_: Format, stream: TextIO) -> None:
     """Write sentences; in Markdown the first one is bold, each a paragraph."""
     for index, line in enumerate(lines):
-        text = escape_control_characters(line)
         if format_ is Format.MD:
-            text = escape_markdown(text)
-            text = f"\n{text}" if index else f"**{text}**"
-        stream.write(text + "\n")
+            text = escape_markdown(escape_control_characters(line))
+            stream.write(f"\n{text}\n" if index else f"**{text}**\n")
+        else:
+            write_prose(line, stream)
 
 
 def write_sections(sections: Sequence[Section], format_: Format, stream: TextIO) -> None:
@@ -35,5 +36,5 @@ def write_sections(sections: Sequence[Section], format_: Format, stream: TextIO)
         if title and format_ is Format.MD:
             stream.write(f"### {escape_markdown(escape_control_characters(title))}\n\n")
         elif title:
-            stream.write(f"{escape_control_characters(title)}\n")
+            write_prose(title, stream)
         WRITERS[format_](columns, rows, stream)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
-from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.prose import write_prose
 from xlagraph.queries.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
     before = None
     for part, text in lines:
         label = "" if part == before else part
-        stream.write(f"{label:<{_LABEL_WIDTH}}{escape_control_characters(text)}\n")
+        write_prose(f"{label:<{_LABEL_WIDTH}}{text}", stream, indent=_LABEL_WIDTH + 2)
         before = part
 
 

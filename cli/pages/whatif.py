@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format
+from xlagraph.cli.output.prose import write_prose
 from xlagraph.queries.byte_sizes import distinct_bytes, human_bytes, share_text
 
 if TYPE_CHECKING:
@@ -117,4 +117,5 @@ def _donated(result: "WhatIf") -> str:
 
 
 def _write(text: str, stream: TextIO, *, space: bool = False) -> None:
-    stream.write("\n" * space + escape_control_characters(text) + "\n")
+    stream.write("\n" * space)
+    write_prose(text, stream)
