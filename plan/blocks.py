@@ -12,8 +12,12 @@ first, of equal ones those that live out, then by post-order. For each the first
 5. not live out: the heap; live out: a new block that may be used again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
 
 from xlagraph.plan.program import Overwrite, Program, Value, members_of_sets
 
@@ -32,6 +36,8 @@ class Block:
     is_table: bool = False
     lives_out: bool = False
     values: list[Value] = field(default_factory=list)
+    reusable_number: int | None = None
+    """Among the blocks that may be used again, as they were made; None of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +53,9 @@ class Blocks:
 def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
     """Choose a block for each buffer set of `values`, which may differ from the program's."""
     sets = members_of_sets(values)
+    reusable = _ReusableBlocks(sum(map(len, sets.values())))
     blocks: list[Block] = []
     tables: list[Block] = []
-    reusable: list[Block] = []
     heap_values: list[Value] = []
     block_by_value: dict[int, Block] = {}
     for members in sorted(sets.values(), key=_rank):
@@ -70,18 +76,17 @@ def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
                 size_bytes, color, stored.number, stored.is_read_only, lives_out=lives_out
             )
             if not block.is_read_only:
-                reusable.append(block)
+                reusable.add(block)
             blocks.append(block)
         elif any(value.is_table for value in members):
             block = Block(size_bytes, color, is_table=True, lives_out=lives_out)
             (blocks if lives_out else tables).append(block)
         else:
             operands = _operand_blocks(members, block_by_value)
-            candidates = [*operands, *reversed(reusable)]
             block = next(
                 (
                     item
-                    for item in candidates
+                    for item in chain(operands, reusable.without_overlap(members))
                     if _may_take(item, members, size_bytes, program.overwrites, lives_out=lives_out)
                 ),
                 None,
@@ -92,9 +97,10 @@ def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
             if block is None:
                 block = Block(size_bytes, color)
                 blocks.append(block)
-                reusable.append(block)
+                reusable.add(block)
             block.lives_out |= lives_out
         block.values += members
+        reusable.hold(block, members)
         for value in members:
             block_by_value[value.value_id] = block
     return Blocks(tuple(blocks), tuple(tables), tuple(heap_values))
@@ -107,6 +113,47 @@ def _rank(members: tuple[Value, ...]) -> tuple[int, bool, int, int]:
         min(value.post_order for value in members),
         members[0].buffer_set,
     )
+
+
+class _ReusableBlocks:
+    """The blocks that may be used again, and the live ranges of what they hold.
+
+    A program has thousands of each: their live ranges are compared all at once.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._blocks: list[Block] = []
+        # first step, last step, number of the block
+        self._held: npt.NDArray[np.int64] = np.empty((3, capacity), np.int64)
+        self._count = 0
+
+    def add(self, block: Block) -> None:
+        """Add a block that is empty yet."""
+        block.reusable_number = len(self._blocks)
+        self._blocks.append(block)
+
+    def hold(self, block: Block, members: Sequence[Value]) -> None:
+        """Note what a block holds from now on, if it is one of these."""
+        if block.reusable_number is not None:
+            end = self._count + len(members)
+            self._held[:, self._count : end] = [
+                [value.first for value in members],
+                [value.last for value in members],
+                [block.reusable_number] * len(members),
+            ]
+            self._count = end
+
+    def without_overlap(self, members: Sequence[Value]) -> Iterator[Block]:
+        """Yield the blocks in which no live range overlaps one of these, the last made first.
+
+        Live ranges that only meet in the last step of one of them are not looked at.
+        """
+        firsts, lasts, numbers = self._held[:, : self._count]
+        is_free = np.ones(len(self._blocks), np.bool_)
+        for value in members:
+            is_free[numbers[(firsts < value.last) & (lasts > value.first)]] = False
+        for number in np.flatnonzero(is_free)[::-1]:
+            yield self._blocks[number]
 
 
 def _operand_blocks(

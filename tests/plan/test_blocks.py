@@ -1,3 +1,5 @@
+import random
+
 from tests.plan.small_programs import program, value
 from xlagraph.plan.blocks import choose_blocks
 from xlagraph.plan.program import Allocation, Overwrite
@@ -69,3 +71,41 @@ def test_of_one_size_post_order_decides_and_not_the_schedule():
     outputs = (value(1, 8, 10, lives_out=True),)
     early, late = value(2, 0, 2, post_order=9), value(3, 1, 3, post_order=5)
     assert chosen(*outputs, early, late) == ([[1, 3]], [2])
+
+
+def test_blocks_compared_all_at_once_are_those_compared_one_by_one():
+    for seed in range(300):
+        values = random_values(random.Random(seed))
+        made = choose_blocks(program(*values), values)
+        assert [block.values for block in made.blocks] == one_by_one(values), seed
+
+
+def random_values(rng):
+    firsts = [rng.randrange(12) for _ in range(12)]
+    return [
+        value(
+            number,
+            first,
+            first + rng.randrange(6),
+            rng.choice((16, 32)),
+            lives_out=rng.random() < 0.5,
+            color=rng.randrange(2),
+        )
+        for number, first in enumerate(firsts, 1)
+    ]
+
+
+def one_by_one(values):
+    """Compute the blocks of values that nothing joins, copies or overwrites."""
+    blocks = []
+    for new in sorted(values, key=lambda each: (-each.size_bytes, not each.lives_out)):
+        for block in reversed(blocks):
+            fits = new.size_bytes == block[0].size_bytes or not new.lives_out
+            apart = all(new.first > each.last or each.first > new.last for each in block)
+            if fits and apart and new.color == block[0].color:
+                block.append(new)
+                break
+        else:
+            if new.lives_out:
+                blocks.append([new])
+    return blocks
