@@ -40,8 +40,10 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(b:Allocation)-[:HOLDS]->(o:Value)
 WHERE b.maybeLiveOut = true AND o.liveUntil = c.scheduleLength
-WITH c, collect({sizeBytes: o.sizeBytes, dtype: o.dtype,
-                 parameterNumber: coalesce(b.parameterNumber, -1)}) AS outputs
+WITH c, o.sizeBytes AS sizeBytes, o.dtype AS dtype, count(o) AS outputCount,
+     count(b.parameterNumber) AS takenCount
+WITH c, collect({sizeBytes: sizeBytes, dtype: dtype, outputCount: outputCount,
+                 takenCount: takenCount}) AS outputs
 MATCH (c)-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE a.parameterNumber IS NOT NULL AND (a.maybeLiveOut = true OR a.donation IS NOT NULL)
       AND NOT EXISTS {
@@ -52,9 +54,9 @@ WHERE a.parameterNumber IS NOT NULL AND (a.maybeLiveOut = true OR a.donation IS 
 UNWIND outputs AS candidate
 WITH c, a, v,
      sum(CASE WHEN candidate.sizeBytes = v.sizeBytes AND candidate.dtype = v.dtype
-              THEN 1 ELSE 0 END) AS fitting,
+              THEN candidate.outputCount ELSE 0 END) AS fitting,
      sum(CASE WHEN candidate.sizeBytes = v.sizeBytes AND candidate.dtype = v.dtype
-                   AND candidate.parameterNumber >= 0 THEN 1 ELSE 0 END) AS taken
+              THEN candidate.takenCount ELSE 0 END) AS taken
 // the copy that keeps the old value, and the last instruction that computes with that
 OPTIONAL MATCH (v)-[:USED_BY]->(:Instruction)-[:DEFINES]->(k:Value)
 WITH c, a, v, fitting, taken,
