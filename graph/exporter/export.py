@@ -21,8 +21,10 @@ from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.graph.stored_runs import StoredRun
 
+_COMPILATIONS: Final = load_statement(__file__, "complete-compilations")
 _VALUES_AT_ONCE: Final = 2_000
 """Compilations are read from a graph together until they hold so many: fewer statements."""
 
@@ -41,10 +43,7 @@ def export(graph: Graph, folder: str | Path) -> Manifest:
 
     Raises what `open_export` raises; a graph without compilations leaves no export.
     """
-    found = graph.query(
-        "MATCH (c:Compilation) WHERE c.state = 'complete' "
-        "RETURN c.key AS compilation, c.valueCount AS values ORDER BY compilation"
-    )
+    found = graph.query(_COMPILATIONS)
     with open_export(folder) as target, target.load() as load:
         for compilations in _together(found.mappings()):
             load.write(read_compilations(graph.query, compilations))
