@@ -113,8 +113,8 @@ def _query(query: Query) -> Iterator[str]:
         yield ""
     if query.advice:
         yield (
-            f"`xlagraph advise` asks it: *{query.advice.title}*, `{query.advice.column}` being at"
-            f" stake, a share of what is {_WHOLES[query.advice.measure]}."
+            f"`xlagraph advise` asks it: *{query.advice.title}*, `{query.advice.column}` being the"
+            f" potential savings, as a share of what is {_WHOLES[query.advice.measure]}."
         )
         yield ""
         for framework, name in FRAMEWORKS.items():

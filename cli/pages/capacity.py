@@ -105,7 +105,7 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
         )
         for item in findings
     ]
-    return Section(title, ("change", "bytesAtStake", "share", "query"), rows)
+    return Section(title, ("change", "savedBytes", "share", "query"), rows)
 
 
 def _change_cells(findings: "Sequence[Finding]") -> "list[Cell]":

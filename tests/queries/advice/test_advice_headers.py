@@ -19,7 +19,7 @@ HEADER = """\
 """
 
 
-def test_advice_names_what_is_at_stake_what_shows_it_and_what_to_change():
+def test_advice_names_the_potential_savings_what_shows_them_and_what_to_change():
     text = "// @advice paddingBytes physical Padding fills the peak\n// @evidence value\n"
     advice = parse_header(HEADER + text + "// @once value places\n" + REMEDIES, "f").advice
     assert advice is not None

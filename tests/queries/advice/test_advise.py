@@ -1,4 +1,4 @@
-"""`advise` finds what stands out, says how much is at stake, and nothing that is not there."""
+"""`advise` finds what stands out, with its potential savings, and nothing that is not there."""
 
 from collections.abc import Callable
 from pathlib import Path
