@@ -1,6 +1,6 @@
 """Compile the programs of `programs.py` before and after their change, and pack their dumps.
 
-    python -m pip install jax==0.10.2 jaxlib==0.10.2
+    python -m pip install -r examples/changes/requirements.txt
     python examples/changes/make_changes.py
 
 They are compiled for CPU, not executed: a minute, and no accelerator.

@@ -13,8 +13,17 @@ __all__ = ["PotentialSavings", "potential_savings"]
 
 _SUM_OF_SIZES: Final = "a sum of sizes: the plan cannot tell what the change does to it"
 _CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints"
+_MAY_GATHER: Final = "what is computed with it is split too, or the compiler gathers it again"
+_NO_PACKING: Final = "no packing saves more; whether a change gets there, the plan cannot tell"
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
 _OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program another way"
+_DOUBTS: Final = {
+    ChangeKind.WITHOUT: _OTHER_PROGRAM,
+    ChangeKind.LATE: _OTHER_PROGRAM,
+    ChangeKind.SHARD: _MAY_GATHER,
+    ChangeKind.PACK: _NO_PACKING,
+}
+"""By change, on any platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +49,46 @@ def potential_savings(
         return PotentialSavings(total, None, advice.measure, _SUM_OF_SIZES)
     if (obstacle := planner.obstacle) is not None:
         return PotentialSavings(total, None, advice.measure, obstacle)
-    found = _planned(advice.change, rows, planner)
+    found = _planned(advice, rows, planner)
     return PotentialSavings(
         found.bytes, found.at_most, "reserved", _doubt(advice.change, is_cpu=planner.is_cpu)
     )
 
 
-def _planned(change: ChangeKind, rows: Sequence[Mapping[str, Cell]], planner: Planner) -> Savings:
-    labels = [str(row["value"]) for row in rows]
-    if change is ChangeKind.DONATE:
-        return planner.donated(labels)
-    if change is ChangeKind.WITHOUT:
-        return planner.without(labels)
-    if change is ChangeKind.RECOMPUTE:
-        return planner.made_again(labels)
+def _planned(advice: Advice, rows: Sequence[Mapping[str, Cell]], planner: Planner) -> Savings:
+    if advice.change is ChangeKind.PACK:
+        return planner.packed()
+    labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
+    labels = [label for _, label in labels_of_rows]
+    match advice.change:
+        case ChangeKind.DONATE:
+            return planner.donated(labels)
+        case ChangeKind.WITHOUT:
+            return planner.without(labels)
+        case ChangeKind.RECOMPUTE:
+            return planner.made_again(labels)
+        case ChangeKind.LATE:
+            return planner.made_late(labels)
+    return planner.shrunk([(label, _factor(advice.change, row)) for row, label in labels_of_rows])
+
+
+def _labels(cell: Cell) -> list[str]:
+    """Return the labels that a cell names: of one value, or of several."""
+    return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
+
+
+def _factor(change: ChangeKind | None, row: Mapping[str, Cell]) -> Fraction:
+    """Return the part of its bytes that the value of a row keeps."""
     if change is ChangeKind.HALF:
-        return planner.shrunk([(label, Fraction(1, 2)) for label in labels])
-    return planner.shrunk(
-        [
-            (label, Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"])))
-            for label, row in zip(labels, rows, strict=True)
-        ]
-    )
+        return Fraction(1, 2)
+    if change is ChangeKind.SHARD:
+        return Fraction(1, cast("int | None", row["devices"]) or 1)
+    return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))
 
 
 def _doubt(change: ChangeKind, *, is_cpu: bool) -> str | None:
-    if change is ChangeKind.DONATE:
-        return None
-    if is_cpu and change is ChangeKind.RECOMPUTE:
+    if is_cpu and change in (ChangeKind.RECOMPUTE, ChangeKind.LATE):
         return _CPU_UNDOES
     if is_cpu and change is ChangeKind.HALF:
         return _CPU_WIDENS
-    return _OTHER_PROGRAM if change is ChangeKind.WITHOUT else None
+    return _DOUBTS.get(change)

@@ -14,7 +14,7 @@
 // @column   by              STRING          the value that takes its bytes over next; null if none
 // @column   copy            STRING          the copy that keeps the old value, or brings the new one
 // @column   reader          STRING          the instruction that reads the old value last: without
-//           it the update would be in place
+//           it the update would be in place; null if it is the caller
 // @column   readerFile      STRING          file of your line that the reader comes from
 // @column   readerLine      INTEGER         that line
 // @column   output          STRING          the value that lies there at the end; null if the
@@ -34,6 +34,9 @@
 // @measure  assigned
 // @note     A donated input is a parameter that the module text says the caller gives up, or
 //           whose allocation is live-out; it is the first value that lives there.
+// @note     XLA pairs an input that the caller gives up with an output of its size: each output takes
+//           one input, and each input gives its bytes to one output. Where the program also returns
+//           the old value, as another output, that one is a copy.
 // @note     What the framework does not hand on is not in a dump: JAX drops the donation of an
 //           argument without an output of its shape and type, and warns.
 // @status   stable
@@ -65,26 +68,28 @@ WITH c, a, v, fitting, taken,
               THEN k.valueId ELSE null END) AS copyId
 OPTIONAL MATCH (v)-[:USED_BY]->(:Instruction)-[:DEFINES]->(k:Value) WHERE k.valueId = copyId
 OPTIONAL MATCH (k)-[:USED_BY]->(r:Instruction) WHERE r.step IS NOT NULL
-WITH c, a, v, fitting, taken, k.key AS copyKey, k.label AS copied, max(r.step) AS lastStep,
+WITH c, a, v, fitting, taken, k.key AS copyKey, k.label AS copied,
+     coalesce(k.liveUntil = c.scheduleLength, false) AS isReturned,
+     max(r.step) AS lastStep,
      max(CASE WHEN r.opcode IN ['copy', 'tuple'] THEN null ELSE r.step END) AS readStep
-WITH c, a, v, fitting, taken, copied, coalesce(copyKey, v.key) AS oldKey,
+WITH c, a, v, fitting, taken, copied, isReturned, coalesce(copyKey, v.key) AS oldKey,
      CASE WHEN copyKey IS NULL THEN v.lastUse WHEN readStep IS NULL THEN lastStep
           ELSE readStep END AS readStep
 OPTIONAL MATCH (:Value {key: oldKey})-[:USED_BY]->(r:Instruction) WHERE r.step = readStep
 OPTIONAL MATCH (r)-[:DEFINES]->(m:Value)
-WITH c, a, v, fitting, taken, copied, min(r.name) AS lastReader,
+WITH c, a, v, fitting, taken, copied, isReturned, min(r.name) AS lastReader,
      min(coalesce(m.userFile, r.sourceFile)) AS lastReaderFile,
      min(CASE WHEN m.userFile IS NULL THEN r.sourceLine ELSE m.userLine END) AS lastReaderLine
 // what lies in its bytes next: without a copy of the old value, a copy of the new one
 OPTIONAL MATCH (a)-[:HOLDS]->(n:Value) WHERE n.key <> v.key AND n.liveFrom >= v.liveUntil
-WITH c, a, v, fitting, taken, copied, lastReader, lastReaderFile, lastReaderLine,
+WITH c, a, v, fitting, taken, copied, isReturned, lastReader, lastReaderFile, lastReaderLine,
      min(n.liveFrom) AS nextFrom
 OPTIONAL MATCH (a)-[:HOLDS]->(n:Value) WHERE n.key <> v.key AND n.liveFrom = nextFrom
-WITH c, a, v, fitting, taken, copied, lastReader, lastReaderFile, lastReaderLine,
+WITH c, a, v, fitting, taken, copied, isReturned, lastReader, lastReaderFile, lastReaderLine,
      min(n.label) AS by, min(CASE WHEN n.opcode = 'copy' THEN n.label ELSE null END) AS copiedTo
 OPTIONAL MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.liveUntil = c.scheduleLength AND w.key <> v.key
-WITH a, v, w, fitting, taken, coalesce(copied, copiedTo) AS copied, lastReader,
+WITH a, v, w, fitting, taken, isReturned, coalesce(copied, copiedTo) AS copied, lastReader,
      lastReaderFile, lastReaderLine, by,
      CASE WHEN a.maybeLiveOut = false THEN 'never used'
           WHEN w.key IS NULL OR w.aliasSet = v.aliasSet THEN 'in place'
@@ -96,14 +101,17 @@ RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label
             WHEN outcome = 'in place' AND w.aliasSet <> v.aliasSet
             THEN 'its bytes are used again after its last use'
             WHEN outcome = 'in place' THEN null
+            WHEN isReturned THEN 'it is returned too: it must stay for the caller'
             WHEN outcome = 'copied first' THEN 'it is still read when its bytes are needed'
             WHEN fitting = 0 THEN 'no output of that size and type'
             WHEN fitting = taken THEN 'every such output is in another donated input'
             ELSE 'it is still read when such an output is written' END AS reason,
        by, CASE WHEN outcome = 'copied first' THEN copied ELSE null END AS copy,
-       CASE WHEN outcome = 'copied first' THEN lastReader ELSE null END AS reader,
-       CASE WHEN outcome = 'copied first' THEN lastReaderFile ELSE null END AS readerFile,
-       CASE WHEN outcome = 'copied first' THEN lastReaderLine ELSE null END AS readerLine,
+       CASE WHEN outcome = 'copied first' AND NOT isReturned THEN lastReader ELSE null END AS reader,
+       CASE WHEN outcome = 'copied first' AND NOT isReturned THEN lastReaderFile
+            ELSE null END AS readerFile,
+       CASE WHEN outcome = 'copied first' AND NOT isReturned THEN lastReaderLine
+            ELSE null END AS readerLine,
        w.label AS output, w.aliasSet = v.aliasSet AS inPlace,
        v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,

@@ -50,6 +50,8 @@ class ColumnType(StrEnum):
     INTEGER = "INTEGER"
     FLOAT = "FLOAT"
     BOOLEAN = "BOOLEAN"
+    LIST = "LIST"
+    """Texts."""
     PATH = "PATH"
     """Nodes and the relationships between them, to be drawn."""
 
@@ -126,8 +128,14 @@ class ChangeKind(StrEnum):
     """They take half of their bytes: a type of half the width."""
     DENSE = "dense"
     """They take their dense bytes: no padding."""
+    SHARD = "shard"
+    """They are split over the devices that the column `devices` counts."""
     RECOMPUTE = "recompute"
     """They are made again where they are read backward."""
+    LATE = "late"
+    """They are made again already, and no earlier than they are read backward."""
+    PACK = "pack"
+    """Nothing becomes of them: the heap is packed as well as any packing could."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +156,8 @@ class Advice:
     """What to change, by framework."""
     change: ChangeKind | None = None
     """What the plan made anew is asked; None where it cannot tell the effect."""
+    changed: str = "value"
+    """The column with the labels of the values that change."""
 
 
 @dataclass(frozen=True, slots=True)

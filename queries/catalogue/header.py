@@ -10,7 +10,8 @@
     // @measure  physical
     // @note     A decision that a reader of the rows should know.
     // @advice   physicalBytes physical  Large values are live at the peak
-    // @change   without       what becomes of the values of its rows (`ChangeKind`)
+    // @change   without       what becomes of the values of its rows (`ChangeKind`), then the
+    //           column with their labels, where that is not `value`
     // @evidence value shape   columns that show it, besides the savings
     // @remedy   jax         what to change in JAX; so for tensorflow and pytorch
     // @status   stable
@@ -151,6 +152,8 @@ _PARAMETER: Final = re.compile(
 _BOUNDS: Final = re.compile(r"(?P<name>\w+) +(?P<least>-?\d+)\.\.(?P<most>-?\d+)?")
 # value       STRING          the value and its tuple index
 _COLUMN: Final = re.compile(r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)(?: +(?P<text>.+))?")
+_VALUE: Final = "value"
+"""The column with the label of a row's value."""
 # paddingBytes physical  Padding fills the peak
 _ADVICE: Final = re.compile(r"(?P<column>\w+) +(?P<measure>reserved|physical) +(?P<title>.+)")
 # jax         donate the argument
@@ -334,20 +337,33 @@ def _advice(
         once=(once[0], once[1]) if once else None,
         remedies=_remedies(by_word["@remedy"], declaration, file),
         change=_change(by_word["@change"], file),
+        changed=_changed(by_word["@change"], columns, file),
     )
 
 
 def _change(declarations: Sequence[_Declaration], file: str) -> ChangeKind | None:
     if not declarations:
         return None
+    kind, *_ = declarations[0].rest.split()
     try:
-        return ChangeKind(declarations[0].rest)
+        return ChangeKind(kind)
     except ValueError:
         kinds = ", ".join(ChangeKind)
         raise CatalogueError(
-            f"{file}:{declarations[0].line}: expected one of {kinds},"
-            f" found '{declarations[0].rest}'"
+            f"{file}:{declarations[0].line}: expected one of {kinds}, found '{kind}'"
         ) from None
+
+
+def _changed(declarations: Sequence[_Declaration], columns: Sequence[Column], file: str) -> str:
+    if not declarations:
+        return _VALUE
+    _, _, name = declarations[0].rest.partition(" ")
+    if name and name not in [column.name for column in columns]:
+        raise CatalogueError(
+            f"{file}:{declarations[0].line}: '{name}' is not a @column; name the one with the"
+            " values that change"
+        )
+    return name or _VALUE
 
 
 def _columns_named(

@@ -23,7 +23,8 @@
 // @column   recomputed    BOOLEAN       a checkpoint computed it again; lifetime/recomputed says when
 // @column   ofCheckpoint  BOOLEAN       the backward pass of a checkpoint reads it: saved by its
 //           policy, its input, or XLA merged what is computed again with it
-// @column   keptBytes     INTEGER       its share of the peak; null where it is recomputed
+// @column   keptBytes     INTEGER       its share of the peak; null where it is recomputed, or a
+//           checkpoint's, of which lifetime/not-recomputed shows what could be
 // @measure  physical
 // @note     The backward pass are the instructions whose op name holds "transpose(" (JAX),
 //           "gradient_tape/" or "gradients/" (TensorFlow). What it reads and did not make itself
@@ -71,6 +72,6 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBy
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        recomputed, inside = 1 AS ofCheckpoint,
-       CASE WHEN recomputed THEN null ELSE p.physicalBytes END AS keptBytes
+       CASE WHEN recomputed OR inside = 1 THEN null ELSE p.physicalBytes END AS keptBytes
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

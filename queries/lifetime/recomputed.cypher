@@ -22,13 +22,18 @@
 // @column   userFile      STRING        file of the innermost line outside of installed packages
 // @column   userLine      INTEGER       that line
 // @column   waitingBytes  INTEGER       its share of the peak where it waits there; null elsewhere
+// @column   reason        STRING        why it waits there: `computed again before the peak`, or
+//           `merged with the first computation`, as the forward pass reads it too; null elsewhere
 // @measure  assigned, physical
 // @note     What belongs to an op with "rematted_computation" in its name (JAX: jax.checkpoint) or
 //           "recompute_grad" (TensorFlow). PyTorch/XLA marks nothing.
-// @note     No rows although the program has a checkpoint: XLA merged all that is computed again
-//           with the first computation, which jax.checkpoint(…, prevent_cse=False) allows.
+// @note     An optimization barrier holds back what is computed again until the backward pass gets
+//           there. XLA for CPU takes the barriers out before it merges and schedules.
+// @note     What XLA merged with the first computation under the name of that one is no row here:
+//           lifetime/not-recomputed has it.
 // @advice   waitingBytes physical What a checkpoint computes again waits at the peak
-// @evidence value shape liveFrom neededAt attributedOpName userFile userLine
+// @change   late
+// @evidence value shape liveFrom neededAt reason attributedOpName userFile userLine
 // @remedy   jax         The checkpoint saves nothing where it computes again before the peak what is
 //           needed after it: leave prevent_cse=True, its default, outside of jax.lax.scan; put the
 //           layers into jax.lax.scan over jax.checkpoint(layer), so that each is computed again on
@@ -49,15 +54,21 @@ OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
 OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
 WITH v, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
 WITH v, min(CASE WHEN readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad'
-                 THEN null ELSE step END) AS neededAt
+                 THEN null ELSE step END) AS neededAt,
+     max(CASE WHEN readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
+                   OR readBy CONTAINS 'gradients/' OR readBy CONTAINS 'recompute_grad' THEN 0
+              WHEN step IS NULL OR readBy IS NULL THEN 0 ELSE 1 END) AS readForward
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(s:MemorySpace)
-WITH v, p, neededAt, p.physicalBytes IS NOT NULL AND neededAt > s.physicalPeakStep AS waits
+WITH v, p, neededAt, readForward, p.physicalBytes IS NOT NULL AND neededAt > s.physicalPeakStep AS waits
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.liveFrom AS liveFrom, neededAt, v.liveUntil AS liveUntil,
        coalesce(waits, false) AS waitsAtPeak,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
-       CASE WHEN waits THEN p.physicalBytes ELSE null END AS waitingBytes
+       CASE WHEN waits THEN p.physicalBytes ELSE null END AS waitingBytes,
+       CASE WHEN NOT coalesce(waits, false) THEN null
+            WHEN readForward = 1 THEN 'merged with the first computation'
+            ELSE 'computed again before the peak' END AS reason
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

@@ -18,7 +18,10 @@ from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.compiled import Compiled
 from xlagraph.queries.planning.patterns import in_scope
 
-__all__ = ["Checkpoint", "checkpoint", "made_again"]
+__all__ = ["Checkpoint", "checkpoint", "made_again", "made_late"]
+
+REMATTED = "rematted_computation"
+"""Part of the op name of what JAX computes again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,40 @@ def made_again(compiled: Compiled, program: Program, value_ids: Collection[int])
     most = without(cut(program, kept_until), gone - _smallest_stack(program, stacks))
     most = replace(most, values=(*most.values, *again))
     return Checkpoint(least, most, len(kept_until) + len(stacks))
+
+
+def made_late(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
+    """Make values that are made again no earlier than the backward pass reads them.
+
+    Those that something is made again from in another scope stay: a checkpoint keeps its inputs.
+    """
+    least: set[int] = set()
+    first_by_id: dict[int, int] = {}
+    for value_id in sorted(value_ids & program.by_id.keys()):
+        value = program.by_id[value_id]
+        readers, _ = _readers(compiled, program, value)
+        again = [reader for reader in readers if REMATTED in _op_name(compiled, reader)]
+        if any(_scope(compiled, reader) != _scope(compiled, value) for reader in again):
+            continue
+        least.add(value_id)
+        needed = [reader.first for reader in readers if reader not in again]
+        first_by_id[value_id] = max(value.first, min(needed, default=value.last))
+    late = tuple(
+        [
+            value._replace(first=first_by_id.get(value.value_id, value.first))
+            for value in program.values
+        ]
+    )
+    return Checkpoint(without(program, least), replace(program, values=late), len(least))
+
+
+def _op_name(compiled: Compiled, value: Value) -> str:
+    facts = compiled.facts.get(value.value_id)
+    return (facts.op_name if facts is not None else None) or ""
+
+
+def _scope(compiled: Compiled, value: Value) -> str:
+    return _op_name(compiled, value).rpartition("/")[0]
 
 
 def _is_forward(compiled: Compiled, value: Value, scope: str) -> bool:

@@ -12,7 +12,7 @@ from xlagraph.plan.donation import donate
 from xlagraph.plan.planning import plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
-from xlagraph.queries.planning.checkpoint import made_again
+from xlagraph.queries.planning.checkpoint import Checkpoint, made_again, made_late
 from xlagraph.queries.planning.compiled import Compiled, read_compiled
 from xlagraph.queries.planning.donors import donors
 from xlagraph.queries.planning.whatif import KNOWING_SCHEDULE
@@ -73,9 +73,20 @@ class Planner:
 
     def made_again(self, labels: Collection[str]) -> Savings:
         """Make these values again where they are read backward."""
-        found = made_again(self._compiled, self._compiled.program, self._ids(labels))
-        most, least = self._saved(found.least), self._saved(found.most)
-        return Savings(min(least, most), max(least, most))
+        return self._between(made_again(self._compiled, self._compiled.program, self._ids(labels)))
+
+    def made_late(self, labels: Collection[str]) -> Savings:
+        """Make these values, which are made again, no earlier than they are read backward."""
+        return self._between(made_late(self._compiled, self._compiled.program, self._ids(labels)))
+
+    def packed(self) -> Savings:
+        """Pack the heap as well as any packing could: what no change saves more of."""
+        heap = plan_anew(self._compiled.program, self._replays).heap(self.memory_space)
+        return Savings(heap.size_bytes - heap.lower_bound_bytes if heap is not None else 0)
+
+    def _between(self, found: Checkpoint) -> Savings:
+        saved = self._saved(found.least), self._saved(found.most)
+        return Savings(min(saved), max(saved))
 
     def _saved(self, program: Program) -> int:
         return self._before - plan_anew(program, self._replays).reserved_bytes(self.memory_space)

@@ -15,6 +15,7 @@
 //           other steps: lost to packing, where the rest is never taken
 // @measure  reserved, physical
 // @advice   packingBytes reserved Temp blocks are larger than what lives in them
+// @change   pack
 // @evidence allocation sizeBytes physicalPeakBytes largestHoleBytes
 // @remedy   jax         Holes come from large arrays of unlike sizes whose live ranges cross: run
 //           the layers or micro-batches as a loop (jax.lax.scan), shorten ranges with

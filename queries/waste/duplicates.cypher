@@ -13,6 +13,7 @@
 // @column   alike         INTEGER       how many repeat another of them, as far as can be told:
 //           the same simple opcode over the same operands, or a fusion over scalars alone
 // @column   repeatedBytes INTEGER       shares of these
+// @column   repeated      LIST          names of these
 // @measure  assigned, physical
 // @note     Live together is live at the physical peak, with bytes of its own: of two values
 //           that share all bytes in an in-place update one counts.
@@ -21,6 +22,7 @@
 //           both. Two fusions over one array can differ inside, so they are never called alike; nor
 //           is what is overwritten in place.
 // @advice   repeatedBytes physical The same value is held many times
+// @change   without repeated
 // @evidence opName shape copies alike sizeBytes
 // @remedy   jax         Make it once and pass it in: masks, position tables and casts of weights
 //           before jax.lax.scan or the layers; write x + mask[None, :] instead of
@@ -47,12 +49,16 @@ WITH v.attributedOpName AS opName, v.shape AS shape, opcode, operands, least, we
      v.lastUse IS NOT NULL AND overwriters = 0
      AND ((opcode IN ['copy', 'convert', 'transpose', 'broadcast', 'all-gather'] AND operands > 0)
           OR opcode = 'iota' OR (opcode = 'fusion' AND widest <= 8)) AS telling,
-     count(v) AS same, max(v.sizeBytes) AS size, sum(v.sizeBytes) AS sizes,
-     sum(p.physicalBytes) AS shares
-WITH opName, shape, sum(same) AS copies, max(size) AS sizeBytes, sum(sizes) AS totalBytes,
-     sum(shares) AS physicalBytes, sum(CASE WHEN telling THEN same - 1 ELSE 0 END) AS alike,
-     sum(CASE WHEN telling THEN shares - shares / same ELSE 0 END) AS repeatedBytes
+     min(v.label) AS kept, collect({label: v.label, sizeBytes: v.sizeBytes,
+                                    physicalBytes: p.physicalBytes}) AS members
+UNWIND members AS member
+WITH opName, shape, member, telling AND member.label <> kept AS repeats
+WITH opName, shape, count(*) AS copies, max(member.sizeBytes) AS sizeBytes,
+     sum(member.sizeBytes) AS totalBytes, sum(member.physicalBytes) AS physicalBytes,
+     sum(CASE WHEN repeats THEN 1 ELSE 0 END) AS alike,
+     sum(CASE WHEN repeats THEN member.physicalBytes ELSE 0 END) AS repeatedBytes,
+     collect(CASE WHEN repeats THEN member.label ELSE null END) AS repeated
 WHERE copies > 1
-RETURN opName, shape, copies, sizeBytes, totalBytes, physicalBytes, alike, repeatedBytes
+RETURN opName, shape, copies, sizeBytes, totalBytes, physicalBytes, alike, repeatedBytes, repeated
 ORDER BY totalBytes DESC, opName, shape
 LIMIT $limit

@@ -21,13 +21,15 @@
 // @column   liveFrom      INTEGER       first step in which it is needed
 // @column   liveUntil     INTEGER       last step in which it is needed, inclusive
 // @column   sharding      STRING        of a parameter: how it is split over devices; else null
+// @column   devices       INTEGER       devices that it could be split over
 // @measure  physical
 // @note     An all-gather, an all-gather-start, or a fusion rooted in one; the tuple table of
 //           such is left out.
 // @note     Of a program for several devices also each parameter that all of them hold whole,
 //           if others are split.
-// @advice   physicalBytes physical Gathered tensors are live at the peak
-// @evidence value shape liveFrom liveUntil attributedOpName userFile userLine
+// @advice   physicalBytes physical Every device holds tensors whole that could stay split
+// @change   shard
+// @evidence value shape devices liveFrom liveUntil attributedOpName userFile userLine
 // @remedy   jax         Keep it sharded for as long as it is kept:
 //           jax.lax.with_sharding_constraint(x, sharding) or in_shardings of jax.jit; gather the
 //           weights of one layer at a time (jax.lax.scan over layers), and gather again in the
@@ -55,6 +57,6 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBy
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
-       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, i.sharding AS sharding
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, i.sharding AS sharding, partitions AS devices
 ORDER BY physicalBytes DESC, sizeBytes DESC, value
 LIMIT $limit

@@ -224,6 +224,48 @@ def test_activations_that_the_backward_pass_keeps_are_a_finding(advised):
     assert shown(finding, "value", "physicalBytes", "neededAt") == [("h", 2048, 3), ("l", 2048, 3)]
 
 
+CHECKPOINTED = """
+0 | 2048 | parameter 0, shape |s8[2048]| at ShapeIndex {}
+1 | 4096 | preallocated-temp
+"""
+BACKWARD = "jit(f)/transpose(jvp(h))/jvp(h)/checkpoint/mul"
+
+
+def test_a_checkpoint_whose_second_computation_was_merged_is_a_finding(advised):
+    diagnosis = advised(
+        CHECKPOINTED,
+        f"""
+        0 | x | s8[2048] | 0    | 2048 | 0-4 | parameter(0)
+        1 | h | s8[2048] | 0    | 2048 | 1-3 | fusion(x)    | jit(f)/jvp(h)/mul @ f.py:7
+        1 | l | s8[2048] | 2048 | 2048 | 2-2 | fusion(h)    | jit(f)/jvp(l)/sum
+        1 | d | s8[0]    | 2048 | 0    | 3-3 | fusion(h, l) | {BACKWARD}
+        """,
+    )
+    assert "lifetime/kept-for-backward" not in found(diagnosis)
+    finding = found(diagnosis)["lifetime/not-recomputed"]
+    assert shown(finding, "value", "physicalBytes", "checkpoint", "userLine") == [
+        ("h", 2048, "jit(f)/jvp(h)", 7)
+    ]
+    assert "merged with the first computation" in str(finding.rows[0]["reason"])
+
+
+def test_what_a_checkpoint_computes_again_before_the_peak_is_a_finding(advised):
+    again = "jit(f)/transpose(jvp(h))/jvp(h)/checkpoint/rematted_computation/mul"
+    diagnosis = advised(
+        CHECKPOINTED,
+        f"""
+        0 | x | s8[2048] | 0    | 2048 | 0-4 | parameter(0)
+        1 | h | s8[2048] | 0    | 2048 | 1-3 | fusion(x)    | {again} @ f.py:7
+        1 | l | s8[2048] | 2048 | 2048 | 2-2 | fusion(x)    | jit(f)/jvp(l)/sum
+        1 | d | s8[0]    | 2048 | 0    | 3-3 | fusion(h, l) | {BACKWARD}
+        """,
+    )
+    finding = found(diagnosis)["lifetime/recomputed"]
+    assert shown(finding, "value", "waitingBytes", "reason", "userLine") == [
+        ("h", 2048, "computed again before the peak", 7)
+    ]
+
+
 def test_what_is_small_is_no_finding(advised):
     # all of it is padding, and all of it is 512 bytes
     diagnosis = advised("0 | 512 | preallocated-temp", "0 | a | s8[1] | 0 | 512 | 0-1 | iota()")
@@ -295,6 +337,7 @@ def test_every_advice_has_evidence_and_a_remedy_for_each_framework():
         "alias/copies",
         "alias/not-donated",
         "lifetime/kept-for-backward",
+        "lifetime/not-recomputed",
         "lifetime/recomputed",
         "reuse/fragmentation",
         "waste/duplicates",
