@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -237,9 +238,12 @@ def _is_known(statement: Sequence[Token], *, maps: bool = False) -> Iterator[Fau
             names_by_variable.setdefault(pattern.variable, set()).update(pattern.names)
         for token in pattern.properties:
             yield from _unknown(token, set(pattern.names))
+    map_keys = {token.text for token, after in pairwise(statement) if after.text == ":"}
     for index, token in enumerate(statement[:-2]):
-        is_owner = token.kind == "name" and statement[index + 1].text == "."
-        if is_owner and not (maps and token.text not in names_by_variable):
+        if token.kind != "name" or statement[index + 1].text != ".":
+            continue
+        is_map = token.text not in names_by_variable
+        if not (is_map and (maps or statement[index + 2].text in map_keys)):
             yield from _unknown(statement[index + 2], names_by_variable.get(token.text, set()))
 
 
