@@ -40,21 +40,21 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
     """Return the findings, most bytes first, each with its evidence and remedies to unfold."""
     columns = ("finding", "bytes", "share", "compilation", "query")
     rows = [
-        (item.advice.title, item.bytes, item.share, item.compilation, item.query.id)
-        for item in diagnosis.findings
+        (finding.advice.title, finding.bytes, finding.share, finding.compilation, finding.query.id)
+        for finding in diagnosis.findings
     ]
     parts = [f"<p><strong>{html_text(diagnosis.name)}</strong></p>"]
     parts += [f"<p><em>{html_text(note)}</em></p>" for note in diagnosis.notes]
     parts.append(_table(columns, rows) if rows else "<p>Nothing stands out.</p>")
-    for item in diagnosis.findings:
-        evidence = [[row[name] for name in item.evidence_columns] for row in item.rows]
+    for finding in diagnosis.findings:
+        evidence = [[row[name] for name in finding.evidence_columns] for row in finding.rows]
         remedies = "".join(
             f"<li>{html_text(framework)}: {html_text(remedy)}</li>"
-            for framework, remedy in item.advice.remedies.items()
+            for framework, remedy in finding.advice.remedies.items()
         )
         parts.append(
-            f"<details><summary>{html_text(item.advice.title)}</summary>"
-            f"{_table(item.evidence_columns, evidence, _ROWS)}<ul>{remedies}</ul></details>"
+            f"<details><summary>{html_text(finding.advice.title)}</summary>"
+            f"{_table(finding.evidence_columns, evidence, _ROWS)}<ul>{remedies}</ul></details>"
         )
     return "".join(parts)
 

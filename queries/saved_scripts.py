@@ -18,7 +18,11 @@ def saved_scripts(queries: Iterable[Query]) -> Mapping[str, str]:
         f"{query.id}.cypher": f"// {query.id}: {query.title}\n"
         + written_out(
             query.text,
-            {item.name: item.default for item in query.parameters if not item.required},
+            {
+                parameter.name: parameter.default
+                for parameter in query.parameters
+                if not parameter.required
+            },
         )
         for query in queries
     }

@@ -78,7 +78,7 @@ def check(
         code = _check_capacity(graph, names or (), capacity, options) if capacity else ExitCode.DONE
         code = max(code, _check_replay(graph, names or (), options) if replay else ExitCode.DONE)
     if not capacity and not replay:
-        rows = [(*item[:4], item.agrees, *item[4:]) for item in checked.compilations]
+        rows = [(*totals[:4], totals.agrees, *totals[4:]) for totals in checked.compilations]
         write_rows(COLUMNS, first_rows(rows, limit, options.format), options)
     code = max(code, _check_limits(checked, max_reserved, max_peak))
     if code is not ExitCode.DONE:
@@ -92,14 +92,14 @@ def _check_capacity(
     from xlagraph.cli.pages.capacity import first_changes_of, report_lacking, write_fit
     from xlagraph.queries.checks.capacity import check_capacity
 
-    size_by_space = {item.memory_space: item.size_bytes for item in capacities}
+    size_by_space = {capacity.memory_space: capacity.size_bytes for capacity in capacities}
     if len(size_by_space) < len(capacities):
         raise UsageError("--capacity names a memory space twice; give one size for each")
     spaces = check_capacity(graph, size_by_space, names)
-    unused = sorted(size_by_space.keys() - {item.memory_space for item in spaces})
+    unused = sorted(size_by_space.keys() - {space.memory_space for space in spaces})
     if unused:
         note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")
-    lacking = [item for item in spaces if item.fits is False]
+    lacking = [space for space in spaces if space.fits is False]
     write_fit(spaces, first_changes_of(graph, lacking, catalogue()), options)
     return report_lacking(lacking)
 
@@ -131,23 +131,23 @@ def _check_replay(graph: "Graph", names: Sequence[str], options: RowOptions) -> 
 
 def _check_limits(checked: "Check", max_reserved: int | None, max_peak: int | None) -> ExitCode:
     code = ExitCode.DONE
-    for item in checked.disagreeing:
+    for totals in checked.disagreeing:
         code = ExitCode.FAILED
         problem(
-            f"{item.compilation}: XLA says {item.total_bytes} bytes,"
-            f" its allocations add up to {item.allocation_bytes}"
+            f"{totals.compilation}: XLA says {totals.total_bytes} bytes,"
+            f" its allocations add up to {totals.allocation_bytes}"
         )
     if max_peak is not None:
-        for item in checked.without_peak:
+        for totals in checked.without_peak:
             code = ExitCode.FAILED
-            problem(f"{item.compilation}: the dump has no live ranges, so its peak is unknown")
-        for item in checked.peaking_above(max_peak):
+            problem(f"{totals.compilation}: the dump has no live ranges, so its peak is unknown")
+        for totals in checked.peaking_above(max_peak):
             code = ExitCode.GATE
-            peak, limit = distinct_bytes(item.physical_peak_bytes or 0, max_peak)
-            problem(f"{item.compilation}: its peak, {peak}, is above {limit}")
+            peak, limit = distinct_bytes(totals.physical_peak_bytes or 0, max_peak)
+            problem(f"{totals.compilation}: its peak, {peak}, is above {limit}")
     if max_reserved is not None:
-        for item in checked.reserving_more_than(max_reserved):
+        for totals in checked.reserving_more_than(max_reserved):
             code = ExitCode.GATE
-            reserved, limit = distinct_bytes(item.reserved_bytes, max_reserved)
-            problem(f"{item.compilation}: reserves {reserved}, more than {limit}")
+            reserved, limit = distinct_bytes(totals.reserved_bytes, max_reserved)
+            problem(f"{totals.compilation}: reserves {reserved}, more than {limit}")
     return code

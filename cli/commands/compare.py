@@ -84,9 +84,9 @@ def compare(
 
 def _write_unpaired(comparison: "Comparison", most: int) -> None:
     shown = len(comparison.unpaired) if verbosity() is Verbosity.VERBOSE else most
-    for item in comparison.unpaired[:shown]:
-        only, unpaired = (comparison.a, item.a) if item.a else (comparison.b, item.b)
-        reserved = human_bytes(item.reserved.bytes_a or item.reserved.bytes_b or 0)
+    for pair in comparison.unpaired[:shown]:
+        only, unpaired = (comparison.a, pair.a) if pair.a else (comparison.b, pair.b)
+        reserved = human_bytes(pair.reserved.bytes_a or pair.reserved.bytes_b or 0)
         note(f"only in {only.name}: {unpaired.key if unpaired else ''} ({reserved} reserved)")
     left_out = len(comparison.unpaired[shown:])
     if left_out:
@@ -96,8 +96,8 @@ def _write_unpaired(comparison: "Comparison", most: int) -> None:
 
 
 def _write_without_peak(comparisons: "Sequence[Comparison]") -> None:
-    sides = {item.a.name: (item, item.a) for item in comparisons}
-    sides |= {item.b.name: (item, item.b) for item in comparisons}
+    sides = {comparison.a.name: (comparison, comparison.a) for comparison in comparisons}
+    sides |= {comparison.b.name: (comparison, comparison.b) for comparison in comparisons}
     for name, (comparison, side) in sides.items():
         if lacking := comparison.without_peak(side):
             note(

@@ -31,15 +31,21 @@ def schema(
     from xlagraph.graph import SCHEMA
 
     nodes = {node.label: node for node in SCHEMA.nodes}
-    relationships = {item.name: item for item in SCHEMA.relationships}
+    relationships = {relationship.name: relationship for relationship in SCHEMA.relationships}
     if label is None:
         rows = [
             ("node", node.label, f"(:{node.label})", len(node.properties), node.description)
             for node in SCHEMA.nodes
         ]
         rows += [
-            ("relationship", item.name, _pattern(item), len(item.properties), item.description)
-            for item in SCHEMA.relationships
+            (
+                "relationship",
+                relationship.name,
+                _pattern(relationship),
+                len(relationship.properties),
+                relationship.description,
+            )
+            for relationship in SCHEMA.relationships
         ]
         write_rows(ALL_COLUMNS, rows, options)
     elif label in nodes or label in relationships:
@@ -53,8 +59,8 @@ def _rows(
     of: "NodeType | RelationshipType", relationships: "tuple[RelationshipType, ...]"
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield the properties of a type, and of a label the relationships at its nodes."""
-    for item in of.properties:
-        yield "property", item.name, item.type, item.description
+    for property_ in of.properties:
+        yield "property", property_.name, property_.type, property_.description
     for relationship in relationships:
         if relationship is of or getattr(of, "label", None) in (
             relationship.source,
@@ -64,8 +70,8 @@ def _rows(
             yield kind, name, _pattern(relationship), relationship.description
 
 
-def _pattern(item: "RelationshipType") -> str:
-    return f"(:{item.source})-[:{item.name}]->(:{item.target})"
+def _pattern(relationship: "RelationshipType") -> str:
+    return f"(:{relationship.source})-[:{relationship.name}]->(:{relationship.target})"
 
 
 def _unknown(label: str, names: list[str]) -> str:

@@ -21,10 +21,10 @@ WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"
 
 def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> None:
     """Write a page: what was looked at, then each finding with its evidence and remedies."""
-    for item in diagnosis.compilations:
-        peak = "unknown" if item.peak_bytes is None else human_bytes(item.peak_bytes)
-        name = _plain(item.compilation, format_)
-        text = f"{name}: {human_bytes(item.reserved_bytes)} reserved, peak {peak}"
+    for diagnosed in diagnosis.compilations:
+        peak = "unknown" if diagnosed.peak_bytes is None else human_bytes(diagnosed.peak_bytes)
+        name = _plain(diagnosed.compilation, format_)
+        text = f"{name}: {human_bytes(diagnosed.reserved_bytes)} reserved, peak {peak}"
         _write_text(f"- {text}" if format_ is Format.MD else text, format_, stream)
     if not diagnosis.findings:
         _write_text(_nothing(diagnosis), format_, stream, space=bool(diagnosis.compilations))
@@ -42,7 +42,7 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
 def _nothing(diagnosis: "Diagnosis") -> str:
     if not diagnosis.compilations:
         return "Nothing stands out: nothing is allocated there."
-    if any(item.peak_bytes is None for item in diagnosis.compilations):
+    if any(diagnosed.peak_bytes is None for diagnosed in diagnosis.compilations):
         return "Nothing stands out, as far as is known: without live ranges no peak is known."
     return "Nothing stands out."
 
@@ -70,7 +70,7 @@ def _write_finding(
         text = f"- **{name}**: {remedy}" if is_md else f"{name + ':':<{_LABEL_WIDTH}}{remedy}"
         _write_text(text, format_, stream, indent=_LABEL_WIDTH)
     words = ["xlagraph", "query", finding.query.id, "--compilation", finding.compilation]
-    takes_space = any(item.name == "memorySpace" for item in finding.query.parameters)
+    takes_space = any(parameter.name == "memorySpace" for parameter in finding.query.parameters)
     if takes_space and diagnosis.memory_space:
         words += ["--memory-space", str(diagnosis.memory_space)]
     command = escape_control_characters(shlex.join(words))  # not wrapped: it is copied

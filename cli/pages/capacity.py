@@ -41,13 +41,13 @@ def write_fit(spaces: Sequence["SpaceFit"], changes: "Changes", options: RowOpti
     """Write a row for each memory space, and what to change where one does not fit."""
     rows: list[tuple[Cell, ...]] = [
         (
-            *(item.run, item.compilation, item.memory_space, item.reserved_bytes),
-            *(item.capacity_bytes, item.fits, item.missing_bytes),
+            *(space.run, space.compilation, space.memory_space, space.reserved_bytes),
+            *(space.capacity_bytes, space.fits, space.missing_bytes),
         )
-        for item in spaces
+        for space in spaces
     ]
     if options.format not in (Format.TABLE, Format.MD):
-        listed = [_change_cells(changes.get(item, ())) for item in spaces]
+        listed = [_change_cells(changes.get(space, ())) for space in spaces]
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return
@@ -59,24 +59,24 @@ def write_fit(spaces: Sequence["SpaceFit"], changes: "Changes", options: RowOpti
 
 def report_lacking(lacking: Sequence["SpaceFit"]) -> ExitCode:
     """Write a line for each that does not fit; return the exit code."""
-    for item in lacking:
+    for space in lacking:
         problem(
-            f"{item.compilation}: does not fit, memory space {item.memory_space} lacks"
-            f" {human_bytes(item.missing_bytes or 0)}: it reserves"
-            f" {human_bytes(item.reserved_bytes)} of {human_bytes(item.capacity_bytes or 0)}"
+            f"{space.compilation}: does not fit, memory space {space.memory_space} lacks"
+            f" {human_bytes(space.missing_bytes or 0)}: it reserves"
+            f" {human_bytes(space.reserved_bytes)} of {human_bytes(space.capacity_bytes or 0)}"
         )
     return ExitCode.GATE if lacking else ExitCode.DONE
 
 
 def _headline(spaces: Sequence["SpaceFit"]) -> str:
-    checked = {item.compilation for item in spaces if item.fits is not None}
-    lacking = [item for item in spaces if item.fits is False]
+    checked = {space.compilation for space in spaces if space.fits is not None}
+    lacking = [space for space in spaces if space.fits is False]
     count = counted(len(checked), "compilation")
     if not checked:
         return "Does it fit? Nothing is allocated there."
     if not lacking:
         return f"Does it fit? Yes: {count}."
-    worst, too_large = lacking[0], len({item.compilation for item in lacking})
+    worst, too_large = lacking[0], len({space.compilation for space in lacking})
     verb = "is" if too_large == 1 else "are"
     return (
         f"Does it fit? No: {too_large} of {count} {verb} too large;"
@@ -98,12 +98,12 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
         return Section(title, ("change",), [("nothing stands out: use less, or shard it",)])
     rows: list[tuple[Cell, ...]] = [
         (
-            item.advice.title,
-            item.bytes,
-            f"{share_text(item.share)} of {WHOLES[item.savings.measure]}",
-            item.query.id,
+            finding.advice.title,
+            finding.bytes,
+            f"{share_text(finding.share)} of {WHOLES[finding.savings.measure]}",
+            finding.query.id,
         )
-        for item in findings
+        for finding in findings
     ]
     return Section(title, ("change", "savedBytes", "share", "query"), rows)
 
@@ -111,10 +111,10 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
 def _change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
     return [
         {
-            "finding": item.advice.title,
-            "query": item.query.id,
-            "bytes": item.bytes,
-            **item.advice.remedies,
+            "finding": finding.advice.title,
+            "query": finding.query.id,
+            "bytes": finding.bytes,
+            **finding.advice.remedies,
         }
-        for item in findings
+        for finding in findings
     ]

@@ -60,12 +60,12 @@ def write_comparisons(
             found = group_rows(comparison, by, rows)
             write_rows((*by.columns, *GROWTH_COLUMNS), found, options)
     elif by is None:
-        write_rows(ONE_ROW_COLUMNS, [one_row(item) for item in comparisons], options)
+        write_rows(ONE_ROW_COLUMNS, [one_row(comparison) for comparison in comparisons], options)
     else:
         found = [
-            (item.a.name, item.b.name, *row)
-            for item in comparisons
-            for row in group_rows(item, by, rows)
+            (comparison.a.name, comparison.b.name, *row)
+            for comparison in comparisons
+            for row in group_rows(comparison, by, rows)
         ]
         write_rows(("a", "b", *by.columns, *GROWTH_COLUMNS), found, options)
 
@@ -100,7 +100,7 @@ def _write_many(
     write_lines([line], format_, stream)
     if by is None:
         write_sections(
-            [Section("", _MANY_COLUMNS, [_short_row(item) for item in comparisons])],
+            [Section("", _MANY_COLUMNS, [_short_row(comparison) for comparison in comparisons])],
             format_,
             stream,
         )

@@ -53,10 +53,15 @@ def group_section(comparison: "Comparison", by: By, limit: int | None) -> Sectio
     growths = comparison.groups[by]
     changed = changed_groups(growths)
     rows = [
-        (*_group_cells(by, item), item.bytes_a, item.bytes_b, item.growth_bytes)
-        for item in largest_groups(growths, len(growths) if limit is None else min(limit, changed))
+        (*_group_cells(by, growth), growth.bytes_a, growth.bytes_b, growth.growth_bytes)
+        for growth in largest_groups(
+            growths, len(growths) if limit is None else min(limit, changed)
+        )
     ]
-    total_a, total_b = sum(item.bytes_a for item in growths), sum(item.bytes_b for item in growths)
+    total_a, total_b = (
+        sum(growth.bytes_a for growth in growths),
+        sum(growth.bytes_b for growth in growths),
+    )
     unchanged = "" if changed else "; nothing changed"
     title = (
         f"By {by}: {_BYTES_OF_GROUPING.get(by, 'bytes at the physical peak')},"
@@ -71,8 +76,8 @@ def _group_columns(by: By) -> tuple[str, ...]:
     return ("change", "opName", "opcode", "shape") if by is By.VALUE else by.columns
 
 
-def _group_cells(by: By, item: "GroupGrowth") -> tuple["Cell", ...]:
-    first, *others = item.group
+def _group_cells(by: By, growth: "GroupGrowth") -> tuple["Cell", ...]:
+    first, *others = growth.group
     if first == EVERYTHING_ELSE:
         return (first, *[""] * (len(_group_columns(by)) - 1))
     match by:
@@ -88,7 +93,7 @@ def _group_cells(by: By, item: "GroupGrowth") -> tuple["Cell", ...]:
                 f"{opcode}{shape_index or ''}" if opcode else None,
                 " → ".join(shapes),
             )
-    return item.group
+    return growth.group
 
 
 def _compilations(comparison: "Comparison", limit: int | None) -> Section:
@@ -126,8 +131,9 @@ def _pair_bytes(pairs: Sequence["ComparedPair"]) -> tuple[int, int, int]:
 def _pair_name(comparison: "Comparison", pair: "ComparedPair") -> str:
     """Name both compilations of a pair, but what they have in common once."""
     before, after = (
-        item and (item.key.removeprefix(f"{side.name}/") if side.is_run else item.key)
-        for side, item in ((comparison.a, pair.a), (comparison.b, pair.b))
+        compilation
+        and (compilation.key.removeprefix(f"{side.name}/") if side.is_run else compilation.key)
+        for side, compilation in ((comparison.a, pair.a), (comparison.b, pair.b))
     )
     if before is None or after is None:
         only = comparison.b.name if before is None else comparison.a.name

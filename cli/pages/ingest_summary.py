@@ -47,14 +47,14 @@ def write_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str 
 
 def _write_problems(summary: "IngestSummary") -> None:
     count_by_kind: Counter[str] = Counter()
-    for item in summary.problems:
-        if item.left_out:
-            problem(f"left out: {item}")
+    for found in summary.problems:
+        if found.left_out:
+            problem(f"left out: {found}")
             continue
-        kind = item.message.partition(",")[0]  # what follows names this one's files
+        kind = found.message.partition(",")[0]  # what follows names this one's files
         count_by_kind[kind] += 1
         if count_by_kind[kind] <= _MOST_OF_KIND or verbosity() is Verbosity.VERBOSE:
-            problem(str(item))
+            problem(str(found))
     if verbosity() is not Verbosity.VERBOSE:
         for kind, count in count_by_kind.items():
             if count > _MOST_OF_KIND:
@@ -79,7 +79,7 @@ def _write_totals(summary: "IngestSummary", found: int, verb: str) -> None:
 
 
 def _left_out(summary: "IngestSummary") -> str:
-    count = sum(1 for item in summary.problems if item.left_out)
+    count = sum(1 for found in summary.problems if found.left_out)
     return f"; {counted(count, 'file')} left out" if count else ""
 
 

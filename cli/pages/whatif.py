@@ -30,9 +30,9 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
         _write(_donated(result), stream, space=True)
         columns = ("parameter", "output", "sizeBytes", "outcome")
         rows = [
-            (item.parameter, item.output, item.size_bytes, item.outcome)
-            for item in result.donated
-            if item.outcome != "donated already"
+            (donated.parameter, donated.output, donated.size_bytes, donated.outcome)
+            for donated in result.donated
+            if donated.outcome != "donated already"
         ]
         if rows:
             WRITERS[format_](columns, rows[:SHOWN], stream)
@@ -43,7 +43,8 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
             space=True,
         )
         holders = [
-            (item.value, item.size_bytes, item.shape, item.op_name) for item in result.holders
+            (holder.value, holder.size_bytes, holder.shape, holder.op_name)
+            for holder in result.holders
         ]
         WRITERS[format_](("value", "sizeBytes", "shape", "opName"), holders, stream)
     if result.assumptions:
@@ -109,7 +110,7 @@ def _change(before: int | None, after: int | None) -> str | None:
 
 def _donated(result: "WhatIf") -> str:
     counts = {
-        outcome: sum(item.outcome == outcome for item in result.donated)
+        outcome: sum(donated.outcome == outcome for donated in result.donated)
         for outcome in ("in place", "copied first", "no output", "donated already")
     }
     parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]

@@ -93,12 +93,14 @@ def parse_header(text: str, file: str) -> Header:
         if len(by_word[word]) > 1:
             raise CatalogueError(f"{file}:{by_word[word][1].line}: {word} stands twice; keep one")
     parameters = _bounded(
-        [_parameter(item, file) for item in by_word["@param"]], by_word["@bounds"], file
+        [_parameter(declaration, file) for declaration in by_word["@param"]],
+        by_word["@bounds"],
+        file,
     )
-    columns = tuple(_column(item, file) for item in by_word["@column"])
+    columns = tuple(_column(declaration, file) for declaration in by_word["@column"])
     for word, names in (
-        ("@param", [item.name for item in parameters]),
-        ("@column", [item.name for item in columns]),
+        ("@param", [parameter.name for parameter in parameters]),
+        ("@column", [column.name for column in columns]),
     ):
         for index, name in enumerate(names):
             if name in names[:index]:
@@ -120,14 +122,14 @@ def parse_header(text: str, file: str) -> Header:
         parameters=parameters,
         columns=columns,
         measure=_measure(by_word["@measure"], file),
-        notes=tuple(item.rest for item in by_word["@note"]),
+        notes=tuple(declaration.rest for declaration in by_word["@note"]),
         status=status,
         advice=_advice(by_word, parameters, columns, file),
         lines={
-            f"{item.word} {item.rest.split()[0]}"
-            if item.word in ("@param", "@column")
-            else item.word: item.line
-            for item in declarations
+            f"{declaration.word} {declaration.rest.split()[0]}"
+            if declaration.word in ("@param", "@column")
+            else declaration.word: declaration.line
+            for declaration in declarations
         },
     )
 
@@ -315,12 +317,12 @@ def _advice(
     match = _ADVICE.fullmatch(declaration.rest)
     if match is None:
         raise _malformed(declaration, "@advice paddingBytes physical Padding fills the peak", file)
-    if match["column"] not in [item.name for item in columns if item.is_bytes]:
+    if match["column"] not in [column.name for column in columns if column.is_bytes]:
         raise CatalogueError(
             f"{file}:{declaration.line}: '{match['column']}' is not a @column that counts bytes;"
             " name the one with the potential savings"
         )
-    required = [item.name for item in parameters if item.required]
+    required = [parameter.name for parameter in parameters if parameter.required]
     if required != ["compilation"]:
         raise CatalogueError(
             f"{file}:{declaration.line}: advice is asked of one compilation; declare @param"
@@ -369,7 +371,7 @@ def _changed(declarations: Sequence[_Declaration], columns: Sequence[Column], fi
 def _columns_named(
     declarations: Sequence[_Declaration], columns: Sequence[Column], file: str
 ) -> tuple[str, ...]:
-    names = tuple(name for item in declarations for name in item.rest.split())
+    names = tuple(name for declaration in declarations for name in declaration.rest.split())
     for name in names:
         if name not in [column.name for column in columns]:
             raise CatalogueError(

@@ -95,5 +95,5 @@ def read_query(path: Path, directory: Path) -> Query:
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogueError(f"{path}: cannot be read: {error}") from error
     header = parse_header(text, str(path))
-    declared = {item.name: getattr(header, item.name) for item in fields(header)}
+    declared = {field.name: getattr(header, field.name) for field in fields(header)}
     return Query(**declared, id=id_, text=text, path=path)

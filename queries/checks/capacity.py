@@ -51,7 +51,7 @@ def check_capacity(
         for run, key, color, reserved in cast("Sequence[tuple[str, str, int, int]]", rows)
     ]
     # sorted is stable: of equal ones, in order of key and memory space
-    return tuple(sorted(fits, key=lambda item: (-(item.missing_bytes or 0), -item.reserved_bytes)))
+    return tuple(sorted(fits, key=lambda fit: (-(fit.missing_bytes or 0), -fit.reserved_bytes)))
 
 
 def first_changes(

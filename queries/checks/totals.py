@@ -40,22 +40,28 @@ class Check:
     @property
     def disagreeing(self) -> tuple[CheckedCompilation, ...]:
         """Those whose allocations do not add up to XLA's total."""
-        return tuple(item for item in self.compilations if item.agrees is False)
+        return tuple(checked for checked in self.compilations if checked.agrees is False)
 
     def reserving_more_than(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
         """Those that reserve more in memory space 0; exactly the limit is within it."""
-        return tuple(item for item in self.compilations if item.reserved_bytes > limit_bytes)
+        return tuple(
+            checked for checked in self.compilations if checked.reserved_bytes > limit_bytes
+        )
 
     def peaking_above(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
         """Those whose physical peak in memory space 0 is higher; unknown peaks are not."""
         return tuple(
-            item for item in self.compilations if (item.physical_peak_bytes or 0) > limit_bytes
+            checked
+            for checked in self.compilations
+            if (checked.physical_peak_bytes or 0) > limit_bytes
         )
 
     @property
     def without_peak(self) -> tuple[CheckedCompilation, ...]:
         """Those whose dump has no live ranges, so that nobody knows their peak."""
-        return tuple(item for item in self.compilations if item.physical_peak_bytes is None)
+        return tuple(
+            checked for checked in self.compilations if checked.physical_peak_bytes is None
+        )
 
 
 def check(graph: Graph, names: Sequence[str] = ()) -> Check:

@@ -132,7 +132,11 @@ class Comparison:
     def without_peak(self, side: Selection) -> tuple[str, ...]:
         """Return the compilations of a side without live ranges, whose peak is unknown."""
         sides = [(pair.a, pair.b)[side is self.b] for pair in (*self.pairs, *self.unpaired)]
-        return tuple(item.key for item in sides if item and item.totals.physical_peak_bytes is None)
+        return tuple(
+            compilation.key
+            for compilation in sides
+            if compilation and compilation.totals.physical_peak_bytes is None
+        )
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self._result())
@@ -216,8 +220,8 @@ def _pair(
     signatures = _signatures(graph, [*a, *b])
     candidates_a, candidates_b = (
         [
-            Candidate(key, item.module, item.module_number, signatures.get(key, ()))
-            for key, item in side.items()
+            Candidate(key, compilation.module, compilation.module_number, signatures.get(key, ()))
+            for key, compilation in side.items()
         ]
         for side in (a, b)
     )

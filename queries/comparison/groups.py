@@ -81,7 +81,10 @@ def group_growths(
     growths: dict[By, tuple[GroupGrowth, ...]] = {}
     for by in groupings:
         query = _query(by)
-        parameters = {item.name: given.get(item.name, item.default) for item in query.parameters}
+        parameters = {
+            parameter.name: given.get(parameter.name, parameter.default)
+            for parameter in query.parameters
+        }
         rows = graph.query(query.text, parameters).rows
         growths[by] = tuple(
             GroupGrowth(cast("Group", tuple(group)), cast("int", bytes_a), cast("int", bytes_b))
@@ -92,7 +95,7 @@ def group_growths(
 
 def changed_groups(growths: Sequence[GroupGrowth]) -> int:
     """Count the groups that changed; they stand before the others."""
-    return sum(1 for item in growths if item.growth_bytes or item.group[0] == RESHAPED)
+    return sum(1 for growth in growths if growth.growth_bytes or growth.group[0] == RESHAPED)
 
 
 def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGrowth, ...]:
@@ -102,7 +105,9 @@ def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGro
     left_out = growths[limit:]
     unnamed: Group = (EVERYTHING_ELSE, *[None] * (len(left_out[0].group) - 1))
     everything_else = GroupGrowth(
-        unnamed, sum(item.bytes_a for item in left_out), sum(item.bytes_b for item in left_out)
+        unnamed,
+        sum(growth.bytes_a for growth in left_out),
+        sum(growth.bytes_b for growth in left_out),
     )
     return (*growths[:limit], everything_else)
 

@@ -66,7 +66,9 @@ def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
     """Return the largest groups, and all others as one: together they are the whole."""
     growths = comparison.groups[by]
     shown = largest_groups(growths, len(growths) if limit is None else limit)
-    return [(*item.group, item.bytes_a, item.bytes_b, item.growth_bytes) for item in shown]
+    return [
+        (*growth.group, growth.bytes_a, growth.bytes_b, growth.growth_bytes) for growth in shown
+    ]
 
 
 def one_row(comparison: Comparison) -> tuple[Cell, ...]:
@@ -92,7 +94,9 @@ def one_row(comparison: Comparison) -> tuple[Cell, ...]:
 
 def _most_grown(comparison: Comparison, by: By) -> tuple[Cell, Cell]:
     # the largest change comes first, and that may be one that shrank
-    grown = (item for item in comparison.groups[by] if item.growth_bytes > 0 and item.group[0])
+    grown = (
+        growth for growth in comparison.groups[by] if growth.growth_bytes > 0 and growth.group[0]
+    )
     first = next(grown, None)
     return (None, None) if first is None else (_group_name(first.group), first.growth_bytes)
 

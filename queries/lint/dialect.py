@@ -130,7 +130,7 @@ def _patterns(statement: Sequence[Token]) -> Iterator[Fault]:
         if len(list(split(clause.tokens, ","))) > 1:
             yield Fault(clause.line, "one pattern for each MATCH; write a second MATCH")
     for index, token in enumerate(statement):
-        following = [item.text for item in statement[index : index + 4]]
+        following = [ahead.text for ahead in statement[index : index + 4]]
         is_label = token.text == ":" and token.kind == "symbol"
         if is_label and len(following) == 4 and following[2] == ":":
             yield Fault(
@@ -182,15 +182,18 @@ def _names_given(statement: Sequence[Token]) -> Iterator[Fault]:
     for clause in clauses(statement):
         if not clause.word.startswith(("WITH", "RETURN")):
             continue
-        for item in projections(clause):
-            if item.name.lower() in _RESERVED:
-                yield Fault(item.line, f"'{item.name}' is a reserved word; name it otherwise")
-            if item.is_aliased and item.name in variables:
+        for projection in projections(clause):
+            if projection.name.lower() in _RESERVED:
                 yield Fault(
-                    item.line, f"'{item.name}' is a variable too; name one of them otherwise"
+                    projection.line, f"'{projection.name}' is a reserved word; name it otherwise"
                 )
-            if not item.is_aliased and len(item.expression) > 1:
-                yield Fault(item.line, f"give {item.name} a name: … AS name")
+            if projection.is_aliased and projection.name in variables:
+                yield Fault(
+                    projection.line,
+                    f"'{projection.name}' is a variable too; name one of them otherwise",
+                )
+            if not projection.is_aliased and len(projection.expression) > 1:
+                yield Fault(projection.line, f"give {projection.name} a name: … AS name")
 
 
 def _ordered_with(statement: Sequence[Token]) -> Iterator[Fault]:

@@ -85,11 +85,12 @@ def _columns_agree(query: Query, statement: Sequence[Token]) -> Iterator[Fault]:
     for clause in clauses(statement):
         if not clause.word.startswith("RETURN"):
             continue
-        returned = [item.name for item in projections(clause)]
-        for item in projections(clause):
-            if item.name not in declared:
+        returned = [projection.name for projection in projections(clause)]
+        for projection in projections(clause):
+            if projection.name not in declared:
                 yield Fault(
-                    item.line, f"{item.name} is not declared; add '// @column {item.name} TYPE …'"
+                    projection.line,
+                    f"{projection.name} is not declared; add '// @column {projection.name} TYPE …'",
                 )
         for name in declared:
             if name not in returned:
@@ -114,7 +115,9 @@ _UNIQUE: Final = ("key", "label", "name", "valueId", "number", "step", "color")
 def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
     found = clauses(statement)
     words = [clause.word for clause in found]
-    is_one_row = all(_aggregates(item) for item in projections(found[-1])) if found else False
+    is_one_row = (
+        all(_aggregates(projection) for projection in projections(found[-1])) if found else False
+    )
     if words[-1:] != ["LIMIT"] and "ORDER BY" not in words and not is_one_row:
         yield Fault(statement[-1].line, "rows come in any order; end with ORDER BY")
     for index, clause in enumerate(found):
@@ -134,8 +137,8 @@ def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
 
 def _sorted_by(clause: Clause) -> list[str]:
     words = [
-        "".join(token.text for token in item.expression if not token.is_word("DESC", "ASC"))
-        for item in projections(clause)
+        "".join(token.text for token in projection.expression if not token.is_word("DESC", "ASC"))
+        for projection in projections(clause)
     ]
     return [word for word in words if word]
 
@@ -147,12 +150,12 @@ def _missing_tie_breakers(before: Sequence[Clause], sorted_by: Sequence[str]) ->
     for clause in before:
         if not clause.word.startswith(("WITH", "RETURN")):
             continue
-        items = projections(clause)
-        named |= {item.name: item for item in items}
-        if any(_aggregates(item) for item in items):
-            groups = [item.name for item in items if not _aggregates(item)]
+        projected = projections(clause)
+        named |= {projection.name: projection for projection in projected}
+        if any(_aggregates(projection) for projection in projected):
+            groups = [projection.name for projection in projected if not _aggregates(projection)]
         elif "DISTINCT" in clause.word:
-            groups = [item.name for item in items]
+            groups = [projection.name for projection in projected]
     if groups is not None and all(group in sorted_by for group in groups):
         return None
     last = sorted_by[-1] if sorted_by else ""
@@ -163,10 +166,10 @@ def _missing_tie_breakers(before: Sequence[Clause], sorted_by: Sequence[str]) ->
     return "all of " + ", ".join(groups) if groups else "a label or key"
 
 
-def _aggregates(item: Projection) -> bool:
+def _aggregates(projection: Projection) -> bool:
     return any(
         token.kind == "name" and token.text.lower() in _AGGREGATES and after.text == "("
-        for token, after in zip(item.expression, item.expression[1:], strict=False)
+        for token, after in zip(projection.expression, projection.expression[1:], strict=False)
     )
 
 
@@ -184,7 +187,7 @@ def _sees_complete_only(statement: Sequence[Token]) -> Iterator[Fault]:
 
 def _starts_at_part(statement: Sequence[Token]) -> bool:
     """Whether it starts at the key of a part, which is known from a complete compilation."""
-    first = next((item for item in patterns(statement) if item.is_node), None)
+    first = next((pattern for pattern in patterns(statement) if pattern.is_node), None)
     return (
         first is not None
         and _PARTS.issuperset(first.names)
@@ -194,12 +197,12 @@ def _starts_at_part(statement: Sequence[Token]) -> bool:
 
 def _reads_shared_nodes(statement: Sequence[Token]) -> bool:
     """Whether it reads only nodes that are there whatever is being loaded."""
-    named = {name for item in patterns(statement) for name in item.names}
+    named = {name for pattern in patterns(statement) for name in pattern.names}
     ends = {
         end
-        for item in SCHEMA.relationships
-        if item.name in named
-        for end in (item.source, item.target)
+        for relationship in SCHEMA.relationships
+        if relationship.name in named
+        for end in (relationship.source, relationship.target)
     }
     return bool(named) and _SHARED.issuperset((named & _LABELS) | ends)
 
@@ -207,9 +210,12 @@ def _reads_shared_nodes(statement: Sequence[Token]) -> bool:
 _PARTS: Final = frozenset(node.label for node in SCHEMA.nodes if node.is_part)
 _SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
 _PROPERTIES: Final[Mapping[str, frozenset[str]]] = {
-    **{node.label: frozenset(item.name for item in node.properties) for node in SCHEMA.nodes},
     **{
-        relationship.name: frozenset(item.name for item in relationship.properties)
+        node.label: frozenset(property_.name for property_ in node.properties)
+        for node in SCHEMA.nodes
+    },
+    **{
+        relationship.name: frozenset(property_.name for property_ in relationship.properties)
         for relationship in SCHEMA.relationships
     },
 }

@@ -29,7 +29,7 @@ class Clause(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """One item of a WITH or RETURN: its expression and the name it gets."""
+    """One expression of a WITH or RETURN, and the name it gets."""
 
     expression: tuple[Token, ...]
     name: str
@@ -148,11 +148,11 @@ def patterns(statement: Sequence[Token]) -> Iterator[Pattern]:
             continue
         properties: list[Token] = []
         if rest and rest[0].text == "{":
-            closing = next((at for at, item in enumerate(rest) if item.text == "}"), len(rest))
+            closing = next((at for at, token in enumerate(rest) if token.text == "}"), len(rest))
             properties = [
-                item
-                for item, after in pairwise(rest[:closing])
-                if item.kind == "name" and after.text == ":"
+                token
+                for token, after in pairwise(rest[:closing])
+                if token.kind == "name" and after.text == ":"
             ]
         yield Pattern(variable, tuple(names), tuple(properties), is_node, token.line)
 

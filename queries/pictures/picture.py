@@ -22,12 +22,12 @@ class Picture:
 
         After the ends and the type there is a column for each property of the edges.
         """
-        properties = list(dict.fromkeys(item for edge in self.edges for item in edge))
+        properties = list(dict.fromkeys(property_ for edge in self.edges for property_ in edge))
         rows: list[tuple[Cell, ...]] = [
             (
                 *(edge.source.label, name(edge.source), edge.type),
                 *(edge.target.label, name(edge.target)),
-                *(edge.get(item) for item in properties),
+                *(edge.get(property_) for property_ in properties),
             )
             for edge in self.edges
         ]

@@ -148,9 +148,12 @@ def _text(field: str, cell: Cell) -> str:
 
 
 def _check() -> None:
-    properties = {node.label: {item.name for item in node.properties} for node in SCHEMA.nodes}
+    properties = {
+        node.label: {property_.name for property_ in node.properties} for node in SCHEMA.nodes
+    }
     properties |= {
-        item.name: {each.name for each in item.properties} for item in SCHEMA.relationships
+        relationship.name: {property_.name for property_ in relationship.properties}
+        for relationship in SCHEMA.relationships
     }
     named = {style.label: (style.name, *style.details) for style in NODE_STYLES.values()}
     named |= {style.type: (style.caption,) for style in EDGE_STYLES.values()}

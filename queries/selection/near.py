@@ -10,7 +10,7 @@ _MOST = 5
 
 def near(name: str, names: Sequence[str]) -> list[str]:
     """Return up to five of ``names``, nearest first; all of them where they are no more."""
-    containing = [item for item in names if name.lower() in item.lower()]
+    containing = [candidate for candidate in names if name.lower() in candidate.lower()]
     close = get_close_matches(name, names, n=_MOST, cutoff=0.5)
     found = list(dict.fromkeys((*close, *containing)))[:_MOST]
     return found or (list(names) if len(names) <= _MOST else [])

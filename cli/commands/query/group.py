@@ -64,7 +64,9 @@ class Catalogue(TyperGroup):
         """
         if args:
             return super().parse_args(ctx, _queries_first(args))
-        ctx.params.update({str(item.name): item.get_default(ctx) for item in self.params})
+        ctx.params.update(
+            {str(parameter.name): parameter.get_default(ctx) for parameter in self.params}
+        )
         return []
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
@@ -142,12 +144,12 @@ def query(
 
 
 def _write_list(queries: "Iterable[Query]", options: CatalogueOptions) -> None:
-    if options.format.value not in {item.value for item in Format}:
+    if options.format.value not in {format_.value for format_ in Format}:
         raise UsageError(
             f"--format {options.format} draws the picture of a query, and none is named:"
             f" xlagraph query graph/peak --format {options.format}"
         )
-    rows = [(item.id, item.answers) for item in queries]
+    rows = [(query.id, query.answers) for query in queries]
     write_rows(COLUMNS, rows, RowOptions(format=Format(options.format), output=options.output))
 
 

@@ -35,11 +35,15 @@ def _statement(query: "Query", given: Mapping[str, "Literal"], options: GraphOpt
     # what must be given and is not stays in it, to be set where it is pasted
     from xlagraph.queries.literals import written_out
 
-    known = tuple(item for item in query.parameters if item.name in given or not item.must_be_given)
+    known = tuple(
+        parameter
+        for parameter in query.parameters
+        if parameter.name in given or not parameter.must_be_given
+    )
     values, _ = _values(replace(query, parameters=known), given, options)
-    for item in query.parameters:
-        if item.name not in values:
-            note(f"${item.name} is left to be set: {item.description}")
+    for parameter in query.parameters:
+        if parameter.name not in values:
+            note(f"${parameter.name} is left to be set: {parameter.description}")
     return f"// {query.id}: {query.title}\n{written_out(query.text, values)}"
 
 
@@ -50,9 +54,9 @@ def _link(
     from xlagraph.queries.literals import without_comments, written_out
 
     values, found_page = _values(query, given, options)
-    for item in query.parameters:
-        if item.name not in values:
-            raise UsageError(f"{query.id} needs --{item.option} where no graph tells it")
+    for parameter in query.parameters:
+        if parameter.name not in values:
+            raise UsageError(f"{query.id} needs --{parameter.option} where no graph tells it")
     statement = without_comments(written_out(query.text, values))
     link = browser_link(options.graph, page=page or found_page)
     note_guess(link)
@@ -85,7 +89,11 @@ def _values(
             page = graph.browser_page
     except (GraphMissing, GraphUnreachable) as error:
         note(f"names stand there as they were typed, and were not looked up: {error}")
-        defaults = {item.name: item.default for item in query.parameters if not item.required}
+        defaults = {
+            parameter.name: parameter.default
+            for parameter in query.parameters
+            if not parameter.required
+        }
         return {**defaults, **given}, None
     for text in notes:
         note(text)
