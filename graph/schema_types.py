@@ -48,7 +48,7 @@ class NodeType:
     @property
     def is_part(self) -> bool:
         """Whether its nodes are parts of a compilation, and say of which."""
-        return any(item.name == "compilation" for item in self.properties)
+        return any(property_.name == "compilation" for property_ in self.properties)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,16 @@ class Schema:
 
     def relationship(self, name: str) -> RelationshipType:
         """Return a relationship type by name; KeyError if there is none."""
-        for item in self.relationships:
-            if item.name == name:
-                return item
+        for relationship in self.relationships:
+            if relationship.name == name:
+                return relationship
         raise KeyError(name)
 
     def arriving_at(self, label: str) -> tuple[RelationshipType, ...]:
         """Return the relationship types that end at a label."""
-        return tuple(item for item in self.relationships if item.target == label)
+        return tuple(
+            relationship for relationship in self.relationships if relationship.target == label
+        )
 
 
 def string(name: str, description: str, *, indexed: bool = False) -> Property:

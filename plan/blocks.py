@@ -85,9 +85,11 @@ def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
             operands = _operand_blocks(members, block_by_value)
             block = next(
                 (
-                    item
-                    for item in chain(operands, reusable.without_overlap(members))
-                    if _may_take(item, members, size_bytes, program.overwrites, lives_out=lives_out)
+                    candidate
+                    for candidate in chain(operands, reusable.without_overlap(members))
+                    if _may_take(
+                        candidate, members, size_bytes, program.overwrites, lives_out=lives_out
+                    )
                 ),
                 None,
             )
@@ -202,4 +204,6 @@ def _interfere(one: Value, other: Value, overwrites: Mapping[int, tuple[Overwrit
         earlier, later = other, one
     else:
         return True
-    return not any(item.value_id == earlier.value_id for item in overwrites.get(later.value_id, ()))
+    return not any(
+        operand.value_id == earlier.value_id for operand in overwrites.get(later.value_id, ())
+    )

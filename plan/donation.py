@@ -106,7 +106,7 @@ def _is_read_before(
     others = dict(readers.by_value.get(donor.parameter, {}))
     if others.pop(written.instruction, None) is not None:
         may = program.overwrites.get(written.value_id, ())
-        if not any(item.value_id == donor.parameter for item in may):
+        if not any(overwrite.value_id == donor.parameter for overwrite in may):
             return False
     if knows_schedule and donor.needed_until <= written.first:
         return True
@@ -180,10 +180,10 @@ def _with_copies(program: Program, donors: Sequence[Donor]) -> Program:
 
     overwrites = {
         value_id: tuple(
-            item._replace(value_id=copy_of[item.value_id].value_id)
-            if item.value_id in copy_of
-            else item
-            for item in found
+            overwrite._replace(value_id=copy_of[overwrite.value_id].value_id)
+            if overwrite.value_id in copy_of
+            else overwrite
+            for overwrite in found
         )
         for value_id, found in program.overwrites.items()
     }
@@ -232,8 +232,8 @@ def _joined(program: Program, donors: Iterable[Donor]) -> Program:
         members = [value for value in changed.values() if value.buffer_set == name]
         changed.update(_cut(members))
     allocations = tuple(
-        item._replace(maybe_live_out=True) if item.number in freed else item
-        for item in program.allocations
+        allocation._replace(maybe_live_out=True) if allocation.number in freed else allocation
+        for allocation in program.allocations
     )
     return replace(program, values=tuple(changed.values()), allocations=allocations)
 

@@ -76,9 +76,9 @@ class MemoryPlan:
 def plan_anew(program: Program, replays: Sequence[Replay]) -> MemoryPlan:
     """Plan a program, changed or not; `replays` are those of the program as XLA compiled it."""
     preset = {
-        item.number
-        for item in program.allocations
-        if item.role == "temp" and item.color in PRESET_COLORS
+        allocation.number
+        for allocation in program.allocations
+        if allocation.role == "temp" and allocation.color in PRESET_COLORS
     }
     planned = [value for value in program.values if value.allocation not in preset]
     chosen = choose_blocks(program, planned)
@@ -93,7 +93,7 @@ def _heaps(
     for value in values:
         set_sizes[value.buffer_set] += 1
     overwrites = {
-        value_id: [item.value_id for item in found if item.is_operand]
+        value_id: [overwrite.value_id for overwrite in found if overwrite.is_operand]
         for value_id, found in program.overwrites.items()
     }
     by_color: defaultdict[int, list[Value]] = defaultdict(list)
@@ -103,7 +103,7 @@ def _heaps(
     for block in chosen.tables:
         tables[block.color].append(block)
     for color in sorted(by_color.keys() | tables.keys()):
-        known = next((item for item in replays if item.allocation.color == color), None)
+        known = next((replay for replay in replays if replay.allocation.color == color), None)
         alignment = known.alignment if known else program.alignments[0]
         strategy = known.strategy if known else STRATEGIES[0]
         groups = heap_groups(by_color[color], set_sizes, overwrites)

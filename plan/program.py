@@ -108,7 +108,7 @@ class Program:
 
     @cached_property
     def _allocation_by_number(self) -> dict[int, Allocation]:
-        return {item.number: item for item in self.allocations}
+        return {allocation.number: allocation for allocation in self.allocations}
 
 
 def members_of_sets(values: Iterable[Value]) -> dict[int, tuple[Value, ...]]:

@@ -105,9 +105,9 @@ def _shared_operands(values: Sequence[Value]) -> dict[int, list[int]]:
     shared: dict[int, list[int]] = {}
     for value in values:
         found = [
-            item.value_id
-            for item in ending.get((value.first, value.offset_bytes), ())
-            if item.buffer_set != value.buffer_set and item.first <= value.first
+            earlier.value_id
+            for earlier in ending.get((value.first, value.offset_bytes), ())
+            if earlier.buffer_set != value.buffer_set and earlier.first <= value.first
         ]
         if found:
             shared[value.value_id] = found

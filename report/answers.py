@@ -63,7 +63,9 @@ def answer(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Facts:
 def statement(query: Query, given: Mapping[str, Scalar]) -> str:
     """Return the query as one statement that runs where it is pasted."""
     values: dict[str, Scalar] = {
-        item.name: item.default for item in query.parameters if not item.required
+        parameter.name: parameter.default
+        for parameter in query.parameters
+        if not parameter.required
     }
     return written_out(query.text, values | dict(given))
 

@@ -92,9 +92,11 @@ def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[st
     for number in by_size:
         sides = (("a", pairs[number].a), ("b", pairs[number].b))
         tables = {
-            f"{number}/{side}": run(graph, "peak/timeline", compilation=item.key).result.mappings()
-            for side, item in sides
-            if item is not None
+            f"{number}/{side}": run(
+                graph, "peak/timeline", compilation=compilation.key
+            ).result.mappings()
+            for side, compilation in sides
+            if compilation is not None
         }
         left -= sum(len(rows) for rows in tables.values())
         if left < 0:
@@ -132,11 +134,11 @@ def _groups(comparison: Comparison, by: By, growths: Sequence[GroupGrowth]) -> d
         "depth": SCOPE_PARTS,
         "limit": MOST_ROWS,
     }
-    names = {item.name for item in query.parameters}
+    names = {parameter.name for parameter in query.parameters}
     parameters = {name: value for name, value in given.items() if name in names}
     return {
         "columns": [*by.columns, "bytesA", "bytesB"],
-        "rows": [[*item.group, item.bytes_a, item.bytes_b] for item in growths],
+        "rows": [[*growth.group, growth.bytes_a, growth.bytes_b] for growth in growths],
         "cypher": statement(query, parameters),
         "command": command(query, parameters),
     }
@@ -146,12 +148,12 @@ def _pair(pair: ComparedPair) -> dict[str, object]:
     return {"module": pair.module, "a": _side(pair.a), "b": _side(pair.b)}
 
 
-def _side(item: ComparedCompilation | None) -> dict[str, object] | None:
-    if item is None:
+def _side(compilation: ComparedCompilation | None) -> dict[str, object] | None:
+    if compilation is None:
         return None
     return {
-        "key": item.key,
-        "reservedBytes": item.totals.reserved_bytes,
-        "physicalPeakBytes": item.totals.physical_peak_bytes,
-        "logicalPeakBytes": item.totals.logical_peak_bytes,
+        "key": compilation.key,
+        "reservedBytes": compilation.totals.reserved_bytes,
+        "physicalPeakBytes": compilation.totals.physical_peak_bytes,
+        "logicalPeakBytes": compilation.totals.logical_peak_bytes,
     }

@@ -57,8 +57,8 @@ def plain_comparison(comparison: Comparison) -> str:
         _table(
             ("", before, after, "growth"),
             (
-                (name, _bytes(item.bytes_a), _bytes(item.bytes_b), _growth(item.growth_bytes))
-                for name, item in totals
+                (name, _bytes(growth.bytes_a), _bytes(growth.bytes_b), _growth(growth.growth_bytes))
+                for name, growth in totals
             ),
         ),
     ]
@@ -69,12 +69,12 @@ def plain_comparison(comparison: Comparison) -> str:
                 (str(by), before, after, "growth"),
                 (
                     (
-                        " ".join("–" if cell is None else str(cell) for cell in item.group),
-                        _bytes(item.bytes_a),
-                        _bytes(item.bytes_b),
-                        _growth(item.growth_bytes),
+                        " ".join("–" if cell is None else str(cell) for cell in growth.group),
+                        _bytes(growth.bytes_a),
+                        _bytes(growth.bytes_b),
+                        _growth(growth.growth_bytes),
                     )
-                    for item in groups[:_LARGEST]
+                    for growth in groups[:_LARGEST]
                 ),
             ),
         ]

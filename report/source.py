@@ -1,7 +1,7 @@
 """The page itself: its modules joined to one script, its style sheet, its frame.
 
 The modules are plain ES modules, which a service serves as they are. A file from disk may not
-import another, so for a report each module becomes a scope of one script, in order of need::
+import another, so for a report each module becomes a scope of one script, imports first::
 
     const $format = (() => { …; return {humanBytes}; })();
     const $plots_map = (() => { const {humanBytes} = $format; …; return {AddressMap}; })();
@@ -58,11 +58,11 @@ def page_source() -> PageSource:
 
 def _modules(folder: Traversable, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each module below a folder."""
-    for item in sorted(folder.iterdir(), key=lambda item: item.name):
-        if item.is_dir():
-            yield from _modules(item, f"{path}{item.name}/")
-        elif item.name.endswith(".js"):
-            yield path + item.name, item.read_text(encoding="utf-8")
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.is_dir():
+            yield from _modules(file, f"{path}{file.name}/")
+        elif file.name.endswith(".js"):
+            yield path + file.name, file.read_text(encoding="utf-8")
 
 
 def joined(modules: Mapping[str, str], main: str = _MAIN) -> str:
@@ -73,7 +73,7 @@ def joined(modules: Mapping[str, str], main: str = _MAIN) -> str:
     """
     scopes: list[str] = []
     exports: dict[str, list[str]] = {}
-    for name in _in_order_of_need(modules, main):
+    for name in _imports_first(modules, main):
         text = modules[name]
         exports[name] = [found["name"] for found in _EXPORT.finditer(text)]
         for found in _IMPORT.finditer(text):
@@ -92,7 +92,7 @@ def joined(modules: Mapping[str, str], main: str = _MAIN) -> str:
     return "'use strict';\n" + "\n".join(scopes)
 
 
-def _in_order_of_need(modules: Mapping[str, str], main: str) -> list[str]:
+def _imports_first(modules: Mapping[str, str], main: str) -> list[str]:
     order: list[str] = []
     under_way: list[str] = []
 
@@ -114,8 +114,8 @@ def _in_order_of_need(modules: Mapping[str, str], main: str) -> list[str]:
 
 def _imported(statement: re.Match[str]) -> Iterator[tuple[str, str]]:
     """Yield the names that a statement imports, each with its name here."""
-    for item in statement["names"].split(","):
-        wanted, _, here = item.strip().partition(" as ")
+    for imported in statement["names"].split(","):
+        wanted, _, here = imported.strip().partition(" as ")
         if wanted:  # a comma may stand after the last one
             yield wanted, here or wanted
 

@@ -33,4 +33,6 @@ def block_imports() -> None:
 
 def allow_imports() -> None:
     """Allow both again, for what needs them itself."""
-    sys.meta_path[:] = [item for item in sys.meta_path if not isinstance(item, _BlockedImports)]
+    sys.meta_path[:] = [
+        finder for finder in sys.meta_path if not isinstance(finder, _BlockedImports)
+    ]

@@ -189,9 +189,9 @@ def _needed(request: Request, name: str) -> str:
 
 def _typed(query: Query, name: str, text: str) -> "str | int | float | bool":
     """Return a parameter of a request as the type that its query declares."""
-    parameter = next((item for item in query.parameters if item.name == name), None)
+    parameter = next((parameter for parameter in query.parameters if parameter.name == name), None)
     if parameter is None:
-        known = ", ".join(item.name for item in query.parameters)
+        known = ", ".join(parameter.name for parameter in query.parameters)
         raise BadRequest(f"{query.id} has no parameter {name[:80]}; it has {known}")
     try:
         return _READ[parameter.type](text)

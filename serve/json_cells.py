@@ -26,9 +26,9 @@ def finite(cell: Cell) -> Cell:
     if isinstance(cell, float):
         return cell if math.isfinite(cell) else None
     if isinstance(cell, Mapping):
-        return {name: finite(item) for name, item in cell.items()}
+        return {name: finite(value) for name, value in cell.items()}
     if isinstance(cell, Sequence) and not isinstance(cell, str):
-        return [finite(item) for item in cell]
+        return [finite(element) for element in cell]
     return cell
 
 
@@ -42,17 +42,17 @@ def described(query: Query) -> dict[str, Cell]:
         "measure": query.measure,
         "parameters": [
             {
-                "name": item.name,
-                "type": item.type,
-                "required": item.required,
-                "default": item.default,
-                "description": item.description,
+                "name": parameter.name,
+                "type": parameter.type,
+                "required": parameter.required,
+                "default": parameter.default,
+                "description": parameter.description,
             }
-            for item in query.parameters
+            for parameter in query.parameters
         ],
         "columns": [
-            {"name": item.name, "type": item.type, "description": item.description}
-            for item in query.columns
+            {"name": column.name, "type": column.type, "description": column.description}
+            for column in query.columns
         ],
         "text": query.text,
     }

@@ -47,7 +47,7 @@ def describe_api(catalogue: Mapping[str, Query]) -> Json:
         rows = _ROWS  # the edges of a picture have columns of their own
         if query.kind != "graph":
             rows = {"type": "array", "items": _row(query.columns)}
-        parameters = [_parameter(item) for item in query.parameters]
+        parameters = [_parameter(parameter) for parameter in query.parameters]
         paths[f"/api/query/{query.id}"] = _get(query.answers, rows, parameters)
     return {
         "openapi": "3.1.0",
@@ -94,25 +94,25 @@ _KEY: Final[Json] = {
 }
 
 
-def _parameter(item: Parameter) -> Json:
-    schema: Json = {"type": _TYPES[item.type]}
-    if item.default is not None:
-        schema["default"] = item.default
-    if item.least is not None:
-        schema["minimum"] = item.least
-    if item.most is not None:
-        schema["maximum"] = item.most
+def _parameter(parameter: Parameter) -> Json:
+    schema: Json = {"type": _TYPES[parameter.type]}
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    if parameter.least is not None:
+        schema["minimum"] = parameter.least
+    if parameter.most is not None:
+        schema["maximum"] = parameter.most
     # the compilation that reserves most stands in for one that is not named
-    required = item.required and item.name != "compilation"
-    return {**_query(item.name, item.description, required=required), "schema": schema}
+    required = parameter.required and parameter.name != "compilation"
+    return {**_query(parameter.name, parameter.description, required=required), "schema": schema}
 
 
 def _row(columns: tuple[Column, ...]) -> Json:
     return {
         "type": "object",
         "properties": {
-            item.name: {"type": [_TYPES[item.type], "null"], "description": item.description}
-            for item in columns
+            column.name: {"type": [_TYPES[column.type], "null"], "description": column.description}
+            for column in columns
         },
     }
 

@@ -49,7 +49,7 @@ _TYPES: Final[Mapping[PropertyType, str]] = {
 
 
 def _typed(properties: Sequence[Property]) -> list[str]:
-    return [f"{item.name}{_TYPES[item.type]}" for item in properties]
+    return [f"{property_.name}{_TYPES[property_.type]}" for property_ in properties]
 
 
 def _node_header(node: NodeType) -> str:
@@ -59,10 +59,14 @@ def _node_header(node: NodeType) -> str:
 HEADERS: Final[Mapping[str, str]] = {
     **{node.label: _node_header(node) for node in SCHEMA.nodes},
     **{
-        item.name: ",".join(
-            [f":START_ID({item.source})", f":END_ID({item.target})", *_typed(item.properties)]
+        relationship.name: ",".join(
+            [
+                f":START_ID({relationship.source})",
+                f":END_ID({relationship.target})",
+                *_typed(relationship.properties),
+            ]
         )
-        for item in SCHEMA.relationships
+        for relationship in SCHEMA.relationships
     },
 }
 """The header of each table, nodes before relationships."""

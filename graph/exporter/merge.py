@@ -120,14 +120,14 @@ def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
                 new = rows.take(add_unseen(rows, seen[label]))
                 fresh[label].extend(new.column("key").chunks)
                 files.add(label, new)
-        for item in BETWEEN_SHARED:
-            keys = pa.chunked_array(fresh[item.source], pa.string()).combine_chunks()
-            for rows in part.read(item.name):
-                files.add(item.name, rows.filter(pc.is_in(rows.column("source"), keys)))
+        for relationship in BETWEEN_SHARED:
+            keys = pa.chunked_array(fresh[relationship.source], pa.string()).combine_chunks()
+            for rows in part.read(relationship.name):
+                files.add(relationship.name, rows.filter(pc.is_in(rows.column("source"), keys)))
 
 
 def _point_to_the_rest(parts: Sequence[_Part], manifest: Manifest) -> None:
-    own = {"Run", *UNCHANGING, *(item.name for item in BETWEEN_SHARED)}
+    own = {"Run", *UNCHANGING, *(relationship.name for relationship in BETWEEN_SHARED)}
     for part in parts:
         manifest.widen(part.manifest)
         for table in part.manifest.files:

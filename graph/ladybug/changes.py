@@ -12,7 +12,7 @@ from xlagraph.graph.ladybug.database import rows_of
 from xlagraph.graph.schema import PARTS, SCHEMA, UNCHANGING
 
 NODE_LABELS: Final = tuple(node.label for node in SCHEMA.nodes)
-RELATIONSHIP_TYPES: Final = tuple(item.name for item in SCHEMA.relationships)
+RELATIONSHIP_TYPES: Final = tuple(relationship.name for relationship in SCHEMA.relationships)
 
 
 def copy_rows(connection: ladybug.Connection, table: str, files: Iterable[Path]) -> None:
@@ -25,11 +25,14 @@ def create_rows(connection: ladybug.Connection, table: str, files: Iterable[Path
     if table in NODE_LABELS:
         copy_rows(connection, table, files)
         return
-    item = SCHEMA.relationship(table)
-    properties = ", ".join(f"`{one.name}`: `{one.name}`" for one in item.properties)
+    relationship = SCHEMA.relationship(table)
+    properties = ", ".join(
+        f"`{property_.name}`: `{property_.name}`" for property_ in relationship.properties
+    )
     connection.execute(
         f"LOAD FROM {_quoted(files)} "
-        f"MATCH (a:`{item.source}` {{key: `source`}}) MATCH (b:`{item.target}` {{key: `target`}}) "
+        f"MATCH (a:`{relationship.source}` {{key: `source`}}) "
+        f"MATCH (b:`{relationship.target}` {{key: `target`}}) "
         f"CREATE (a)-[:`{table}` {{{properties}}}]->(b)"
     )
 
@@ -89,5 +92,6 @@ def delete_orphans(connection: ladybug.Connection) -> None:
 
 def _is_unused(label: str) -> str:
     return " AND ".join(
-        f"NOT EXISTS {{ MATCH (n)<-[:`{item.name}`]-() }}" for item in SCHEMA.arriving_at(label)
+        f"NOT EXISTS {{ MATCH (n)<-[:`{relationship.name}`]-() }}"
+        for relationship in SCHEMA.arriving_at(label)
     )

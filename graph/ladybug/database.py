@@ -37,11 +37,14 @@ def create_tables(connection: ladybug.Connection) -> None:
         "CREATE (:Schema {key: 'xlagraph', version: $version})", {"version": VERSION}
     )
     for node in SCHEMA.nodes:
-        columns = ", ".join(f"`{item.name}` {_COLUMN_TYPES[item.type]}" for item in node.properties)
+        columns = ", ".join(
+            f"`{property_.name}` {_COLUMN_TYPES[property_.type]}" for property_ in node.properties
+        )
         connection.execute(f"CREATE NODE TABLE `{node.label}`({columns}, PRIMARY KEY(`key`))")
     for relationship in SCHEMA.relationships:
         columns = "".join(
-            f", `{item.name}` {_COLUMN_TYPES[item.type]}" for item in relationship.properties
+            f", `{property_.name}` {_COLUMN_TYPES[property_.type]}"
+            for property_ in relationship.properties
         )
         connection.execute(
             f"CREATE REL TABLE `{relationship.name}`"

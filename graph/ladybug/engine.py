@@ -216,13 +216,13 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever th
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list | tuple):
-        return [_cell(item) for item in value]
+        return [_cell(element) for element in value]
     if isinstance(value, dict):
         if "_NODES" in value and "_RELS" in value:
             return _path(value["_NODES"], value["_RELS"])
         if "_LABEL" in value:
             return _properties(value)
-        return {str(name): _cell(item) for name, item in value.items()}
+        return {str(name): _cell(part) for name, part in value.items()}
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, datetime | date):
@@ -246,19 +246,19 @@ def _path(
         walk,
         [
             elements.Relationship(
-                item["_LABEL"],
-                _properties(item),
-                source=by_id[tuple(item["_SRC"].values())],
-                target=by_id[tuple(item["_DST"].values())],
+                relationship["_LABEL"],
+                _properties(relationship),
+                source=by_id[tuple(relationship["_SRC"].values())],
+                target=by_id[tuple(relationship["_DST"].values())],
             )
-            for item in relationships
+            for relationship in relationships
         ],
     )
 
 
 def _properties(element: dict[str, Any]) -> dict[str, Cell]:
     return {
-        name: _cell(item)
-        for name, item in element.items()
-        if item is not None and name not in _ADDED_FIELDS
+        name: _cell(value)
+        for name, value in element.items()
+        if value is not None and name not in _ADDED_FIELDS
     }

@@ -63,7 +63,9 @@ _COPY_PAYS: Final = 4
 # Rows in memory, of `write`, that go into files together.
 _WAITING_ROWS: Final = 100_000
 
-_SHARED_TABLES: Final = frozenset((*UNCHANGING, *(item.name for item in BETWEEN_SHARED)))
+_SHARED_TABLES: Final = frozenset(
+    (*UNCHANGING, *(relationship.name for relationship in BETWEEN_SHARED))
+)
 
 
 @contextmanager
@@ -268,10 +270,10 @@ class LadybugLoad:
                 )
                 known = pa.array([str(row[0]) for row in stored], pa.string())
                 nodes[label] = rows.filter(pc.invert(pc.is_in(rows.column("key"), known)))
-        for item in BETWEEN_SHARED:
-            rows = self._gathered(item.name)
-            is_new = pc.is_in(rows.column("source"), nodes[item.source].column("key"))
-            relationships[item.name] = rows.filter(is_new)
+        for relationship in BETWEEN_SHARED:
+            rows = self._gathered(relationship.name)
+            is_new = pc.is_in(rows.column("source"), nodes[relationship.source].column("key"))
+            relationships[relationship.name] = rows.filter(is_new)
         return RowFiles.write(self._folder, [CompilationRows(nodes, relationships)])
 
     def _gathered(self, name: str) -> pa.Table:

@@ -63,16 +63,18 @@ def _walk(
     """Find the keys of all nodes by label, and all relationships by type."""
     keys: dict[str, set[str]] = {label: set() for label in _LABELS}
     keys["Compilation"].update(compilations)
-    relationships: dict[str, list[Row]] = {item.name: [] for item in SCHEMA.relationships}
+    relationships: dict[str, list[Row]] = {
+        relationship.name: [] for relationship in SCHEMA.relationships
+    }
     for label in _LABELS:
         walked: set[str] = set()
         while fresh := keys[label] - walked:
-            for item in SCHEMA.relationships:
-                if _nearer_label(item) == label:
-                    found = _found(query, _walk_text(item), fresh)
-                    relationships[item.name] += found
-                    keys[item.source].update(str(row[0]) for row in found)
-                    keys[item.target].update(str(row[1]) for row in found)
+            for relationship in SCHEMA.relationships:
+                if _nearer_label(relationship) == label:
+                    found = _found(query, _walk_text(relationship), fresh)
+                    relationships[relationship.name] += found
+                    keys[relationship.source].update(str(row[0]) for row in found)
+                    keys[relationship.target].update(str(row[1]) for row in found)
             walked |= fresh
     return keys, relationships
 
@@ -91,12 +93,14 @@ def _walk_text(relationship: RelationshipType) -> str:
         f"(a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "
         f"WITH a, r, b WHERE {further}.key IS NOT NULL "
         f"RETURN a.key AS source, b.key AS target"
-        + "".join(f", r.{item.name} AS {item.name}" for item in relationship.properties)
+        + "".join(
+            f", r.{property_.name} AS {property_.name}" for property_ in relationship.properties
+        )
     )
 
 
 def _look_up_text(node: NodeType) -> str:
-    columns = ", ".join(f"n.{item.name} AS {item.name}" for item in node.properties)
+    columns = ", ".join(f"n.{property_.name} AS {property_.name}" for property_ in node.properties)
     return f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) RETURN {columns}"
 
 

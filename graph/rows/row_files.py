@@ -32,7 +32,7 @@ _GROUP_BYTES: Final = 8 << 20
 _PLAIN: Final = frozenset({"key", "source", "target", "text", "label"})
 
 _SHARED_TABLES: Final = frozenset(
-    [node.label for node in SHARED] + [item.name for item in BETWEEN_SHARED]
+    [node.label for node in SHARED] + [relationship.name for relationship in BETWEEN_SHARED]
 )
 
 

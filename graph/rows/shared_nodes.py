@@ -11,7 +11,7 @@ from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
 
 __all__ = ["SharedRows", "add_unseen"]
 
-_SOURCES: Final = {item.name: item.source for item in BETWEEN_SHARED}
+_SOURCES: Final = {relationship.name: relationship.source for relationship in BETWEEN_SHARED}
 
 
 class SharedRows:

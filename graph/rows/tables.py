@@ -24,7 +24,7 @@ ARROW_TYPES: Final[Mapping[PropertyType, pa.DataType]] = {
 
 
 def _fields(properties: tuple[Property, ...]) -> "list[pa.Field[pa.DataType]]":
-    return [pa.field(item.name, ARROW_TYPES[item.type]) for item in properties]
+    return [pa.field(property_.name, ARROW_TYPES[property_.type]) for property_ in properties]
 
 
 NODE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
@@ -41,7 +41,7 @@ RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
     for relationship in SCHEMA.relationships
 }
 _SHARED_LABELS: Final = tuple(node.label for node in SHARED)
-_BETWEEN_SHARED: Final = tuple(item.name for item in BETWEEN_SHARED)
+_BETWEEN_SHARED: Final = tuple(relationship.name for relationship in BETWEEN_SHARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +121,10 @@ class CompilationRows:
 
     def ends(self, name: str) -> tuple["pa.ChunkedArray[Any]", "pa.ChunkedArray[Any]"]:
         """Return sources and targets of a type as rows of the nodes that they are."""
-        item, table = SCHEMA.relationship(name), self.relationships[name]
+        relationship, table = SCHEMA.relationship(name), self.relationships[name]
         source, target = (
             pc.index_in(table.column(end), value_set=self.nodes[label].column("key"))
-            for end, label in (("source", item.source), ("target", item.target))
+            for end, label in (("source", relationship.source), ("target", relationship.target))
         )
         # the stubs say that columns in chunks become columns in one
         return cast("tuple[pa.ChunkedArray[Any], pa.ChunkedArray[Any]]", (source, target))
@@ -145,12 +145,14 @@ class CompilationRows:
         reached |= {label: set() for label in _SHARED_LABELS}
         relationships: dict[str, pa.Table] = {}
         # what leaves a part before what leaves the shared node that it leads to
-        for item in sorted(SCHEMA.relationships, key=lambda item: item.name in _BETWEEN_SHARED):
-            table = self.relationships[item.name]
-            near, far = ("source", item.source), ("target", item.target)
-            if item.source in _SHARED_LABELS and item.target not in _SHARED_LABELS:
+        for relationship in sorted(
+            SCHEMA.relationships, key=lambda relationship: relationship.name in _BETWEEN_SHARED
+        ):
+            table = self.relationships[relationship.name]
+            near, far = ("source", relationship.source), ("target", relationship.target)
+            if relationship.source in _SHARED_LABELS and relationship.target not in _SHARED_LABELS:
                 near, far = far, near
-            relationships[item.name] = _reach(table, near, far, reached)
+            relationships[relationship.name] = _reach(table, near, far, reached)
         for label in _SHARED_LABELS:
             keys = pa.array(sorted(reached[label]), pa.string())
             nodes[label] = self.nodes[label].filter(pc.is_in(self.nodes[label].column("key"), keys))
@@ -207,17 +209,17 @@ def rebased(rows: CompilationRows, old: str, new: str) -> CompilationRows:
         moved = names.intersection(table.column_names) if label in moved_labels else ()
         nodes[label] = _renamed(table, moved, old, new)
     relationships = {
-        item.name: _renamed(
-            rows.relationships[item.name],
+        relationship.name: _renamed(
+            rows.relationships[relationship.name],
             [
                 end
-                for end, label in (("source", item.source), ("target", item.target))
+                for end, label in (("source", relationship.source), ("target", relationship.target))
                 if label in moved_labels
             ],
             old,
             new,
         )
-        for item in SCHEMA.relationships
+        for relationship in SCHEMA.relationships
     }
     return CompilationRows(nodes, relationships)
 

@@ -1,4 +1,4 @@
-"""Modules become scopes of one script, in order of need; what cannot be joined is named."""
+"""Modules become scopes of one script, imports first; what cannot be joined is named."""
 
 import pytest
 
