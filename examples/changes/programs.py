@@ -117,22 +117,55 @@ def stacked(count: int, width: int, batch: int) -> tuple[Any, Shape, Shape]:
     return (Shape((count, width, width), F32), Shape((count, width), F32)), data, data
 
 
-def replicated_and_sharded() -> Change:
-    """Activations that every device holds whole, and the same ones sharded over the batch."""
+def scores(table: Array, x: Array) -> Array:
+    """Return what a table of words makes of tokens."""
+    return jax.nn.softmax(x @ table.T)
+
+
+def shardings() -> tuple[NamedSharding, NamedSharding]:
+    """Return how an array is laid out whole on every device, and split over them."""
     mesh = Mesh(jax.devices(), ("data",))
-    whole = NamedSharding(mesh, PartitionSpec())
-    split = NamedSharding(mesh, PartitionSpec("data"))
+    return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, PartitionSpec("data"))
 
-    def arguments(data: NamedSharding) -> tuple[Any, ...]:
-        weights = [
-            tuple(Shape(each.shape, F32, sharding=whole) for each in pair)
-            for pair in layers(4, 128)
-        ]
-        batch = Shape((1024, 128), F32, sharding=data)
-        return weights, batch, batch
 
+def laid_out(tree: Arrays, sharding: NamedSharding) -> Arrays:
+    """Return the shapes with a sharding."""
+    return jax.tree.map(lambda each: Shape(each.shape, each.dtype, sharding=sharding), tree)
+
+
+def replicated_and_sharded() -> Change:
+    """Return activations that every device holds whole, and the same ones sharded."""
+    whole, split = shardings()
+    weights = laid_out(layers(4, 128), whole)
+    batch = Shape((1024, 128), F32)
     step = partial(sgd, loss)
-    return Change(Program(step, arguments(whole)), Program(step, arguments(split)))
+    before, after = (
+        Program(step, (weights, *laid_out((batch, batch), data))) for data in (whole, split)
+    )
+    return Change(before, after)
+
+
+def weights_and_sharded_weights() -> Change:
+    """Return weights and state of Adam that every device holds whole, and the same sharded."""
+    whole, split = shardings()
+    weights, x, y = perceptron(4, 256, 512)
+    batch = laid_out((x, y), split)
+
+    before, after = (
+        Program(adam, (*laid_out((weights, (weights, weights)), held), *batch))
+        for held in (whole, split)
+    )
+    return Change(before, after)
+
+
+def table_and_sharded_table() -> Change:
+    """Return a table that every device holds whole beside sharded tokens, and a sharded one."""
+    whole, split = shardings()
+    tokens = Shape((256, 128), F32, sharding=split)
+    before, after = (
+        Program(scores, (Shape((4096, 128), F32, sharding=held), tokens)) for held in (whole, split)
+    )
+    return Change(before, after)
 
 
 def changes() -> dict[str, Change]:
@@ -157,6 +190,9 @@ def changes() -> dict[str, Change]:
         wrapped = partial(loss_function, wrap=checkpointed(policy))
         return program._replace(function=partial(sgd, wrapped))
 
+    merged = partial(jax.checkpoint, prevent_cse=False)
+    checkpointed_plain = with_policy(loss, plain, policies.nothing_saveable)
+
     return {
         "donate_all": Change(Program(adam, state), Program(adam, state, donate=(0, 1))),
         "donate_weights": Change(Program(adam, state), Program(adam, state, donate=(0,))),
@@ -173,14 +209,22 @@ def changes() -> dict[str, Change]:
         "donate_loop": Change(
             Program(generate, (cache, token)), Program(generate, (cache, token), donate=(0,))
         ),
-        "checkpoint_all": Change(plain, with_policy(loss, plain, policies.nothing_saveable)),
+        "checkpoint_all": Change(plain, checkpointed_plain),
         "checkpoint_dots": Change(plain, with_policy(loss, plain, policies.dots_saveable)),
         "checkpoint_scan": Change(loop, with_policy(scanned_loss, loop, policies.nothing_saveable)),
         "checkpoint_scan_dots": Change(
             loop, with_policy(scanned_loss, loop, policies.dots_saveable)
         ),
+        "checkpoint_merged": Change(
+            plain._replace(function=partial(sgd, partial(loss, wrap=merged))), checkpointed_plain
+        ),
+        "checkpoint_whole": Change(
+            plain._replace(function=partial(sgd, jax.checkpoint(loss))), checkpointed_plain
+        ),
         "bf16": Change(plain, Program(step, perceptron(6, 128, 512, BF16))),
         "half_batch": Change(plain, Program(step, perceptron(6, 128, 256))),
         "scan_over_layers": Change(Program(step, perceptron(12, 128, 512)), loop),
         "sharding": replicated_and_sharded(),
+        "shard_table": table_and_sharded_table(),
+        "shard_weights": weights_and_sharded_weights(),
     }

@@ -35,6 +35,10 @@ FINDINGS = {
     "checkpoint_dots": "lifetime/kept-for-backward",
     "checkpoint_scan": "lifetime/kept-for-backward",
     "checkpoint_scan_dots": "lifetime/kept-for-backward",
+    "checkpoint_merged": "lifetime/not-recomputed",
+    "checkpoint_whole": "lifetime/recomputed",
+    "shard_table": "waste/gathered",
+    "shard_weights": "waste/gathered",
     "bf16": "waste/wide-types",
 }
 SHRUNK = {"half_batch": 2, "sharding": 8}
@@ -106,6 +110,14 @@ def test_a_finding_comes_true_or_says_that_it_cannot_tell(graph, findings, name)
         assert came < 0.1 * reserved(graph, "before", name), "a change that helps is not advised"
     elif promise.doubt is None:
         assert promise.least / 2 <= came <= promise.most * 2
+
+
+def test_a_loop_over_layers_is_another_program_of_which_nothing_is_promised(graph):
+    # here it takes twice as much: what a loop keeps for the backward pass, it keeps in stacks
+    before, after = (reserved(graph, side, "scan_over_layers") for side in ("before", "after"))
+    assert after > before
+    for finding in advise(graph, KEY.format("before", "scan_over_layers")).findings:
+        assert finding.savings.doubt or "scan" not in finding.advice.remedies["jax"]
 
 
 def test_findings_that_cannot_tell_come_last(findings):
