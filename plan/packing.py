@@ -10,11 +10,12 @@ the chunks below it end, rounded up to the alignment.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from xlagraph.plan.combining import rounded_up
 from xlagraph.plan.heap import Group, live_bytes, merged
 
 __all__ = ["STRATEGIES", "Order", "Packing", "Strategy", "pack"]
@@ -78,18 +79,24 @@ def pack(groups: Sequence[Group], alignment: int, strategy: Strategy) -> Packing
     best: Packing | None = None
     least = max((total for _, total in live_bytes(groups)), default=0)
     for order in strategy.orders:
-        found = _pack(groups, alignment, order, has_bounded_top=strategy.has_bounded_top)
-        if best is None or found.size_bytes < best.size_bytes:
-            best = found
-        if best.size_bytes <= least:
+        most = best.size_bytes if best is not None else None
+        found = _pack(groups, alignment, order, has_bounded_top=strategy.has_bounded_top, most=most)
+        best = found or best
+        if best is not None and best.size_bytes <= least:
             break  # no other order is smaller
     return best or Packing(0, ())
 
 
 def _pack(
-    groups: Sequence[Group], alignment: int, order: Order, *, has_bounded_top: bool
-) -> Packing:
-    chunks = _Chunks(sum(len(merged(group.ticks)) for group in groups))
+    groups: Sequence[Group],
+    alignment: int,
+    order: Order,
+    *,
+    has_bounded_top: bool,
+    most: int | None,
+) -> Packing | None:
+    """Place the groups in an order; None where they take `most` bytes or more."""
+    chunks = _Chunks(sum(len(merged(group.ticks)) for group in groups), alignment)
     offsets = [0] * len(groups)
     heap_bytes = 0
     key = _KEYS[order]
@@ -97,10 +104,12 @@ def _pack(
         group = groups[row]
         ticks = merged(group.ticks)
         limit = heap_bytes if has_bounded_top else None
-        offset = chunks.best_offset(ticks, group.size_bytes, alignment, limit)
+        offset = chunks.best_offset(ticks, group.size_bytes, limit)
         chunks.add(ticks, offset, group.size_bytes)
         offsets[row] = offset
         heap_bytes = max(heap_bytes, offset + group.size_bytes)
+        if most is not None and heap_bytes >= most:
+            return None
     return Packing(heap_bytes, tuple(offsets))
 
 
@@ -110,43 +119,42 @@ _Mask = npt.NDArray[np.bool_]
 class _Chunks:
     """The chunks placed so far, by offset: one row for each interval of ticks."""
 
-    def __init__(self, capacity: int) -> None:
-        # first tick, last tick, offset, end
+    def __init__(self, capacity: int, alignment: int) -> None:
+        # first tick, last tick, offset, end rounded up: a gap begins there
         self._rows: npt.NDArray[np.int64] = np.empty((4, capacity), np.int64)
+        self._alignment = alignment
         self._count = 0
 
     def add(self, ticks: Iterable[tuple[int, int]], offset: int, size_bytes: int) -> None:
         """Place a chunk for each interval."""
         rows = self._rows
+        end = rounded_up(offset + size_bytes, self._alignment)
         for first, last in ticks:
             count = self._count
-            row = int(np.searchsorted(rows[2, :count], offset, side="right"))
+            row = int(rows[2, :count].searchsorted(offset, side="right"))
             rows[:, row + 1 : count + 1] = rows[:, row:count]
-            rows[:, row] = (first, last, offset, offset + size_bytes)
+            rows[:, row] = (first, last, offset, end)
             self._count += 1
 
     def best_offset(
-        self,
-        ticks: Sequence[tuple[int, int]],
-        size_bytes: int,
-        alignment: int,
-        heap_bytes: int | None,
+        self, ticks: Sequence[tuple[int, int]], size_bytes: int, heap_bytes: int | None
     ) -> int:
         """Return where a chunk fits best; `heap_bytes` bounds the gap at the top if given."""
         firsts, lasts, offsets, ends = self._rows[:, : self._count]
         live: _Mask = np.zeros(self._count, np.bool_)
         for first, last in ticks:
             live |= (firsts <= last) & (lasts >= first)
-        if not live.any():
+        rows = live.nonzero()[0]
+        if not len(rows):
             return 0
-        below = np.maximum.accumulate(ends[live])
-        below = -(-below // alignment) * alignment
-        starts: npt.NDArray[Any] = np.concatenate(([0], below))
-        tops = offsets[live]
+        # a gap lies between what ends below it and the chunk above it; the first begins at 0
+        below = np.maximum.accumulate(ends[rows])
+        gaps = offsets[rows]
+        gaps[1:] -= below[:-1]
         if heap_bytes is not None:
-            tops = np.append(tops, heap_bytes)
-        gaps = tops - starts[: len(tops)]
-        fitting = np.flatnonzero(gaps >= size_bytes)
+            gaps = np.append(gaps, heap_bytes - below[-1])
+        fitting = (gaps >= size_bytes).nonzero()[0]
         if not len(fitting):
-            return int(starts[-1])
-        return int(starts[fitting[np.argmin(gaps[fitting])]])
+            return int(below[-1])
+        best = fitting[gaps[fitting].argmin()]
+        return int(below[best - 1]) if best else 0

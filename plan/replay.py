@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import gcd
 
 from xlagraph.plan.combining import HEAP, rounded_up
 from xlagraph.plan.heap import Group, heap_groups
-from xlagraph.plan.packing import STRATEGIES, Strategy, pack
+from xlagraph.plan.packing import STRATEGIES, Packing, Strategy, pack
 from xlagraph.plan.program import Allocation, Program, Value
 
 __all__ = ["Replay", "replay"]
@@ -56,9 +57,15 @@ def _replay(program: Program, allocation: Allocation, values: Sequence[Value]) -
     sizes = {name: len(members) for name, members in program.sets.items()}
     groups = heap_groups(heap_values, sizes, _shared_operands(heap_values))
     offset_by_value = {value.value_id: value.offset_bytes - base for value in heap_values}
+    size_unit = gcd(*(group.size_bytes for group in groups))
+    packings: dict[tuple[int, Strategy], Packing] = {}
     best: Replay | None = None
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
-        packing = pack(groups, alignment, strategy)
+        # nothing is rounded up where every size is a multiple of the alignment
+        rounding = 1 if size_unit % alignment == 0 else alignment
+        if (rounding, strategy) not in packings:
+            packings[rounding, strategy] = pack(groups, rounding, strategy)
+        packing = packings[rounding, strategy]
         offsets_equal = _are_equal(groups, packing.offsets, offset_by_value)
         found = Replay(
             allocation,
