@@ -42,6 +42,11 @@ from xlagraph.graph.stored_runs import StoredRun, read_stored_runs
 
 _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
 
+_MANY_ROWS: Final = 5000
+"""Rows from which reading them by columns is worth the import of pyarrow."""
+_PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL"})
+"""Types of the engine whose values are the same in Python, read by rows or by columns."""
+
 
 class LadybugGraph:
     """A graph file. It is opened by the first query, read-only."""
@@ -95,8 +100,7 @@ class LadybugGraph:
             raise query_error(error, timeout_seconds) from error
         with found:
             columns = tuple(found.get_column_names())
-            rows = tuple(tuple(map(_cell, row)) for row in bounded_rows(found, most_rows))
-            return Result(columns, rows)
+            return Result(columns, tuple(bounded_rows(_rows(found), most_rows)))
 
     @contextmanager
     def load(self) -> Iterator[Load]:
@@ -210,6 +214,15 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
 
 def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0]
+
+
+def _rows(found: ladybug.QueryResult) -> Iterator[tuple[Cell, ...]]:
+    if found.get_num_tuples() < _MANY_ROWS or not _PLAIN_TYPES.issuperset(
+        found.get_column_data_types()
+    ):
+        return (tuple(map(_cell, row)) for row in found)
+    columns = found.get_as_arrow(_MANY_ROWS).columns
+    return zip(*(column.to_pylist() for column in columns), strict=True)
 
 
 def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever they are

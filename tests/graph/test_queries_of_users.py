@@ -149,6 +149,19 @@ def test_sums_are_integers(loaded):
     assert type(result.rows[0][0]) is int
 
 
+def test_a_few_rows_and_many_read_the_same(loaded):
+    text = (
+        "UNWIND $numbers AS number RETURN number, number / 2.0 AS half, 'é' AS text, "
+        "number > 2 AS isLarge, CASE WHEN number > 1 THEN number END AS second ORDER BY number"
+    )
+    few, many = (
+        loaded.query(text, {"numbers": list(range(1, last + 1))}).rows for last in (3, 7000)
+    )
+    assert few == ((1, 0.5, "é", False, None), (2, 1.0, "é", False, 2), (3, 1.5, "é", True, 3))
+    assert many[:3] == few
+    assert len(many) == 7000
+
+
 def test_rows_become_frames(loaded):
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
