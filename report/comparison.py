@@ -20,7 +20,7 @@ MOST_ROWS: Final = 30_000
 """Values, and allocations, of each side that a page carries, the largest."""
 
 _PEAK_SHARES: Final = load_statement(__file__, "peak-shares")
-_ALLOCATIONS: Final = load_statement(__file__, "allocations")
+_ALLOCATIONS: Final = load_statement(__file__, "allocations-of-sides")
 _PEAK_COLUMNS: Final = {
     "side": Kind.TEXT,
     "compilation": Kind.TEXT,

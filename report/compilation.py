@@ -1,22 +1,31 @@
 """What the page shows of one compilation: every value, its slot, its story, its call stack."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, cast
 
-from xlagraph.graph import Cell, Graph
+from xlagraph.graph import Cell, Graph, NameUnknown, Result
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.story.ending import ending
 from xlagraph.report.packing import Column, Kind, Part, Table
 
-if TYPE_CHECKING:
-    from xlagraph.graph import CompilationRows
-
-Row = dict[str, Cell]
-T = TypeVar("T")
+Row = Mapping[str, Cell]
 
 _BYTES, _NUMBER, _FLAG, _TEXT = Kind.BYTES, Kind.NUMBER, Kind.FLAG, Kind.TEXT
 
-# the columns of a table of the page, each a property of the graph
-_VALUE_PROPERTIES: Final = {
+_COMPILATION: Final = load_statement(__file__, "compilation")
+_VALUES: Final = load_statement(__file__, "values")
+_INSTRUCTIONS: Final = load_statement(__file__, "instructions")
+_ALLOCATIONS: Final = load_statement(__file__, "allocations")
+_SPACES: Final = load_statement(__file__, "memory-spaces")
+_USES: Final = load_statement(__file__, "uses")
+_POSITIONS: Final = load_statement(__file__, "positions")
+_IN_PLACE_UPDATES: Final = load_statement(__file__, "in-place-updates")
+_REUSES: Final = load_statement(__file__, "reuses")
+_FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
+_FRAMES: Final = load_statement(__file__, "frames")
+
+# the columns of a table of the page that a statement returns as they are
+_VALUE_COLUMNS: Final = {
     "label": _TEXT,
     "valueId": _BYTES,
     "name": _TEXT,
@@ -26,6 +35,7 @@ _VALUE_PROPERTIES: Final = {
     "isPhi": _FLAG,
     "sizeBytes": _BYTES,
     "denseBytes": _BYTES,
+    "offsetBytes": _BYTES,
     "liveFrom": _NUMBER,
     "liveUntil": _NUMBER,
     "lastUse": _NUMBER,
@@ -43,7 +53,7 @@ _VALUE_PROPERTIES: Final = {
     "userLine": _NUMBER,
     "userFunction": _TEXT,
 }
-_INSTRUCTION_PROPERTIES: Final = {
+_INSTRUCTION_COLUMNS: Final = {
     "name": _TEXT,
     "opcode": _TEXT,
     "opName": _TEXT,
@@ -52,7 +62,7 @@ _INSTRUCTION_PROPERTIES: Final = {
     "computation": _TEXT,
     "step": _NUMBER,
 }
-_ALLOCATION_PROPERTIES: Final = {
+_ALLOCATION_COLUMNS: Final = {
     "number": _NUMBER,
     "sizeBytes": _BYTES,
     "role": _TEXT,
@@ -65,8 +75,8 @@ _ALLOCATION_PROPERTIES: Final = {
     "physicalPeakBytes": _BYTES,
     "largestHoleBytes": _BYTES,
 }
-_FRAME_PROPERTIES: Final = {"function": _TEXT, "file": _TEXT, "line": _NUMBER}
-_SPACE_PROPERTIES: Final = {
+_FRAME_COLUMNS: Final = {"function": _TEXT, "file": _TEXT, "line": _NUMBER}
+_SPACE_COLUMNS: Final = {
     "color": _NUMBER,
     "allocationBytes": _BYTES,
     "reservedBytes": _BYTES,
@@ -77,96 +87,144 @@ _SPACE_PROPERTIES: Final = {
 }
 
 
+class _Rows:
+    """What a statement returns, by column."""
+
+    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+        cells = list(zip(*rows, strict=True)) or [()] * len(columns)
+        self._cells: Mapping[str, Sequence[Cell]] = dict(zip(columns, cells, strict=True))
+
+    def __getitem__(self, column: str) -> Sequence[Cell]:
+        return self._cells[column]
+
+    def columns(self, kinds: Mapping[str, Kind]) -> Table:
+        """Return columns of the page that are those of the statement."""
+        return {name: Column(kind, self[name]) for name, kind in kinds.items()}
+
+    def row_by(self, column: str) -> dict[Cell, int]:
+        """Return the row that each cell of a column without equal cells stands in."""
+        return {cell: row for row, cell in enumerate(self[column])}
+
+
 def compilation_part(
     graph: Graph, compilation: str, *, more_facts: Mapping[str, object] | None = None
 ) -> Part:
     """Read all that a page shows of a complete compilation, by its key.
 
-    Rows of one table name those of another by their place in it. Raises NameUnknown.
+    Where a row names one of another table it holds the number of that row. Raises NameUnknown.
     """
-    rows = graph.read(compilation)
+
+    def read(statement: str) -> Result:
+        return graph.query(statement, {"compilation": compilation})
+
+    about = read(_COMPILATION).mappings()
+    if not about:
+        raise NameUnknown(f"no compilation {compilation} in the graph")
+    tables = _tables(read)
+    frame_by_value = {row["valueId"]: row["frame"] for row in read(_FRAMES_OF_VALUES)}
+    frames = _read_frames(graph, frame_by_value.values())
+    frame_rows = frames.row_by("key")
+    innermost = [frame_by_value.get(value_id) for value_id in tables["values"]["valueId"].cells]
+    endings = list(_endings(tables, about[0]["scheduleLength"]))
     return Part(
-        facts={
-            "kind": "compilation",
-            **_rows(rows, "Compilation")[0],
-            "run": rows.run,
-            **(more_facts or {}),
-        },
+        facts={"kind": "compilation", **about[0], **(more_facts or {})},
         tables={
-            "values": _values(rows),
-            "instructions": _properties(rows, "Instruction", _INSTRUCTION_PROPERTIES),
-            "allocations": _properties(rows, "Allocation", _ALLOCATION_PROPERTIES),
-            "spaces": _properties(rows, "MemorySpace", _SPACE_PROPERTIES),
-            "frames": _frames(rows),
-            "uses": _joins(rows, "USED_BY", "value", "instruction")
-            | _edge_properties(rows, "USED_BY", {"operand": _NUMBER, "operandIndex": _TEXT}),
-            "positions": _joins(rows, "APPEARS_AT", "value", "instruction")
-            | _edge_properties(rows, "APPEARS_AT", {"shapeIndex": _TEXT}),
-            "successions": _successions(rows),
+            **tables,
+            "values": {
+                **tables["values"],
+                "frame": _rows_of(innermost, frame_rows),
+                "why": Column(_TEXT, endings),
+            },
+            "frames": {
+                **frames.columns(_FRAME_COLUMNS),
+                "caller": _rows_of(frames["caller"], frame_rows),
+            },
         },
     )
 
 
-def _values(rows: "CompilationRows") -> Table:
-    count = rows.nodes["Value"].num_rows
-    holders, held = _ends(rows, "HOLDS")
-    offsets = _cells(rows.relationships["HOLDS"], "offsetBytes")
+def _tables(read: Callable[[str], Result]) -> dict[str, Table]:
+    """Return the tables that need nothing but statements about the compilation."""
+
+    def rows(statement: str) -> _Rows:
+        found = read(statement)
+        return _Rows(found.columns, found.rows)
+
+    unsorted = read(_INSTRUCTIONS)  # a union has no order
+    instructions = _Rows(unsorted.columns, sorted(unsorted.rows, key=lambda row: str(row[0])))
+    values, allocations = rows(_VALUES), rows(_ALLOCATIONS)
+    uses, positions = rows(_USES), rows(_POSITIONS)
+    value_rows, instruction_rows = values.row_by("valueId"), instructions.row_by("name")
     return {
-        **_properties(rows, "Value", _VALUE_PROPERTIES),
-        "allocation": Column(_NUMBER, _placed(count, held, holders)),
-        "offsetBytes": Column(_BYTES, _placed(count, held, offsets)),
-        "instruction": Column(_NUMBER, _sources(rows, "DEFINES", count)),
-        "frame": Column(_NUMBER, _targets(rows, "ATTRIBUTED_FRAME", count)),
-        "why": Column(_TEXT, list(_endings(rows))),
+        "values": {
+            **values.columns(_VALUE_COLUMNS),
+            "allocation": _rows_of(values["allocation"], allocations.row_by("number")),
+            "instruction": _rows_of(values["name"], instruction_rows),
+        },
+        "instructions": instructions.columns(_INSTRUCTION_COLUMNS),
+        "allocations": allocations.columns(_ALLOCATION_COLUMNS),
+        "spaces": rows(_SPACES).columns(_SPACE_COLUMNS),
+        "uses": {
+            "value": _rows_of(uses["valueId"], value_rows),
+            "instruction": _rows_of(uses["instruction"], instruction_rows),
+            **uses.columns({"operand": _NUMBER, "operandIndex": _TEXT}),
+        },
+        "positions": {
+            "value": _rows_of(positions["valueId"], value_rows),
+            "instruction": _rows_of(positions["instruction"], instruction_rows),
+            **positions.columns({"shapeIndex": _TEXT}),
+        },
+        "successions": _successions(value_rows, rows(_IN_PLACE_UPDATES), rows(_REUSES)),
     }
 
 
-def _frames(rows: "CompilationRows") -> Table:
-    count = rows.nodes["Frame"].num_rows
-    return {
-        **_properties(rows, "Frame", _FRAME_PROPERTIES),
-        "caller": Column(_NUMBER, _targets(rows, "CALLED_FROM", count)),
-    }
+def _rows_of(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> Column:
+    """Return the row of each key."""
+    return Column(_NUMBER, [row_by_key.get(key) for key in keys])
 
 
-def _successions(rows: "CompilationRows") -> Table:
+def _successions(value_rows: Mapping[Cell, int], updates: _Rows, reuses: _Rows) -> Table:
     """Return both kinds in one table; ``steps`` is the step of an update, else the gap."""
-    in_place, reuses = rows.relationships["UPDATES_IN_PLACE"], rows.relationships["REUSES"]
-    both = ((in_place, "step"), (reuses, "gapSteps"))
-    ends = [_ends(rows, name) for name in ("UPDATES_IN_PLACE", "REUSES")]
+    is_update = [True] * len(updates["steps"]) + [False] * len(reuses["steps"])
     return {
-        "later": Column(_NUMBER, [later for sources, _ in ends for later in sources]),
-        "earlier": Column(_NUMBER, [earlier for _, targets in ends for earlier in targets]),
-        "sharedBytes": Column(
-            _BYTES, [c for table, _ in both for c in _cells(table, "sharedBytes")]
-        ),
-        "steps": Column(_NUMBER, [c for table, name in both for c in _cells(table, name)]),
-        "inPlace": Column(_FLAG, [True] * in_place.num_rows + [False] * reuses.num_rows),
+        "later": _rows_of((*updates["laterId"], *reuses["laterId"]), value_rows),
+        "earlier": _rows_of((*updates["earlierId"], *reuses["earlierId"]), value_rows),
+        "sharedBytes": Column(_BYTES, (*updates["sharedBytes"], *reuses["sharedBytes"])),
+        "steps": Column(_NUMBER, (*updates["steps"], *reuses["steps"])),
+        "inPlace": Column(_FLAG, is_update),
     }
 
 
-def _endings(rows: "CompilationRows") -> Iterator[str]:
+def _read_frames(graph: Graph, innermost: Iterable[Cell]) -> _Rows:
+    """Read frames and their callers, a level at a time, in the order of their keys."""
+    found: dict[str, Sequence[Cell]] = {}
+    columns = ("key", "caller", *_FRAME_COLUMNS)
+    wanted = {str(key) for key in innermost}
+    while wanted:
+        level = graph.query(_FRAMES, {"frames": sorted(wanted)})
+        found |= {str(key): (key, *rest) for key, *rest in level.rows}
+        wanted = {str(caller) for _, caller, *_ in level.rows if caller is not None} - found.keys()
+    return _Rows(columns, [found[key] for key in sorted(found)])
+
+
+def _endings(tables: Mapping[str, Table], schedule_length: Cell) -> Iterator[str]:
     """Yield for each value the sentence that says why it ends where it does."""
-    values = _rows(rows, "Value")
-    instructions = _rows(rows, "Instruction")
-    allocations = _rows(rows, "Allocation")
-    schedule_length = _rows(rows, "Compilation")[0]["scheduleLength"]
-    holders = _sources(rows, "HOLDS", len(values))
-    ends = _targets(rows, "LIVE_UNTIL", len(values))
+    values = _mappings(tables["values"])
+    instructions = [row | {"instruction": row["name"]} for row in _mappings(tables["instructions"])]
+    allocations = _mappings(tables["allocations"])
+    at_step: dict[Cell, Row] = {row["step"]: row for row in instructions if row["step"] is not None}
     readers: list[list[Row]] = [[] for _ in values]
-    for read, reader in zip(*_ends(rows, "USED_BY"), strict=True):
-        row = instructions[reader]
-        readers[read].append(row | {"instruction": row["name"]})
+    for use in _mappings(tables["uses"]):
+        readers[cast("int", use["value"])].append(instructions[cast("int", use["instruction"])])
     successors: list[list[Row]] = [[] for _ in values]
-    steps = _cells(rows.relationships["UPDATES_IN_PLACE"], "step")
-    for later, earlier, step in zip(*_ends(rows, "UPDATES_IN_PLACE"), steps, strict=True):
-        successors[earlier].append(
-            {"value": values[later]["label"], "inPlace": True, "steps": step}
-        )
-    for place, value in enumerate(values):
-        holder, end = holders[place], ends[place]
-        allocation = allocations[holder] if holder is not None else {}
-        last = instructions[end] if end is not None else {}
+    for row in _mappings(tables["successions"]):
+        if row["inPlace"]:
+            later = values[cast("int", row["later"])]
+            successors[cast("int", row["earlier"])].append(row | {"value": later["label"]})
+    for value, read_by, overwritten_by in zip(values, readers, successors, strict=True):
+        holder = value["allocation"]
+        allocation = {} if holder is None else allocations[cast("int", holder)]
+        last = at_step.get(value["liveUntil"]) or {}
         facts = {
             "liveFrom": value["liveFrom"],
             "liveUntil": value["liveUntil"],
@@ -178,56 +236,9 @@ def _endings(rows: "CompilationRows") -> Iterator[str]:
             "parameterNumber": allocation.get("parameterNumber"),
             "maybeLiveOut": allocation.get("maybeLiveOut"),
         }
-        by_step = sorted(readers[place], key=lambda row: (row["step"] is None, row["step"] or 0))
-        yield ending(facts, by_step, successors[place]).why
+        yield ending(facts, read_by, overwritten_by).why
 
 
-def _rows(rows: "CompilationRows", label: str) -> list[Row]:
-    found: list[Row] = rows.nodes[label].to_pylist()
-    return found
-
-
-def _cells(table: object, name: str) -> Sequence[Cell]:
-    cells: Sequence[Cell] = table.column(name).to_pylist()  # type: ignore[attr-defined]
-    return cells
-
-
-def _properties(rows: "CompilationRows", label: str, kinds: Mapping[str, Kind]) -> Table:
-    table = rows.nodes[label]
-    return {name: Column(kind, _cells(table, name)) for name, kind in kinds.items()}
-
-
-def _edge_properties(
-    rows: "CompilationRows", name: str, kinds: Mapping[str, Kind]
-) -> dict[str, Column]:
-    table = rows.relationships[name]
-    return {column: Column(kind, _cells(table, column)) for column, kind in kinds.items()}
-
-
-def _joins(rows: "CompilationRows", name: str, source: str, target: str) -> dict[str, Column]:
-    sources, targets = _ends(rows, name)
-    return {source: Column(_NUMBER, sources), target: Column(_NUMBER, targets)}
-
-
-def _ends(rows: "CompilationRows", name: str) -> tuple[list[int], list[int]]:
-    # every relationship has both
-    return cast("tuple[list[int], list[int]]", tuple(end.to_pylist() for end in rows.ends(name)))
-
-
-def _targets(rows: "CompilationRows", name: str, count: int) -> list[int | None]:
-    """Return for each source the one target that it has at most."""
-    sources, targets = _ends(rows, name)
-    return _placed(count, sources, targets)
-
-
-def _sources(rows: "CompilationRows", name: str, count: int) -> list[int | None]:
-    """Return for each target the one source that it has at most."""
-    sources, targets = _ends(rows, name)
-    return _placed(count, targets, sources)
-
-
-def _placed(count: int, places: Sequence[int], cells: Sequence[T]) -> list[T | None]:
-    placed: list[T | None] = [None] * count
-    for place, cell in zip(places, cells, strict=True):
-        placed[place] = cell
-    return placed
+def _mappings(table: Table) -> list[dict[str, Cell]]:
+    cells = zip(*(column.cells for column in table.values()), strict=True)
+    return [dict(zip(table, row, strict=True)) for row in cells]

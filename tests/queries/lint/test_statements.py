@@ -17,7 +17,7 @@ MODULES = [
     *(TREE / "graph").glob("*.py"),
     *(path for part in PARTS for path in (TREE / part).rglob("*.py")),
 ]
-LISTS = ("compilations", "opNames", "runs")
+LISTS = ("compilations", "frames", "opNames", "runs")
 NUMBERS = ("depth", "limit", "memorySpace")
 
 
