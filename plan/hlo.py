@@ -1,18 +1,82 @@
-"""What the rules need of a module text: computations of instructions, as plain records.
+r"""HLO as the rules need it: computations of instructions, read from text when asked for.
 
-A tuple index is written as XLA prints it, ``{1,0}``; ``{}`` is the whole.
+    %fused_computation (…) -> … {
+      %p = f32[8]{0} parameter(0)
+      ROOT %add.3 = f32[8]{0} add(%p, %t#1), metadata={…}
+    }
+
+Also without ``%``, and with the shapes of operands. ``%t#1`` is element 1 of ``%t``: texts
+write it for a get-tuple-element since jaxlib 0.11. A tuple index is written as XLA prints it,
+``{1,0}``; ``{}`` is the whole. Lines that do not fit are passed over.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-__all__ = ["WHOLE", "Aliasing", "Computation", "Instruction", "Module", "Operand", "nested_index"]
+__all__ = [
+    "WHOLE",
+    "Aliasing",
+    "Computation",
+    "Instruction",
+    "Module",
+    "Operand",
+    "nested_index",
+    "parse_instruction",
+]
 
 WHOLE: Final = "{}"
+
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_BRACES: Final = rf"\{{(?:[^{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+\}}"
+_NESTING: Final = 6
+
+
+def _in_parentheses(nesting: int) -> str:
+    """Return what matches all up to the parenthesis that closes, others nested in between."""
+    further = rf"|\({_in_parentheses(nesting - 1)}\)" if nesting else ""
+    return rf'(?:[^()"]++|{_STRING}{further})*+'
+
+
+_INNER: Final = _in_parentheses(_NESTING)
+_OPCODE: Final = r"[a-z][\w-]*"
+# f32[8]{0} add(%a, %b), metadata={…}   shape, opcode, operands, attributes
+_ANY: Final = (
+    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?\({_INNER}\))(?:{_BRACES})?)"
+    rf" ({_OPCODE})\(({_INNER})\)(.*)"
+)
+_NAME: Final = r"\n  (?:ROOT )?%?([^\s=]+) = "
+_LINE: Final = re.compile(_NAME + _ANY)
+_TEXT: Final = re.compile(_ANY)
+# The same where no operand has parentheses: almost every line, in a third of the time.
+_PLAIN_SHAPE: Final = r"(?:\([^\n]*?\)|\S+)"
+_PLAIN_LINE: Final = re.compile(rf"{_NAME}({_PLAIN_SHAPE}) ({_OPCODE})\(([^()\n]*)\)(.*)")
+_OPCODE_OF_LINE: Final = re.compile(rf"\n  (?:ROOT )?[^\s=]+ = {_PLAIN_SHAPE} ({_OPCODE})\(")
+
+_OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
+_WHOLE_OPERAND: Final = re.compile(r"%([^\s,()]+)")
+# Without `%`: brackets and their content, and comments, are not names.
+_BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)|/\*[^*]*\*/")
+_BARE: Final = re.compile(r"([^\s,()#\[\]{}]+?)((?:#\d+)*)\s*(?:,|$)")
+_AFTER_OPERAND: Final = frozenset(",)#")
+_WITHOUT_OPERANDS: Final = frozenset(("parameter", "constant", "iota"))
+"""Their parentheses hold numbers and literals."""
+
+_NAMES: Final = re.compile(r"%?([^\s,{}]+)")
+_LISTED: Final = r"=\{([^}]*)\}"
+# , calls=%fused_computation.1   , branch_computations={%a, %b}
+_CALLED: Final = re.compile(
+    r", (?:calls|to_apply|body|condition|branch_computations|true_computation"
+    r"|false_computation|called_computations)=(\{[^{}]*\}|[^\s,{}]+)"
+)
+_COMPUTATION: Final = re.compile(r"[^\s,{}%]+")
+_ELEMENT: Final = re.compile(r", index=(\d{1,18})(?!\d)")
+_METADATA: Final = ", metadata={"
+_DECLARED_ALIASING: Final = "output_to_operand_aliasing={"
+# {0}: (1, {}), {1}: (2, {0})   or   {0}: (0, {}, may-alias)
+_ALIASING: Final = re.compile(r",? *\{([\d, ]*)\}: \((\d+), \{([\d, ]*)\}[^)]*\)")
 
 
 class Operand(NamedTuple):
@@ -32,24 +96,50 @@ class Aliasing(NamedTuple):
     operand_index: str
 
 
-_NAMES: Final = re.compile(r"%?([^\s,{}]+)")
-_LISTED: Final = r"=\{([^}]*)\}"
-# {0}: (1, {}), {1}: (2, {0})   or   {0}: (0, {}, may-alias)
-_ALIASING: Final = re.compile(r",? *\{([\d, ]*)\}: \((\d+), \{([\d, ]*)\}[^)]*\)")
+class Instruction:
+    """One instruction; what its text refers to is read when it is asked for."""
 
+    __slots__ = ("_operand_text", "_operands", "attributes", "name", "opcode", "shape")
 
-class Instruction(NamedTuple):
-    """One instruction of a computation."""
+    def __init__(
+        self, name: str, shape: str, opcode: str, operand_text: str, attributes: str
+    ) -> None:
+        self.name = name
+        self.shape = shape
+        """With layout, as printed."""
+        self.opcode = opcode
+        self.attributes = attributes
+        """The text after the operands."""
+        self._operand_text = operand_text
+        self._operands: tuple[Operand, ...] | None = None
 
-    name: str
-    opcode: str
-    shape: str
-    """With layout, as printed."""
-    operands: tuple[Operand, ...]
-    attributes: str = ""
-    """The text after the operands."""
-    number: int | None = None
-    """Of a parameter."""
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What it reads, in order."""
+        if self._operands is None:
+            self._operands = (
+                () if self.opcode in _WITHOUT_OPERANDS else _operands(self._operand_text)
+            )
+        return self._operands
+
+    @property
+    def number(self) -> int | None:
+        """Number of a parameter."""
+        if self.opcode != "parameter" or not self._operand_text.isdecimal():
+            return None
+        return int(self._operand_text)
+
+    @property
+    def element(self) -> int | None:
+        """Which element a get-tuple-element reads."""
+        found = _ELEMENT.search(self._attributes_before_metadata)
+        return int(found[1]) if found else None
+
+    @property
+    def computations(self) -> tuple[str, ...]:
+        """All that it runs or applies, in the order of the text."""
+        found = _CALLED.findall(self._attributes_before_metadata)
+        return tuple(name for names in found for name in _COMPUTATION.findall(names))
 
     def called(self, attribute: str) -> str | None:
         """Return the computation that an attribute names: body, condition, calls, to_apply."""
@@ -70,6 +160,12 @@ class Instruction(NamedTuple):
         """Instructions that must run before, in the order of the text."""
         return self._listed("control-predecessors")
 
+    @property
+    def aliasing(self) -> tuple[Aliasing, ...]:
+        """Outputs that it declares to write over operands."""
+        at = self.attributes.find(_DECLARED_ALIASING)
+        return _declared_aliasing(self.attributes, at + len(_DECLARED_ALIASING)) if at >= 0 else ()
+
     def _listed(self, attribute: str) -> tuple[str, ...]:
         if attribute not in self.attributes:
             return ()
@@ -77,44 +173,113 @@ class Instruction(NamedTuple):
         return tuple(_NAMES.findall(found[1])) if found else ()
 
     @property
-    def aliasing(self) -> tuple[Aliasing, ...]:
-        """Outputs that it declares to write over operands."""
-        _, _, declared = self.attributes.partition("output_to_operand_aliasing={")
-        return _declared_aliasing(declared) if declared else ()
+    def _attributes_before_metadata(self) -> str:
+        return self.attributes.partition(_METADATA)[0]  # what stands in strings is not meant
 
 
-def _declared_aliasing(text: str) -> tuple[Aliasing, ...]:
-    """Read the entries ``{0}: (1, {}), …`` that a text begins with."""
-    found = []
-    at = 0
-    while entry := _ALIASING.match(text, at):
-        output, operand, index = entry.groups()
-        found.append(Aliasing(_index(output), int(operand), _index(index)))
-        at = entry.end()
-    return tuple(found)
+def parse_instruction(name: str, text: str) -> Instruction | None:
+    """Parse the text after ``%name = ``; None if it does not fit."""
+    found = _TEXT.match(text)
+    return Instruction(name, *found.groups()) if found else None
 
 
-@dataclass(frozen=True)
 class Computation:
-    """Instructions in the order of the text, by name."""
+    """Instructions in the order of the text.
 
-    name: str
-    instructions: Mapping[str, Instruction]
-    root: Instruction
+    Most computations are bodies of fusions of which few lines matter: a single instruction is
+    found in the text and parsed by itself.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        """Its lines, a line break before each."""
+        self._mark = "%" if text.startswith(("\n  %", "\n  ROOT %")) else ""
+        self._found: dict[int, Instruction] = {}
+        """By index in the text."""
 
     @cached_property
-    def users(self) -> Mapping[str, tuple[tuple[Instruction, int], ...]]:
-        """Of each instruction who reads it, and as which operand; once for each operand."""
-        users: defaultdict[str, list[tuple[Instruction, int]]] = defaultdict(list)
-        for instruction in self.instructions.values():
-            for number, operand in enumerate(instruction.operands):
-                users[operand.name].append((instruction, number))
-        return {name: tuple(found) for name, found in users.items()}
+    def instructions(self) -> dict[str, Instruction]:
+        """All by name."""
+        found = _PLAIN_LINE.findall(self.text)
+        if len(found) < self.text.count("\n"):
+            found = _LINE.findall(self.text)
+        return {fields[0]: Instruction(*fields) for fields in found}
+
+    def find(self, name: str) -> Instruction | None:
+        """Return one instruction; None if it is not there."""
+        for start in ("\n  ", "\n  ROOT "):
+            at = self.text.find(f"{start}{self._mark}{name} = ")
+            if at >= 0:
+                return self._parsed(at)
+        return None
+
+    def __getitem__(self, name: str) -> Instruction:
+        found = self.find(name)
+        if found is None:
+            raise LookupError(f"{self.name} has no {name}")
+        return found
+
+    @cached_property
+    def root(self) -> Instruction:
+        """What it returns: the instruction marked so, else the last.
+
+        Raises LookupError if there is none.
+        """
+        at = self.text.rfind("\n  ROOT ")
+        return self._parsed(at if at >= 0 else self.text.rfind("\n"))
+
+    def parameter(self, number: int) -> Instruction | None:
+        """Return the parameter of a number; None if there is none."""
+        at = self.text.find(f" parameter({number})")
+        return self._parsed(self.text.rfind("\n", 0, at)) if at >= 0 else None
+
+    def readers(self, name: str) -> Iterator[Instruction]:
+        """Yield the instructions that read one, in the order of the text."""
+        mention = self._mark + name
+        at = self.text.find(mention)
+        while at >= 0:
+            end = at + len(mention)
+            if self.text[end : end + 1] in _AFTER_OPERAND:
+                start = self.text.rfind("\n", 0, at)
+                reader = self._parsed(start)
+                if any(operand.name == name for operand in reader.operands):
+                    yield reader
+                at = self.text.find("\n", at)
+                if at < 0:
+                    return
+            at = self.text.find(mention, at + 1)
+
+    @cached_property
+    def opcodes(self) -> frozenset[str]:
+        """Opcodes in it, the empty one for a line that is odd."""
+        found = _OPCODE_OF_LINE.findall(self.text)
+        return frozenset(found if len(found) == self.text.count("\n") else (*found, ""))
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """Computations that its instructions run or apply, nested ones not among them."""
+        found = _CALLED.findall(self.text)
+        return frozenset([name for names in found for name in _COMPUTATION.findall(names)])
 
     @cached_property
     def parameters(self) -> Mapping[int, Instruction]:
         """By number."""
-        return {item.number: item for item in self.instructions.values() if item.number is not None}
+        return {
+            number: item
+            for item in self.instructions.values()
+            if (number := item.number) is not None
+        }
+
+    def _parsed(self, at: int) -> Instruction:
+        """Parse the line that begins at an index; raise LookupError if it does not fit."""
+        found = self._found.get(at)
+        if found is None:
+            line = _PLAIN_LINE.match(self.text, at) or _LINE.match(self.text, at)
+            if line is None:
+                raise LookupError(f"a line of {self.name} does not fit")
+            found = self._found[at] = Instruction(*line.groups())
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +288,6 @@ class Module:
 
     computations: Mapping[str, Computation]
     entry: Computation
-    opcodes: Callable[[str], Set[str]]
-    """Those in a computation, by its name: often enough to know, and sooner read than it."""
     aliasing: tuple[Aliasing, ...] = ()
     """Results of the entry computation that are written over its parameters."""
 
@@ -136,6 +299,34 @@ def nested_index(outer: str, inner: str) -> str:
     if inner == WHOLE:
         return outer
     return f"{outer[:-1]},{inner[1:]}"
+
+
+def _operands(text: str) -> tuple[Operand, ...]:
+    if "%" in text:
+        if "#" not in text:
+            return tuple(map(Operand, _WHOLE_OPERAND.findall(text)))
+        found = _OPERAND.findall(text)
+    else:
+        before = None
+        while text != before:
+            before, text = text, _BRACKETS.sub("", text)
+        found = _BARE.findall(text)
+    return tuple([Operand(name, _element(numbers)) for name, numbers in found])
+
+
+def _element(numbers: str) -> str:
+    """Return ``#0#2`` as an index."""
+    return "{" + numbers[1:].replace("#", ",") + "}"
+
+
+def _declared_aliasing(text: str, at: int) -> tuple[Aliasing, ...]:
+    """Read the entries ``{0}: (1, {}), …`` that begin at an index."""
+    found = []
+    while entry := _ALIASING.match(text, at):
+        output, operand, index = entry.groups()
+        found.append(Aliasing(_index(output), int(operand), _index(index)))
+        at = entry.end()
+    return tuple(found)
 
 
 def _index(numbers: str) -> str:

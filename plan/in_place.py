@@ -5,7 +5,7 @@ slice and scatters write into their first operands, a fusion does where such an 
 output and its operand leads back to a parameter, and any instruction as it declares.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from xlagraph.plan.hlo import (
@@ -17,47 +17,49 @@ from xlagraph.plan.hlo import (
     nested_index,
 )
 
-__all__ = ["in_place_pairs"]
+__all__ = ["IN_PLACE_OPCODES", "in_place_pairs"]
 
 _FIRST_OPERAND: Final = ("dynamic-update-slice", "set-dimension-size")
-_EACH_OPERAND: Final = ("all-reduce-start",)
 _UPDATING: Final = frozenset((*_FIRST_OPERAND, "scatter", "fusion"))
-"""Of those that a fusion can hold."""
+"""Those that a fusion can hold."""
+IN_PLACE_OPCODES: Final = _UPDATING | {"all-reduce-start", "ragged-all-to-all"}
+"""Besides those that declare it."""
 
 
-def in_place_pairs(instruction: Instruction, module: Module) -> Iterator[Aliasing]:
-    """Yield each output with the operand that it must share its bytes with."""
+def in_place_pairs(instruction: Instruction, module: Module) -> tuple[Aliasing, ...]:
+    """Return each output with the operand that it must share its bytes with."""
+    return (*_by_opcode(instruction, module), *instruction.aliasing)
+
+
+def _by_opcode(instruction: Instruction, module: Module) -> Iterable[Aliasing]:
     opcode = instruction.opcode
+    if opcode == "fusion":
+        return _of_fusion(instruction, module)
     if opcode in _FIRST_OPERAND:
-        yield Aliasing(WHOLE, 0, WHOLE)
-    elif opcode == "scatter":
-        yield from _each_output(instruction, (len(instruction.operands) - 1) // 2)
-    elif opcode in _EACH_OPERAND and "nvshmem" not in instruction.attributes.lower():
-        yield from _each_output(instruction, len(instruction.operands))
-    elif opcode == "ragged-all-to-all":
-        yield Aliasing(WHOLE, 1, WHOLE)
-    elif opcode == "fusion":
-        yield from _of_fusion(instruction, module)
-    yield from instruction.aliasing
+        return (Aliasing(WHOLE, 0, WHOLE),)
+    if opcode == "scatter":
+        return _each_output(instruction, (len(instruction.operands) - 1) // 2)
+    if opcode == "all-reduce-start" and "nvshmem" not in instruction.attributes.lower():
+        return _each_output(instruction, len(instruction.operands))
+    if opcode == "ragged-all-to-all":
+        return (Aliasing(WHOLE, 1, WHOLE),)
+    return ()
 
 
-def _each_output(instruction: Instruction, count: int) -> Iterator[Aliasing]:
+def _each_output(instruction: Instruction, count: int) -> Iterable[Aliasing]:
     if count == 1 and not instruction.shape.startswith("("):
-        yield Aliasing(WHOLE, 0, WHOLE)
-    else:
-        for number in range(count):
-            yield Aliasing(f"{{{number}}}", number, WHOLE)
+        return (Aliasing(WHOLE, 0, WHOLE),)
+    return [Aliasing(f"{{{number}}}", number, WHOLE) for number in range(count)]
 
 
-def _of_fusion(fusion: Instruction, module: Module) -> Iterator[Aliasing]:
-    name = fusion.called("calls")
-    if name is None or _UPDATING.isdisjoint(module.opcodes(name)):
-        return
-    body = module.computations[name]
+def _of_fusion(fusion: Instruction, module: Module) -> Iterable[Aliasing]:
+    body = module.computations.get(fusion.called("calls") or "")
+    if body is None or _UPDATING.isdisjoint(body.opcodes):
+        return ()
     root = body.root
     if root.opcode == "tuple":
         outputs = [
-            (f"{{{number}}}", body.instructions.get(operand.name), operand.element)
+            (f"{{{number}}}", body.find(operand.name), operand.element)
             for number, operand in enumerate(root.operands)
         ]
     elif root.shape.startswith("("):
@@ -66,9 +68,11 @@ def _of_fusion(fusion: Instruction, module: Module) -> Iterator[Aliasing]:
         ]
     else:
         outputs = [(WHOLE, root, WHOLE)]
-    for output, source, index in outputs:
-        if source is not None and (found := _parameter_behind(source, index, body, module)):
-            yield Aliasing(output, *found)
+    return [
+        Aliasing(output, *found)
+        for output, source, index in outputs
+        if source is not None and (found := _parameter_behind(source, index, body, module))
+    ]
 
 
 def _parameter_behind(
@@ -80,7 +84,7 @@ def _parameter_behind(
         if pair.output_index == index:
             operand = source.operands[pair.operand]
             found, at = _without_indirection(
-                body.instructions[operand.name],
+                body[operand.name],
                 nested_index(operand.element, pair.operand_index),
                 body,
             )
@@ -89,7 +93,7 @@ def _parameter_behind(
                     if inner.output_index == at:
                         operand = found.operands[inner.operand]
                         found, at = _without_indirection(
-                            body.instructions[operand.name],
+                            body[operand.name],
                             nested_index(operand.element, inner.operand_index),
                             body,
                         )
@@ -114,5 +118,5 @@ def _without_indirection(
         elif instruction.opcode != "bitcast" or index != WHOLE:
             break
         index = nested_index(operand.element, index)
-        instruction = body.instructions[operand.name]
+        instruction = body[operand.name]
     return instruction, index

@@ -16,9 +16,9 @@ import re
 from typing import Final, NamedTuple
 
 from xlagraph.plan.hlo import WHOLE, Computation, Instruction, Module
-from xlagraph.plan.in_place import in_place_pairs
+from xlagraph.plan.in_place import IN_PLACE_OPCODES, in_place_pairs
 
-__all__ = ["Input", "Output", "may_overwrite"]
+__all__ = ["Input", "Output", "ever_overwrites", "may_overwrite"]
 
 _ELEMENTWISE: Final = frozenset((
     "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan2", "atan", "atanh",
@@ -40,6 +40,8 @@ _IN_PLACE: Final = {
 }
 """Which operand they may write over."""
 _COLLECTIVES: Final = ("all-reduce", "collective-broadcast")
+_OVERWRITING: Final = _ELEMENTWISE | {*_IN_PLACE, "fusion", "sort", *IN_PLACE_OPCODES}
+_OVERWRITING_ON_GPU: Final = _OVERWRITING | {*_COLLECTIVES, "custom-call"}
 _ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<=]*)\]")
 _WIDTH: Final = re.compile(r"\D+(\d+)")
 _TARGET: Final = re.compile(r'custom_call_target="([^"]*)"')
@@ -60,6 +62,12 @@ class Input(NamedTuple):
     operand: int
     shape: str
     """With layout, as printed where it is read."""
+
+
+def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
+    """Whether an instruction may overwrite operands at all: often enough to know."""
+    opcodes = _OVERWRITING_ON_GPU if is_gpu else _OVERWRITING
+    return instruction.opcode in opcodes or bool(instruction.aliasing)
 
 
 def may_overwrite(
@@ -110,7 +118,7 @@ def _may_by_order(
     if opcode in _IN_PLACE:
         return operand == _IN_PLACE[opcode] and _is_read_once(instruction, name)
     if opcode == "sort":
-        is_sole_reader = len({user.name for user, _ in computation.users[name]}) == 1
+        is_sole_reader = len(list(computation.readers(name))) == 1
         index = WHOLE if len(instruction.operands) == 1 else f"{{{operand}}}"
         return is_sole_reader and index == output_index and _is_read_once(instruction, name)
     return opcode in _ELEMENTWISE
@@ -148,24 +156,33 @@ def _width(dtype: str) -> int:
 
 def _fusion_may(fusion: Instruction, operand: int, module: Module) -> bool:
     """`AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
-    called = fusion.called("calls") or ""
-    if (opcodes := module.opcodes(called)) and opcodes <= _NO_OTHER_ORDER:
-        return True
-    body = module.computations.get(called)
-    name = fusion.operands[operand].name
-    number = next(row for row, item in enumerate(fusion.operands) if item.name == name)
-    if body is None or number not in body.parameters:
+    body = module.computations.get(fusion.called("calls") or "")
+    if body is None:
         return False
-    stack = [body.parameters[number].name]
-    seen = set(stack)
-    while stack:
-        for user, position in body.users.get(stack.pop(), ()):
-            if user.opcode != "tuple" and not _is_elementwise(user, position):
+    if body.opcodes and body.opcodes <= _NO_OTHER_ORDER:
+        return True
+    number = _positions(fusion, fusion.operands[operand].name)[0]
+    parameter = body.parameter(number)
+    if parameter is None:
+        return False
+    waiting = [parameter.name]
+    reached = set(waiting)
+    while waiting:
+        name = waiting.pop()
+        for user in body.readers(name):
+            if user.opcode != "tuple" and not all(
+                _is_elementwise(user, position) for position in _positions(user, name)
+            ):
                 return False
-            if user.name not in seen:
-                seen.add(user.name)
-                stack.append(user.name)
+            if user.name not in reached:
+                reached.add(user.name)
+                waiting.append(user.name)
     return True
+
+
+def _positions(user: Instruction, name: str) -> list[int]:
+    """Return as which of its operands an instruction reads another."""
+    return [row for row, operand in enumerate(user.operands) if operand.name == name]
 
 
 def _is_elementwise(instruction: Instruction, operand: int) -> bool:
@@ -176,36 +193,38 @@ def _is_elementwise(instruction: Instruction, operand: int) -> bool:
 
 def _gpu_fusion_may(fusion: Instruction, output_index: str, operand: int, module: Module) -> bool:
     body = module.computations.get(fusion.called("calls") or "")
-    name = fusion.operands[operand].name
-    number = next(row for row, item in enumerate(fusion.operands) if item.name == name)
-    if body is None or number not in body.parameters:
+    number = _positions(fusion, fusion.operands[operand].name)[0]
+    parameter = body.parameter(number) if body is not None else None
+    if body is None or parameter is None:
         return False
     root = body.root
     is_multiple = root.opcode == "tuple"
-    outputs = [body.instructions[item.name] for item in root.operands] if is_multiple else [root]
+    outputs = [body[item.name] for item in root.operands] if is_multiple else [root]
     output = outputs[int(output_index[1:-1].partition(",")[0])] if is_multiple else root
     written = output
     if written.opcode == "bitcast":
-        written = body.instructions[written.operands[0].name]
+        written = body[written.operands[0].name]
     reductions = _reductions(outputs, body)
-    parameter = body.parameters[number].name
-    stack = [parameter]
-    seen = {parameter}
-    while stack:
-        name = stack.pop()
+    waiting = [parameter.name]
+    reached = set(waiting)
+    while waiting:
+        name = waiting.pop()
         if name in reductions:
             continue
-        for user, position in body.users.get(name, ()):
-            if user.name not in seen:
-                seen.add(user.name)
-                stack.append(user.name)
-            if not _may_lie_on_path(user, position, name, written, reductions):
+        for user in body.readers(name):
+            if user.name not in reached:
+                reached.add(user.name)
+                waiting.append(user.name)
+            if not all(
+                _may_lie_on_path(user, position, name, written, reductions)
+                for position in _positions(user, name)
+            ):
                 return False
     if is_multiple and written.opcode not in _ELEMENTWISE:
         others = [item.name for item in outputs if item.name != output.name]
-        if any(other in seen for other in others):
+        if any(other in reached for other in others):
             return False
-    return output.name in seen
+    return output.name in reached
 
 
 def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]:
@@ -214,7 +233,7 @@ def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]
     for output in outputs:
         source = output
         while source.opcode == "bitcast":
-            source = body.instructions[source.operands[0].name]
+            source = body[source.operands[0].name]
         if source.opcode == "reduce":
             found.add(source.name)
     return frozenset(found)

@@ -71,6 +71,7 @@ def post_order(computations: list[Computation]) -> dict[str, int]:
 
 
 def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
+    instructions = computation.instructions
     stack = [name]
     opened = set()
     while stack:
@@ -82,9 +83,7 @@ def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
             order[name] = len(order)
         else:
             opened.add(name)
-            instruction = computation.instructions[name]
+            instruction = instructions[name]
             before = [operand.name for operand in reversed(instruction.operands)]
             before += instruction.control_predecessors
-            stack += [
-                item for item in before if item not in order and item in computation.instructions
-            ]
+            stack += [item for item in before if item not in order and item in instructions]

@@ -13,8 +13,9 @@ asynchronous start with the root of its computation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
-from xlagraph.plan.hlo import WHOLE, Computation, Instruction, Module, nested_index
+from xlagraph.plan.hlo import WHOLE, Aliasing, Computation, Instruction, Module, nested_index
 from xlagraph.plan.in_place import in_place_pairs
 
 __all__ = ["Positions", "buffer_sets", "joined"]
@@ -33,13 +34,8 @@ def buffer_sets(
 
     `computations` are those that the schedule runs; fused ones are read where they are called.
     """
-    pairs = (
-        pair
-        for computation in computations
-        for instruction in computation.instructions.values()
-        for pair in _pairs(instruction, positions, module)
-    )
-    return joined(value_ids, (*pairs, *_donated(positions, module)))
+    pairs = (pair for item in computations for pair in _pairs(item, positions, module))
+    return joined(value_ids, chain(pairs, _donated(positions, module)))
 
 
 def joined(value_ids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
@@ -59,32 +55,44 @@ def joined(value_ids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> dict[i
 
 
 def _pairs(
-    instruction: Instruction, positions: Positions, module: Module
+    computation: Computation, positions: Positions, module: Module
 ) -> Iterator[tuple[int, int]]:
-    own = positions.get(instruction.name, {})
-    if instruction.opcode == "while":
-        operand = instruction.operands[0]
-        yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
-        for name, is_body in (("body", True), ("condition", False)):
-            called = module.computations[instruction.called(name) or ""]
-            for parameter in called.parameters.values():
-                yield from _at_each_index(own, positions.get(parameter.name, {}))
-            if is_body:
-                yield from _at_each_index(own, positions.get(called.root.name, {}))
-    elif instruction.opcode == "conditional":
-        for name in instruction.branches:
-            branch = module.computations[name]
-            yield from _at_each_index(own, positions.get(branch.root.name, {}))
-    else:
-        for pair in in_place_pairs(instruction, module):
-            if pair.operand >= len(instruction.operands):
-                continue
-            operand = instruction.operands[pair.operand]
-            index = nested_index(operand.element, pair.operand_index)
-            written = own.get(pair.output_index)
-            over = positions.get(operand.name, {}).get(index)
-            if written is not None and over is not None:
-                yield written, over
+    for instruction in computation.instructions.values():
+        if instruction.opcode == "while":
+            yield from _around_loop(instruction, positions, module)
+        elif instruction.opcode == "conditional":
+            own = positions.get(instruction.name, {})
+            for name in instruction.branches:
+                root = module.computations[name].root
+                yield from _at_each_index(own, positions.get(root.name, {}))
+        else:
+            for pair in in_place_pairs(instruction, module):
+                yield from _in_place(pair, instruction, positions)
+
+
+def _around_loop(
+    loop: Instruction, positions: Positions, module: Module
+) -> Iterator[tuple[int, int]]:
+    own = positions.get(loop.name, {})
+    operand = loop.operands[0]
+    yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
+    body = module.computations[loop.called("body") or ""]
+    condition = module.computations[loop.called("condition") or ""]
+    for item in (*body.parameters.values(), body.root, *condition.parameters.values()):
+        yield from _at_each_index(own, positions.get(item.name, {}))
+
+
+def _in_place(
+    pair: Aliasing, instruction: Instruction, positions: Positions
+) -> Iterator[tuple[int, int]]:
+    if pair.operand >= len(instruction.operands):
+        return
+    operand = instruction.operands[pair.operand]
+    written = positions.get(instruction.name, {}).get(pair.output_index)
+    index = nested_index(operand.element, pair.operand_index)
+    over = positions.get(operand.name, {}).get(index)
+    if written is not None and over is not None:
+        yield written, over
 
 
 def _at_each_index(

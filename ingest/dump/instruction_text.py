@@ -11,12 +11,14 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from xlagraph.plan.hlo import Instruction
+
 __all__ = [
     "InstructionFacts",
+    "attribute_facts",
     "filled",
     "instruction_facts",
-    "opcode_of",
-    "operand_text",
+    "sharding",
     "unescaped",
 ]
 
@@ -60,6 +62,8 @@ _BRACKET: Final = re.compile(rf"{_STRING}?|[()\[\]{{}}]", re.DOTALL)
 _METADATA_FIELD: Final = re.compile(
     rf'[{{ ](\w+)=(?:({_STRING})|{_BRACES}|([^\s{{}}"]++))', re.DOTALL
 )
+# , sharding={replicated}   , sharding={{devices=[2,1]<=[2]}, {replicated}}
+_SHARDING: Final = re.compile(r", sharding=(\{(?:[^{}\"]|\{[^{}\"]*\})*\})")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}
@@ -81,10 +85,17 @@ def instruction_facts(text: str) -> InstructionFacts:
     return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _read(text)
 
 
+def attribute_facts(instruction: Instruction) -> InstructionFacts:
+    """Read what stands after the operands of an instruction."""
+    return _with_attributes(instruction.shape, instruction.opcode, instruction.attributes, 0)
+
+
 def _read(text: str) -> InstructionFacts:
     shape, opcode, at = _head(text)
-    if opcode is None:
-        return _NOTHING
+    return _NOTHING if opcode is None else _with_attributes(shape, opcode, text, at)
+
+
+def _with_attributes(shape: str | None, opcode: str, text: str, at: int) -> InstructionFacts:
     target = calls = None
     metadata: dict[str, str] = {}
     while attribute := _ATTRIBUTE.match(text, at):
@@ -118,18 +129,11 @@ def _read(text: str) -> InstructionFacts:
 _remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read)
 
 
-def opcode_of(text: str) -> str | None:
-    """Read only the opcode of the text after ``%name = ``."""
-    return _head(text)[1]
-
-
-def operand_text(text: str) -> tuple[str | None, str]:
-    """Return the opcode and what stands in the parentheses after it."""
-    shape, opcode, end = _head(text)
-    if shape is None or opcode is None:
-        return None, ""
-    start = len(shape) + len(opcode) + 2  # the space between them, and the parenthesis
-    return opcode, text[start:end].removesuffix(")")
+def sharding(text: str) -> str | None:
+    """Return how an instruction is split over devices, in braces as printed."""
+    attributes, _, _ = text.partition(", metadata={")  # what stands in strings is not meant
+    found = _SHARDING.search(attributes)
+    return found[1] if found else None
 
 
 def filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:

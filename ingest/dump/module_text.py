@@ -14,14 +14,16 @@ not fit are passed over.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.dump.instruction_text import InstructionFacts, opcode_of, unescaped
+from xlagraph.ingest.dump.instruction_text import InstructionFacts, unescaped
 from xlagraph.ingest.dump.module_header import ModuleHeader, parse_module_header
+from xlagraph.plan.hlo import Aliasing, Computation, Module
 
-__all__ = ["ModuleInstruction", "ModuleText", "Root", "StackFrame", "parse_module_text"]
+__all__ = ["ModuleInstruction", "ModuleText", "StackFrame", "hlo_module", "parse_module_text"]
 
 
 class ModuleInstruction(NamedTuple):
@@ -43,14 +45,6 @@ class StackFrame(NamedTuple):
     """Number of the calling frame; None of the outermost."""
 
 
-class Root(NamedTuple):
-    """The instruction whose result a computation returns."""
-
-    name: str
-    text: str
-    """After ``%name = ``."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModuleText:
     """What is kept of a module text."""
@@ -59,12 +53,10 @@ class ModuleText:
     header: ModuleHeader
     instructions: Mapping[str, ModuleInstruction]
     """Those asked for."""
-    roots: Mapping[str, Root]
-    """By computation."""
     frames: Mapping[int, StackFrame]
     """By number; every caller is among them, and none calls itself by way of others."""
-    lines: Mapping[str, Sequence[str]] = field(repr=False, compare=False)
-    """Of each computation, as they stand; `computation` parses those that are needed."""
+    computations: Mapping[str, Computation] = field(repr=False, compare=False)
+    """By name; those that are looked into are parsed then."""
     entry: str | None = None
     """Computation that the program begins with."""
     is_gpu: bool = False
@@ -74,16 +66,11 @@ class ModuleText:
         """Return the opcode of the root of the computation that a fusion runs; else None."""
         if facts.opcode != "fusion" or facts.calls is None:
             return None
-        root = self.roots.get(facts.calls)
-        return opcode_of(root.text) if root is not None else None
-
-    def computation(self, name: str) -> dict[str, str]:
-        """Parse a computation: the text of each instruction by name; none if it is not there."""
-        texts: dict[str, str] = {}
-        for line in self.lines.get(name, ()):
-            instruction, _, text = line[7 if line.startswith("ROOT ", 2) else 2 :].partition(" = ")
-            texts.setdefault(instruction.removeprefix("%"), text.rstrip())
-        return texts
+        computation = self.computations.get(facts.calls)
+        try:
+            return computation.root.opcode if computation is not None else None
+        except LookupError:  # without an instruction
+            return None
 
     def source_location(self, facts: InstructionFacts) -> tuple[str | None, int | None]:
         """Return source file and line: the instruction's own, else those of its innermost frame."""
@@ -96,6 +83,9 @@ class ModuleText:
 _MODULE: Final = re.compile(r"HloModule ([^\s,]+)")
 # %region_0.4 (a: f32[]) -> f32[] {   region_1.4 {   ENTRY %main.5 (…) -> … {
 _COMPUTATION: Final = re.compile(r"(?:ENTRY )?%?([^\s(]+) (?:.*)\{$")
+_NOT_INDENTED: Final = re.compile(r"\n(?!  )")
+_NAME: Final = re.compile(r"\n  (?:ROOT )?%?(\S+) = ")
+_INSTRUCTION: Final = re.compile(rf"{_NAME.pattern}(.*)")
 # The GPU compiler keeps a fingerprint in the header (since 2023); libraries have targets.
 _OF_GPU: Final = ("fingerprint_before_lhs=", 'custom_call_target="__cu')
 # 1 "train_step"   1 {file_location_id=1 parent_frame_id=1}
@@ -106,7 +96,7 @@ _TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
     """Parse the instructions called `names` and the stack frames; linear in the text."""
-    wanted = names if isinstance(names, set | frozenset | dict) else frozenset(names)
+    wanted = frozenset(names)
     module = None
     header = ModuleHeader()
     tables: dict[str, dict[int, str]] = {}
@@ -114,34 +104,72 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
     computation = ""
     entry = None
     found: dict[str, ModuleInstruction] = {}
-    roots: dict[str, Root] = {}
-    lines: dict[str, list[str]] = {}
-    inside: list[str] = []
-    for line in text.removeprefix("\N{BYTE ORDER MARK}").split("\n"):
-        if line.startswith("  "):
-            inside.append(line)
-            end = line.find(" = ")
-            is_root = line.startswith("ROOT ", 2)
-            start = 7 if is_root else 2
-            name = line[start + line.startswith("%", start) : end]
-            if is_root:
-                roots[computation] = Root(name, line[end + 3 :].rstrip())
-            if name in wanted and end > 0 and name not in found:
-                found[name] = ModuleInstruction(computation, line[end + 3 :].rstrip())
-        elif table is not None and (row := _TABLE_ROW.match(line)):
+    bodies: dict[str, str] = {}
+    for line, body in _paragraphs(text.removeprefix("\N{BYTE ORDER MARK}")):
+        if table is not None and (row := _TABLE_ROW.match(line)):
             table.setdefault(int(row[1]), row[2])
-        elif (line := line.rstrip()) in _TABLES:
+        elif line in _TABLES:
             table = tables.setdefault(line, {})
         elif line.endswith("{") and (opening := _COMPUTATION.match(line)):
             computation = opening[1]
             if line.startswith("ENTRY "):
                 entry = computation
-            inside = lines.setdefault(computation, [])
         elif module is None and (opening := _MODULE.match(line)):
             module = opening[1]
             header = parse_module_header(line)
-    is_gpu = any(mark in text for mark in _OF_GPU)
-    return ModuleText(module, header, found, roots, _frames(tables), lines, entry, is_gpu)
+        if body:
+            bodies[computation] = bodies.get(computation, "") + body
+            if not wanted.isdisjoint(_NAME.findall(body)):
+                _find_instructions(wanted, computation, body, found)
+    return ModuleText(
+        module,
+        header,
+        found,
+        _frames(tables),
+        {name: Computation(name, body) for name, body in bodies.items()},
+        entry,
+        any(mark in text for mark in _OF_GPU),
+    )
+
+
+def hlo_module(text: ModuleText) -> Module | None:
+    """Return the program that a module text holds; None without an entry computation."""
+    entry = text.computations.get(text.entry) if text.entry is not None else None
+    if entry is None:
+        return None
+    aliasing = [
+        Aliasing(output, parameter.number, parameter.shape_index)
+        for parameter, output in text.header.output_by_donated.items()
+    ]
+    return Module(text.computations, entry, tuple(aliasing))
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each line that is not indented, and the indented ones after it.
+
+    The former without white space at its end, the latter with a line break before each.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if text.startswith("  "):
+        text = f"\n{text}"
+    start = 0
+    for following in chain(_NOT_INDENTED.finditer(text), (None,)):
+        end = following.start() if following is not None else len(text)
+        at = text.find("\n", start, end)
+        if at < 0:
+            at = end
+        if at > start + 1 or at < end:  # neither empty nor a brace alone
+            yield text[start:at].rstrip(), text[at:end]
+        start = end + 1
+
+
+def _find_instructions(
+    wanted: Collection[str], computation: str, body: str, found: dict[str, ModuleInstruction]
+) -> None:
+    for name, text in _INSTRUCTION.findall(body):
+        if name in wanted and name not in found:
+            found[name] = ModuleInstruction(computation, text.rstrip())
 
 
 def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:

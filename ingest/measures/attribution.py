@@ -24,11 +24,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.dump.instruction_references import Operand
 from xlagraph.ingest.dump.instruction_text import InstructionFacts
 from xlagraph.ingest.dump.module_text import ModuleText, StackFrame
 from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.measures.program import Program
+from xlagraph.plan.hlo import WHOLE, Operand
 
 __all__ = ["Attribution", "Rule", "UserLine", "attributions"]
 
@@ -62,6 +62,14 @@ class Attribution(NamedTuple):
     user_line: UserLine | None
 
 
+class _Result(NamedTuple):
+    """What an instruction returns, or one element of it."""
+
+    name: str
+    element: tuple[int, ...] = ()
+    """Shape index of the element; empty for the whole."""
+
+
 _MOVING: Final = frozenset((
     "copy", "copy-start", "copy-done", "bitcast", "bitcast-convert", "convert", "transpose",
     "reshape", "broadcast", "pad", "slice", "dynamic-slice", "concatenate", "reverse",
@@ -73,6 +81,9 @@ _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", 
 """What hands each element of its operand on as the same element of its result."""
 _CALLING: Final = frozenset(("fusion", "call", "async-start", "custom-call"))
 _INPUTS: Final = frozenset(("parameter", "constant"))
+_RUNNING: Final = frozenset(("fusion", "async-start"))
+_MOVES_WITHIN: Final = _MOVING | _INPUTS | _RUNNING
+"""Opcodes of a computation that only moves or reshapes."""
 _INSTALLED: Final = re.compile(
     r"(?:^|[/\\])(?:site|dist)-packages[/\\]|[/\\]lib/python3\.|^<frozen "
 )
@@ -121,15 +132,15 @@ class _Search:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._inside: dict[Operand, str | None] = {}
+        self._inside: dict[_Result, str | None] = {}
         self._only_moves: dict[str, bool] = {}
-        self._through: dict[Operand, str | None] = {}
+        self._through: dict[_Result, str | None] = {}
 
     def of_value(self, value: Value) -> tuple[Rule, str] | None:
         """Return the instruction to which a value belongs by rules 1 to 3."""
         if self._has_op_name(value.name):
             return Rule.OWN, value.name
-        result = Operand(value.name, _shape_index(value.shape_index))
+        result = _Result(value.name, _shape_index(value.shape_index))
         if (inside := self._find_inside(result)) is not None:
             return Rule.INSIDE, inside
         if (operand := self._find_through_operands(result)) is not None:
@@ -138,25 +149,27 @@ class _Search:
 
     def first(self, names: Iterable[str]) -> str | None:
         """Return what the first of some instructions belongs to that has one by rule 1 or 2."""
-        found = (self._own_or_inside(Operand(name)) for name in names)
+        found = (self._own_or_inside(_Result(name)) for name in names)
         return next((name for name in found if name is not None), None)
 
     def _has_op_name(self, name: str) -> bool:
         facts = self._program.facts(name)
         return facts is not None and bool(facts.op_name)
 
-    def _own_or_inside(self, result: Operand) -> str | None:
+    def _own_or_inside(self, result: _Result) -> str | None:
         return result.name if self._has_op_name(result.name) else self._find_inside(result)
 
-    def _find_inside(self, result: Operand) -> str | None:
+    def _find_inside(self, result: _Result) -> str | None:
         """Apply rule 2."""
         if self._program.opcode(result.name) not in _CALLING:
             return None
         if result not in self._inside:
-            self._inside[result] = self._search_inside(result)
+            called = self._program.called(result.name)
+            has_op_names = any(map(self._program.names_ops, called))
+            self._inside[result] = self._search_inside(result) if has_op_names else None
         return self._inside[result]
 
-    def _search_inside(self, result: Operand) -> str | None:
+    def _search_inside(self, result: _Result) -> str | None:
         waiting = deque(self._roots(result))
         seen = set(waiting)
         while waiting:
@@ -169,7 +182,7 @@ class _Search:
                     waiting.append(further)
         return None
 
-    def _roots(self, result: Operand) -> Iterator[Operand]:
+    def _roots(self, result: _Result) -> Iterator[_Result]:
         """Yield from where in the computations that it calls a result comes."""
         name, element = result
         opcode = self._program.opcode(name)
@@ -181,37 +194,37 @@ class _Search:
             element = element[1:]
         for computation in self._program.called(name):
             if (root := self._program.root(computation)) is not None:
-                yield self._element(Operand(root, element))
+                yield self._element(_Result(root, element))
 
-    def _element(self, result: Operand) -> Operand:
+    def _element(self, result: _Result) -> _Result:
         """Return what stands at an element of a tuple: that operand, not the tuple."""
         name, element = result
         while element and self._program.opcode(name) == "tuple":
             operands = self._program.operands(name)
             if element[0] >= len(operands):
                 break
-            name, own = operands[element[0]]
-            element = own + element[1:]
-        return Operand(name, element)
+            operand = operands[element[0]]
+            name, element = operand.name, _shape_index(operand.element) + element[1:]
+        return _Result(name, element)
 
-    def _sources(self, result: Operand) -> Iterator[Operand]:
+    def _sources(self, result: _Result) -> Iterator[_Result]:
         """Yield the operands of an instruction; of a get-tuple-element the element."""
         operands = self._program.operands(result.name)
         if self._program.opcode(result.name) == "get-tuple-element":
             yield from (self._element(each) for each in self._read_element(result, operands[:1]))
         else:
-            yield from map(self._element, operands)
+            yield from (self._element(_result(each)) for each in operands)
 
-    def _read_element(self, result: Operand, operands: Iterable[Operand]) -> Iterator[Operand]:
+    def _read_element(self, result: _Result, operands: Iterable[Operand]) -> Iterator[_Result]:
         number = self._program.tuple_element(result.name)
         own = () if number is None else (number,)
-        for name, element in operands:
-            yield Operand(name, element + own + result.element)
+        for operand in operands:
+            yield _Result(operand.name, _shape_index(operand.element) + own + result.element)
 
-    def _find_through_operands(self, result: Operand) -> str | None:
+    def _find_through_operands(self, result: _Result) -> str | None:
         """Apply rule 3."""
-        path: dict[Operand, None] = {}
-        at: Operand | None = result
+        path: dict[_Result, None] = {}
+        at: _Result | None = result
         found = None
         while at is not None and at not in path and at not in self._through:
             path[at] = None
@@ -223,7 +236,7 @@ class _Search:
         self._through.update(dict.fromkeys(path, found))
         return found
 
-    def _moved_from(self, result: Operand) -> Operand | None:
+    def _moved_from(self, result: _Result) -> _Result | None:
         """Return what a result is a moved or reshaped form of."""
         name, element = result
         opcode = self._program.opcode(name)
@@ -238,12 +251,13 @@ class _Search:
             at = self._element(result)
             return at if at != result else None
         if opcode in _TUPLES_PASS:
-            return self._element(Operand(operands[0].name, operands[0].element + element))
+            passed = _result(operands[0])
+            return self._element(_Result(passed.name, passed.element + element))
         if opcode in _MOVING or opcode == "call" or self._runs_only_moves(name, opcode):
-            return self._element(operands[0])
+            return self._element(_result(operands[0]))
         return None
 
-    def _passed_in(self, parameter: Operand) -> Operand | None:
+    def _passed_in(self, parameter: _Result) -> _Result | None:
         """Return the operand that a parameter of a loop, branch or call is."""
         caller = self._program.caller(parameter.name)
         if caller is None:
@@ -254,11 +268,11 @@ class _Search:
             number = self._program.parameter_number(parameter.name)
         if number is None or number >= len(operands):
             return None
-        name, element = operands[number]
-        return self._element(Operand(name, element + parameter.element))
+        passed = _result(operands[number])
+        return self._element(_Result(passed.name, passed.element + parameter.element))
 
     def _runs_only_moves(self, name: str, opcode: str | None) -> bool:
-        if opcode not in ("fusion", "async-start"):
+        if opcode not in _RUNNING:
             return False
         called = self._program.called(name)
         return bool(called) and all(map(self._only_moves_in, called))
@@ -266,15 +280,19 @@ class _Search:
     def _only_moves_in(self, computation: str) -> bool:
         """Return whether all instructions of a computation only move or reshape."""
         if computation not in self._only_moves:
-            found = self._program.computation(computation)
+            opcodes = self._program.opcodes(computation)
             self._only_moves[computation] = False  # meanwhile: of one that calls itself
-            self._only_moves[computation] = bool(found) and all(
-                (opcode := self._program.opcode(name)) in _MOVING
-                or opcode in _INPUTS
-                or self._runs_only_moves(name, opcode)
-                for name in found
+            self._only_moves[computation] = (
+                bool(opcodes)
+                and opcodes <= _MOVES_WITHIN
+                and (opcodes.isdisjoint(_RUNNING) or self._all_run_only_moves(computation))
             )
         return self._only_moves[computation]
+
+    def _all_run_only_moves(self, computation: str) -> bool:
+        names = self._program.computation(computation)
+        opcodes = ((name, self._program.opcode(name)) for name in names)
+        return all(self._runs_only_moves(*item) for item in opcodes if item[1] in _RUNNING)
 
 
 class _Locations:
@@ -314,7 +332,12 @@ class _Locations:
         return None
 
 
+def _result(operand: Operand) -> _Result:
+    return _Result(operand.name, _shape_index(operand.element))
+
+
 def _shape_index(index: str | None) -> tuple[int, ...]:
     """Return ``{1,0}`` as numbers; none of an array or a whole tuple."""
-    inner = (index or "{}")[1:-1]
-    return tuple(map(int, inner.split(","))) if inner else ()
+    if index is None or index == WHOLE:
+        return ()
+    return tuple(map(int, index[1:-1].split(",")))

@@ -4,8 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.dump.instruction_references import sharding
-from xlagraph.ingest.dump.instruction_text import InstructionFacts, filled, instruction_facts
+from xlagraph.ingest.dump.instruction_text import (
+    InstructionFacts,
+    filled,
+    instruction_facts,
+    sharding,
+)
 from xlagraph.ingest.dump.module_header import ModuleHeader
 from xlagraph.ingest.dump.module_text import ModuleInstruction, ModuleText
 from xlagraph.ingest.dump.plan import Plan

@@ -8,18 +8,20 @@ about the values of a dump, whose positions and uses say where each value is vis
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from xlagraph.ingest.dump.hlo_text import hlo_module
-from xlagraph.ingest.dump.module_text import ModuleText
+from xlagraph.ingest.dump.module_text import ModuleText, hlo_module
 from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.plan.hlo import WHOLE, Module
-from xlagraph.plan.overwriting import Input, Output, may_overwrite
+from xlagraph.plan.overwriting import Input, Output, ever_overwrites, may_overwrite
 from xlagraph.plan.post_order import post_order, scheduled_computations
 from xlagraph.plan.sets import buffer_sets
 
 __all__ = ["Overwriting", "PlanningFacts", "planning_facts"]
+
+
+_NOWHERE: Final[Mapping[str, int]] = {}
 
 
 class Overwriting(NamedTuple):
@@ -129,11 +131,13 @@ class _Facts:
             if computation is None:
                 continue
             instruction = computation.instructions[value.name]
-            if instruction.opcode in ("parameter", "constant", "copy", "iota", "broadcast"):
+            if instruction.opcode == "copy" or not ever_overwrites(
+                instruction, is_gpu=self._is_gpu
+            ):
                 continue
             tried = set()
             for number, operand in enumerate(instruction.operands):
-                found = self.positions.get(operand.name, {}).get(operand.element)
+                found = self.positions.get(operand.name, _NOWHERE).get(operand.element)
                 if found is None or found == value.value_id or found in tried:
                     continue
                 tried.add(found)

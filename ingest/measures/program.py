@@ -10,15 +10,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from xlagraph.ingest.dump.instruction_references import (
-    Operand,
-    called_computations,
-    operands,
-    parameter_number,
-    tuple_element,
-)
-from xlagraph.ingest.dump.instruction_text import InstructionFacts, instruction_facts
-from xlagraph.ingest.dump.module_text import ModuleInstruction, ModuleText
+from xlagraph.ingest.dump.instruction_text import InstructionFacts, attribute_facts
+from xlagraph.ingest.dump.module_text import ModuleText
+from xlagraph.plan.hlo import Instruction, Operand, parse_instruction
 
 __all__ = ["Caller", "Program"]
 
@@ -44,17 +38,19 @@ class Program:
     ) -> None:
         self._texts = texts
         self._facts = dict(facts)
-        self._module_text = module_text
-        self._operands: dict[str, tuple[Operand, ...]] = {}
-        self._computations: dict[str, tuple[str, ...]] = {}
-        self._inner: dict[str, ModuleInstruction] = {}
-        """Of computations that the dump does not name, as far as they were asked for."""
+        self._named = module_text.instructions if module_text is not None else {}
+        self._computations = module_text.computations if module_text is not None else {}
+        self._instructions: dict[str, Instruction | None] = {}
+        """As far as they were asked for."""
+        self._inside: dict[str, str] = {}
+        """Computations of instructions that the dump does not name, as far as they were met."""
+        self._names_ops: dict[str, bool] = {}
 
     def facts(self, name: str) -> InstructionFacts | None:
         """Return what an instruction states of itself."""
         found = self._facts.get(name)
-        if found is None and (text := self._text(name)) is not None:
-            found = self._facts[name] = instruction_facts(text)
+        if found is None and (instruction := self._instruction(name)) is not None:
+            found = self._facts[name] = attribute_facts(instruction)
         return found
 
     def opcode(self, name: str) -> str | None:
@@ -62,56 +58,75 @@ class Program:
 
         Dumps write ``slice-start`` for an ``async-start`` of a computation that slices.
         """
-        facts = self.facts(name)
-        if facts is None or facts.opcode is None:
+        instruction = self._instruction(name)
+        if instruction is None:
             return None
-        is_start = facts.calls is not None and facts.opcode.endswith("-start")
-        return "async-start" if is_start else facts.opcode
+        opcode = instruction.opcode
+        is_start = opcode.endswith("-start") and instruction.called("calls") is not None
+        return "async-start" if is_start else opcode
 
     def operands(self, name: str) -> tuple[Operand, ...]:
         """Return the operands of an instruction."""
-        if (known := self._operands.get(name)) is not None:
-            return known
-        text = self._text(name)
-        found = operands(text) if text is not None else ()
-        # What the dump names can read what it does not: a parameter of an async computation.
+        instruction = self._instruction(name)
+        if instruction is None:
+            return ()
         computation = self._computation_of(name)
-        if computation is not None and any(self._text(each.name) is None for each in found):
-            self.computation(computation)
-        self._operands[name] = found
-        return found
+        if computation is not None:
+            for operand in instruction.operands:
+                self._inside.setdefault(operand.name, computation)
+        return instruction.operands
 
     def called(self, name: str) -> tuple[str, ...]:
         """Return the computations that an instruction runs or applies."""
-        text = self._text(name)
-        return called_computations(text) if text is not None else ()
+        instruction = self._instruction(name)
+        return instruction.computations if instruction is not None else ()
 
     def tuple_element(self, name: str) -> int | None:
         """Return which element a get-tuple-element reads."""
-        text = self._text(name)
-        return tuple_element(text) if text is not None else None
+        instruction = self._instruction(name)
+        return instruction.element if instruction is not None else None
 
     def parameter_number(self, name: str) -> int | None:
         """Return the number of a parameter."""
-        text = self._text(name)
-        return parameter_number(text) if text is not None else None
+        instruction = self._instruction(name)
+        return instruction.number if instruction is not None else None
 
     def root(self, computation: str) -> str | None:
         """Return the instruction whose result a computation returns."""
-        found = self._module_text.roots.get(computation) if self._module_text is not None else None
-        if found is None:
+        found = self._computations.get(computation)
+        try:
+            root = found.root if found is not None else None
+        except LookupError:
             return None
-        self._inner.setdefault(found.name, ModuleInstruction(computation, found.text))
-        return found.name
+        if root is None:
+            return None
+        self._instructions.setdefault(root.name, root)
+        self._inside.setdefault(root.name, computation)
+        return root.name
 
     def computation(self, name: str) -> tuple[str, ...]:
         """Return the instructions of a computation."""
-        if name not in self._computations:
-            texts = self._module_text.computation(name) if self._module_text is not None else {}
-            self._computations[name] = tuple(texts)
-            for instruction, text in texts.items():
-                self._inner.setdefault(instruction, ModuleInstruction(name, text))
-        return self._computations[name]
+        found = self._computations.get(name)
+        if found is None:
+            return ()
+        self._inside |= dict.fromkeys(found.instructions, name)
+        return tuple(found.instructions)
+
+    def opcodes(self, computation: str) -> frozenset[str]:
+        """Return the opcodes in a computation, as the module text writes them."""
+        found = self._computations.get(computation)
+        return found.opcodes if found is not None else frozenset()
+
+    def names_ops(self, computation: str) -> bool:
+        """Whether a computation, or one that it calls, has an instruction with an op name."""
+        if (known := self._names_ops.get(computation)) is not None:
+            return known
+        found = self._computations.get(computation)
+        self._names_ops[computation] = False  # meanwhile: of one that calls itself
+        self._names_ops[computation] = found is not None and (
+            "op_name=" in found.text or any(map(self.names_ops, found.called))
+        )
+        return self._names_ops[computation]
 
     def caller(self, parameter: str) -> Caller | None:
         """Return what runs the computation that a parameter belongs to."""
@@ -123,21 +138,30 @@ class Program:
         """By computation; those that control flow runs, not those of fusions."""
         callers: dict[str, Caller] = {}
         for name, facts in list(self._facts.items()):
-            if self.opcode(name) in _RUNNING:
+            opcode = facts.opcode
+            if opcode is not None and opcode.endswith("-start"):
+                opcode = self.opcode(name)
+            if opcode in _RUNNING:
                 for branch, computation in enumerate(self.called(name), 1):
-                    operand = branch if facts.opcode == "conditional" else None
+                    operand = branch if opcode == "conditional" else None
                     callers.setdefault(computation, Caller(name, operand))
         return callers
 
-    def _text(self, name: str) -> str | None:
-        found = self._in_module(name)
-        return found.text if found is not None else self._texts.get(name)
-
     def _computation_of(self, name: str) -> str | None:
-        found = self._in_module(name)
-        return found.computation if found is not None else None
+        named = self._named.get(name)
+        return named.computation if named is not None else self._inside.get(name)
 
-    def _in_module(self, name: str) -> ModuleInstruction | None:
-        if self._module_text is None:
-            return None
-        return self._module_text.instructions.get(name) or self._inner.get(name)
+    def _instruction(self, name: str) -> Instruction | None:
+        if name not in self._instructions:
+            self._instructions[name] = self._parsed(name)
+        return self._instructions[name]
+
+    def _parsed(self, name: str) -> Instruction | None:
+        named = self._named.get(name)
+        if named is not None:
+            found = self._computations[named.computation].instructions.get(name)
+            return found or parse_instruction(name, named.text)
+        if (computation := self._inside.get(name)) is not None:
+            return self._computations[computation].find(name)
+        text = self._texts.get(name)
+        return parse_instruction(name, text) if text is not None else None

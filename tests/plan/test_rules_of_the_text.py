@@ -2,8 +2,7 @@
 
 import pytest
 
-from xlagraph.ingest.dump.hlo_text import hlo_module
-from xlagraph.ingest.dump.module_text import parse_module_text
+from xlagraph.ingest.dump.module_text import hlo_module, parse_module_text
 from xlagraph.plan.hlo import WHOLE, Aliasing
 from xlagraph.plan.in_place import in_place_pairs
 from xlagraph.plan.overwriting import Input, Output, may_overwrite

@@ -4,9 +4,9 @@ from xlagraph.ingest.dump.instruction_text import (
     InstructionFacts,
     filled,
     instruction_facts,
-    opcode_of,
     unescaped,
 )
+from xlagraph.plan.hlo import parse_instruction
 
 
 def test_everything_that_an_instruction_says_is_read():
@@ -45,7 +45,9 @@ def test_everything_that_an_instruction_says_is_read():
 def test_the_opcode_follows_one_balanced_shape(text, shape, opcode):
     facts = instruction_facts(text)
     assert (facts.shape, facts.opcode) == (shape, opcode)
-    assert opcode_of(text) == opcode
+    found = parse_instruction("x", text)
+    assert found is not None
+    assert (found.shape, found.opcode) == (shape, opcode)
 
 
 def op_name(attributes):
