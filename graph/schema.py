@@ -17,7 +17,7 @@ from xlagraph.graph.schema_types import (
     string,
 )
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Version of the schema, stored in every graph. A graph of a newer one is refused."""
 
 
@@ -60,7 +60,7 @@ SCHEMA: Final = Schema(
             (
                 string("key", "its name"),
                 string("name", "path below the folder that was ingested, or as the user says"),
-                string("path", "folder that was ingested"),
+                string("path", "folder that was ingested; the first of those that joined it"),
                 string("ingestedAt", "ISO 8601, UTC, of the last ingest that changed it"),
                 integer("schemaVersion", "version of the schema that wrote it"),
                 Property(
@@ -102,6 +102,7 @@ SCHEMA: Final = Schema(
                 string("result", "instruction whose value the entry computation returns"),
                 *_peaks(" of memory space 0"),
                 string("sha256", "digest of the contents of its files"),
+                string("path", "folder of the run that it came from"),
                 string("ingestedAt", "ISO 8601, UTC"),
             ),
         ),

@@ -14,6 +14,8 @@ _STORED_RUNS: Final = load_statement(__file__, "stored-runs")
 class StoredCompilation:
     """A complete compilation, as far as another dump is compared with it."""
 
+    path: str
+    """Of the folder of its run that it came from."""
     sha256: str
     total_bytes: int | None
     """As XLA printed it."""
@@ -25,11 +27,16 @@ class StoredRun:
     """A run with its complete compilations."""
 
     path: str
-    """Of the folder that it came from."""
+    """Of the folder that it came from; the first of those that joined it."""
     tags: tuple[str, ...] = ()
     """Each ``name=value``."""
     compilations: Mapping[str, StoredCompilation] = field(default_factory=dict)
     """By key."""
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """Return the paths of all folders that it came from."""
+        return frozenset((self.path, *(item.path for item in self.compilations.values())))
 
 
 def read_stored_runs(
@@ -41,9 +48,9 @@ def read_stored_runs(
     rows = query(_STORED_RUNS, {"runs": sorted(names)}).rows
     paths: dict[str, tuple[str, tuple[str, ...]]] = {}
     compilations: dict[str, dict[str, StoredCompilation]] = {}
-    for run, path, tags, key, sha256, total_bytes, allocation_bytes in rows:
+    for run, path, tags, key, folder, sha256, total_bytes, allocation_bytes in rows:
         paths.setdefault(str(run), (str(path), tuple(cast("Sequence[str]", tags or ()))))
         compilations.setdefault(str(run), {})[str(key)] = StoredCompilation(
-            str(sha256), cast("int | None", total_bytes), cast("int", allocation_bytes)
+            str(folder), str(sha256), cast("int | None", total_bytes), cast("int", allocation_bytes)
         )
     return {run: StoredRun(path, tags, compilations[run]) for run, (path, tags) in paths.items()}

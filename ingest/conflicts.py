@@ -49,7 +49,7 @@ def reject_conflicts(
     for (run, path), in_folder in folders.items():
         known = _Known()
         new = None
-        if run in stored and stored[run].path != path:
+        if run in stored and path not in stored[run].folders:
             compilations = stored[run].compilations
             known = _Known(stored[run].path, {key: one.sha256 for key, one in compilations.items()})
             new = next((dump for dump in in_folder if dump.key not in compilations), None)

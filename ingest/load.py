@@ -117,6 +117,11 @@ class _Work:
             f"{name}={value}" for name, value in {**_by_name(stored), **self.new_tags}.items()
         )
 
+    def run_path(self, dump: DumpFiles) -> str | None:
+        """Return the folder that the run of a dump came from first; None for the dump's own."""
+        is_new = self.replace or dump.run not in self.stored
+        return None if is_new else self.stored[dump.run].path
+
     def stored_compilation(self, dump: DumpFiles) -> StoredCompilation | None:
         """Return what the graph holds under the key of a dump."""
         run = self.stored.get(dump.run)
@@ -152,9 +157,8 @@ class _Work:
             key
             for run, path in sorted(paths)
             if run in self.stored and path in self.searched
-            if self.replace or path == self.stored[run].path
-            for key in self.stored[run].compilations
-            if key not in found
+            for key, compilation in self.stored[run].compilations.items()
+            if key not in found and (self.replace or path == compilation.path)
         ]
 
 
@@ -250,7 +254,7 @@ def _jobs(dumps: Sequence[DumpFiles], work: _Work) -> list[Job]:
     for dump in dumps:
         stored = work.stored_compilation(dump)
         sha256 = None if stored is None else stored.sha256
-        jobs.append(Job(dump, now, work.tags(dump.run), sha256))
+        jobs.append(Job(dump, now, work.tags(dump.run), sha256, work.run_path(dump)))
     return jobs
 
 

@@ -20,6 +20,8 @@ class Job(NamedTuple):
     tags: tuple[str, ...]
     stored_sha256: str | None = None
     """Of what the graph holds under its key: the same content is left as it is."""
+    run_path: str | None = None
+    """Of the folder that the run came from first; None if that is the dump's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,10 @@ def _read_and_join(
         outcome, facts = found or _parse_and_join(job.files, contents)
         if found is None and not outcome.problems:  # these name files
             known.keep(sha256, outcome, facts)
-        return outcome, (Identity(job.files, sha256, job.ingested_at, job.tags), facts)
+        return outcome, (
+            Identity(job.files, sha256, job.ingested_at, job.tags, job.run_path),
+            facts,
+        )
     except UnreadableDump as error:
         return Outcome(problems=(error.problem,)), None
     except ParseError as error:

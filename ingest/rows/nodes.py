@@ -26,7 +26,7 @@ def _run(identity: Identity, _: CompilationFacts) -> Columns:
     return _row(
         key=identity.files.run,
         name=identity.files.run,
-        path=identity.files.run_path,
+        path=identity.run_path or identity.files.run_path,
         ingestedAt=identity.ingested_at,
         tags=identity.tags,
         schemaVersion=VERSION,
@@ -65,6 +65,7 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
         result=facts.planning.result if facts.planning is not None else None,
         **(_peaks(spaces[0]) if spaces else _no_peaks(has_ranges=ranges is not None)),
         sha256=identity.sha256,
+        path=identity.files.run_path,
         ingestedAt=identity.ingested_at,
     )
 

@@ -35,6 +35,8 @@ class Identity:
     """ISO 8601, UTC."""
     tags: tuple[str, ...] = ()
     """Of the run, each ``name=value``."""
+    run_path: str | None = None
+    """Of the folder that the run came from first; None if that is the dump's own."""
 
 
 @dataclass(frozen=True)

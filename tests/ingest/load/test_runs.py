@@ -175,6 +175,29 @@ def test_another_folder_of_the_same_name_with_nothing_in_common_is_refused(
     assert [key for key, _ in compilations(graph)] == [f"baseline/{name(n)}" for n in (1, 2)]
 
 
+def test_a_run_that_hosts_joined_knows_the_folder_of_each_compilation(graph, runs, write, tmp_path):
+    other = tmp_path / "other" / "baseline"
+    write("baseline", 1)
+    write("../other/baseline", 2)
+    ingest(graph, runs)
+    ingest(graph, other, run="baseline")
+    (paths,) = graph.query(
+        "MATCH (r:Run)-[:COMPILED]->(c:Compilation) WITH r, c.path AS path ORDER BY path LIMIT 9 "
+        "RETURN r.path AS first, collect(path) AS paths"
+    ).rows
+    assert (paths[0], set(paths[1])) == (
+        str(runs / "baseline"),
+        {str(runs / "baseline"), str(other)},
+    )
+    # each is known: neither has to join again, and none misses what the other one holds
+    write("../other/baseline", 3)
+    for folder in (runs, tmp_path / "other"):
+        summary = ingest(graph, folder)
+        assert (summary.ok, summary.gone, summary.problems) == (True, (), ())
+    (other / f"{name(2)}-buffer-assignment.txt").unlink()
+    assert ingest(graph, tmp_path / "other").gone == (f"baseline/{name(2)}",)
+
+
 def test_two_folders_of_one_name_in_one_ingest_are_not_mixed(graph, runs, write, tmp_path):
     write("baseline")
     write("../other/baseline", 1, dump_text(8))
