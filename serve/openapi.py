@@ -15,6 +15,7 @@ _TYPES: Final[Mapping[str, str]] = {
     "INTEGER": "integer",
     "FLOAT": "number",
     "BOOLEAN": "boolean",
+    "LIST": "array",
 }
 _TEXT: Final[Json] = {"type": "string"}
 _ROWS: Final[Json] = {"type": "array", "items": {"type": "object"}}
