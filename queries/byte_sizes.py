@@ -64,3 +64,8 @@ def parse_share(text: str) -> float | None:
     """Read ``2%`` as 0.02; None if the text is not a percentage."""
     match = _PERCENT.fullmatch(text.strip())
     return None if match is None else float(match["number"]) / 100
+
+
+def counts_bytes(column: str) -> bool:
+    """Return whether a column counts bytes: its name contains `Bytes`, or begins with `bytes`."""
+    return "Bytes" in column or column.startswith("bytes")

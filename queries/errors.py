@@ -43,7 +43,7 @@ class _NotFound(QueryError):
 
     def __init__(self, message: str, candidates: Sequence[str] = ()) -> None:
         super().__init__(
-            f"{message}; did you mean {_either(candidates)}?" if candidates else message
+            f"{message}; did you mean {_alternatives(candidates)}?" if candidates else message
         )
         self.candidates = tuple(candidates)
 
@@ -104,6 +104,6 @@ def _listed(matches: Sequence[str]) -> str:
     return shown + (f"\n  … and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else "")
 
 
-def _either(candidates: Sequence[str]) -> str:
+def _alternatives(candidates: Sequence[str]) -> str:
     *others, last = [f"'{candidate}'" for candidate in candidates]
     return f"{', '.join(others)} or {last}" if others else last

@@ -11,7 +11,7 @@ from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.messages import counted, note
-from xlagraph.cli.output.terminal import can_ask
+from xlagraph.cli.output.standard_streams import is_interactive
 
 
 def remove(
@@ -45,7 +45,7 @@ def remove(
 
 
 def _is_confirmed(question: str) -> bool:
-    if not can_ask():
+    if not is_interactive():
         raise UsageError("nobody is there to be asked; say --yes to remove without a question")
     sys.stderr.write(f"{escape_control_characters(question)} [y/N] ")
     sys.stderr.flush()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.messages import detail, note
-from xlagraph.cli.output.terminal import can_ask
+from xlagraph.cli.output.standard_streams import is_interactive
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
@@ -29,6 +29,6 @@ def opened(options: GraphOptions, *, create: bool = False, wait: bool = True) ->
 
 def ask_password(user: str) -> str | None:
     """Ask for the password of a user; None where nobody can be asked."""
-    if not can_ask():
+    if not is_interactive():
         return None
     return getpass.getpass(f"password of {user}: ", stream=sys.stderr)

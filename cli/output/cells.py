@@ -5,8 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.queries.byte_sizes import human_bytes, share_text
-from xlagraph.queries.catalogue.byte_columns import counts_bytes
+from xlagraph.queries.byte_sizes import counts_bytes, human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

@@ -1,10 +1,10 @@
-"""Standard streams that are closed, full, or read by nobody: not a reason to fail."""
+"""Standard streams: whether somebody reads them; closed or full ones are not a reason to fail."""
 
 import os
 import sys
 from typing import TextIO
 
-__all__ = ["discard", "open_closed_streams"]
+__all__ = ["discard", "is_interactive", "open_closed_streams"]
 
 
 def open_closed_streams() -> None:
@@ -17,6 +17,13 @@ def open_closed_streams() -> None:
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
+
+
+def is_interactive() -> bool:
+    """Return whether a question would be seen and answered."""
+    # a stream that the caller closed is None
+    streams: tuple[TextIO | None, ...] = (sys.stdin, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def discard(stream: TextIO) -> None:

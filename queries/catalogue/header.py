@@ -22,17 +22,15 @@ The header ends at the first line that is not a comment.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from keyword import iskeyword
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
+from xlagraph.queries.catalogue.advice_lines import parse_advice
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
-    FRAMEWORKS,
     MEASURES,
-    Advice,
-    ChangeKind,
     Column,
     ColumnType,
     Header,
@@ -40,6 +38,7 @@ from xlagraph.queries.catalogue.declarations import (
     LiteralType,
     Parameter,
 )
+from xlagraph.queries.catalogue.header_lines import Declaration, malformed, read_declarations
 from xlagraph.queries.errors import CatalogueError
 
 T = TypeVar("T", LiteralType, ColumnType)
@@ -71,8 +70,8 @@ def parse_header(text: str, file: str) -> Header:
 
     Raises CatalogueError with file, line and remedy; ``file`` is for the message only.
     """
-    title, declarations = _declarations(text, file)
-    by_word: dict[str, list[_Declaration]] = {word: [] for word in _WORDS}
+    title, declarations = read_declarations(text, file)
+    by_word: dict[str, list[Declaration]] = {word: [] for word in _WORDS}
     for declaration in declarations:
         if declaration.word not in by_word:
             raise CatalogueError(
@@ -108,23 +107,23 @@ def parse_header(text: str, file: str) -> Header:
                 raise CatalogueError(f"{file}:{line}: {word} {name} stands twice; keep one")
     if not columns:
         raise CatalogueError(f"{file}:1: no @column; add one for each column of the RETURN")
-    kind = _one_of("@kind", KINDS, by_word["@kind"], file)
+    kind = _declared_choice("@kind", KINDS, by_word["@kind"], file)
     for column, declaration in zip(columns, by_word["@column"], strict=True):
         if (kind == "graph") is not (column.type == ColumnType.PATH):
             raise CatalogueError(
                 f"{file}:{declaration.line}: the columns of @kind graph, and only they, are PATH"
             )
-    status = _one_of("@status", STATUSES, by_word["@status"], file)
+    status = _declared_choice("@status", STATUSES, by_word["@status"], file)
     return Header(
         title=title,
         kind=kind,
-        answers=_only("@answers", "the question of a user", by_word["@answers"], file).rest,
+        answers=_required("@answers", "the question of a user", by_word["@answers"], file).rest,
         parameters=parameters,
         columns=columns,
         measure=_measure(by_word["@measure"], file),
         notes=tuple(declaration.rest for declaration in by_word["@note"]),
         status=status,
-        advice=_advice(by_word, parameters, columns, file),
+        advice=parse_advice(by_word, parameters, columns, file),
         lines={
             f"{declaration.word} {declaration.rest.split()[0]}"
             if declaration.word in ("@param", "@column")
@@ -132,12 +131,6 @@ def parse_header(text: str, file: str) -> Header:
             for declaration in declarations
         },
     )
-
-
-class _Declaration(NamedTuple):
-    line: int
-    word: str
-    rest: str
 
 
 _WORDS: Final = (
@@ -154,46 +147,12 @@ _PARAMETER: Final = re.compile(
 _BOUNDS: Final = re.compile(r"(?P<name>\w+) +(?P<least>-?\d+)\.\.(?P<most>-?\d+)?")
 # value       STRING          the value and its tuple index
 _COLUMN: Final = re.compile(r"(?P<name>[a-z][A-Za-z0-9]*) +(?P<type>[A-Z]+)(?: +(?P<text>.+))?")
-_VALUE: Final = "value"
-"""The column with the label of a row's value."""
-# paddingBytes physical  Padding fills the peak
-_ADVICE: Final = re.compile(r"(?P<column>\w+) +(?P<measure>reserved|physical) +(?P<title>.+)")
-# jax         donate the argument
-_REMEDY: Final = re.compile(r"(?P<framework>\w+) +(?P<text>.+)")
 
 
-def _declarations(text: str, file: str) -> tuple[str, list[_Declaration]]:
-    comments: list[str] = []
-    for line in text.splitlines():
-        if not line.startswith("//"):
-            break
-        comments.append(line[2:].strip())
-    if not comments or not comments[0] or comments[0].startswith("@"):
-        raise CatalogueError(
-            f"{file}:1: expected a title, what the query gives in one line;"
-            " begin with e.g. '// Values that are padded most'"
-        )
-    declarations: list[_Declaration] = []
-    for number, comment in enumerate(comments[1:], start=2):
-        if comment.startswith("@"):
-            word, _, rest = comment.partition(" ")
-            if not rest.strip():
-                raise CatalogueError(f"{file}:{number}: nothing stands after {word}; say what")
-            declarations.append(_Declaration(number, word, rest.strip()))
-        elif comment:
-            if not declarations:
-                raise CatalogueError(
-                    f"{file}:{number}: the title takes one line; begin this one with an @word"
-                )
-            last = declarations[-1]
-            declarations[-1] = last._replace(rest=f"{last.rest} {comment}")
-    return comments[0], declarations
-
-
-def _parameter(declaration: _Declaration, file: str) -> Parameter:
+def _parameter(declaration: Declaration, file: str) -> Parameter:
     match = _PARAMETER.fullmatch(declaration.rest)
     if match is None or match["text"] is None:
-        raise _malformed(declaration, "@param limit INTEGER = 20 rows to return", file)
+        raise malformed(declaration, "@param limit INTEGER = 20 rows to return", file)
     if match["name"] in TAKEN or iskeyword(match["name"]):
         raise CatalogueError(
             f"{file}:{declaration.line}: @param {match['name']} is taken by the command or by"
@@ -215,13 +174,13 @@ def _parameter(declaration: _Declaration, file: str) -> Parameter:
 
 
 def _bounded(
-    parameters: Sequence[Parameter], bounds: Sequence[_Declaration], file: str
+    parameters: Sequence[Parameter], bounds: Sequence[Declaration], file: str
 ) -> tuple[Parameter, ...]:
     by_name = {parameter.name: parameter for parameter in parameters}
     for declaration in bounds:
         match = _BOUNDS.fullmatch(declaration.rest)
         if match is None:
-            raise _malformed(declaration, "@bounds hops 1..5", file)
+            raise malformed(declaration, "@bounds hops 1..5", file)
         parameter = by_name.get(match["name"])
         if parameter is None or parameter.type is not LiteralType.INTEGER:
             raise CatalogueError(
@@ -239,10 +198,10 @@ def _bounded(
     return tuple(by_name[parameter.name] for parameter in parameters)
 
 
-def _column(declaration: _Declaration, file: str) -> Column:
+def _column(declaration: Declaration, file: str) -> Column:
     match = _COLUMN.fullmatch(declaration.rest)
     if match is None or match["text"] is None:
-        raise _malformed(declaration, "@column value STRING the value and its tuple index", file)
+        raise malformed(declaration, "@column value STRING the value and its tuple index", file)
     return Column(match["name"], _type(ColumnType, match["type"], declaration, file), match["text"])
 
 
@@ -260,7 +219,7 @@ def _literal(text: str, type_: LiteralType) -> Literal:
     return text == "true"
 
 
-def _type(types: type[T], name: str, declaration: _Declaration, file: str) -> T:
+def _type(types: type[T], name: str, declaration: Declaration, file: str) -> T:
     try:
         return types(name)
     except ValueError:
@@ -269,18 +228,18 @@ def _type(types: type[T], name: str, declaration: _Declaration, file: str) -> T:
         ) from None
 
 
-def _only(word: str, what: str, declarations: Sequence[_Declaration], file: str) -> _Declaration:
+def _required(word: str, what: str, declarations: Sequence[Declaration], file: str) -> Declaration:
     if not declarations:
         raise CatalogueError(f"{file}:1: no {word}; add a line '// {word} …' with {what}")
     return declarations[0]
 
 
-def _one_of(
-    word: str, allowed: Sequence[str], declarations: Sequence[_Declaration], file: str
+def _declared_choice(
+    word: str, allowed: Sequence[str], declarations: Sequence[Declaration], file: str
 ) -> str:
     *others, last = allowed
     expected = f"{', '.join(others)} or {last}" if others else last
-    found = _only(word, expected, declarations, file)
+    found = _required(word, expected, declarations, file)
     if found.rest not in allowed:
         raise CatalogueError(
             f"{file}:{found.line}: expected {word} {expected}, found '{found.rest}'"
@@ -288,8 +247,10 @@ def _one_of(
     return found.rest
 
 
-def _measure(declarations: Sequence[_Declaration], file: str) -> str:
-    found = _only("@measure", f"which bytes it returns: {', '.join(MEASURES)}", declarations, file)
+def _measure(declarations: Sequence[Declaration], file: str) -> str:
+    found = _required(
+        "@measure", f"which bytes it returns: {', '.join(MEASURES)}", declarations, file
+    )
     measures = tuple(name.strip() for name in found.rest.split(","))
     for name in measures:
         if name not in MEASURES:
@@ -297,108 +258,3 @@ def _measure(declarations: Sequence[_Declaration], file: str) -> str:
                 f"{file}:{found.line}: expected a measure, of {', '.join(MEASURES)}, found '{name}'"
             )
     return ", ".join(measures)
-
-
-def _advice(
-    by_word: Mapping[str, Sequence[_Declaration]],
-    parameters: Sequence[Parameter],
-    columns: Sequence[Column],
-    file: str,
-) -> Advice | None:
-    if not by_word["@advice"]:
-        for word in ("@remedy", "@evidence", "@once", "@change"):
-            if by_word[word]:
-                raise CatalogueError(
-                    f"{file}:{by_word[word][0].line}: a {word} without @advice; name the potential"
-                    " savings, e.g. '// @advice paddingBytes physical Padding fills the peak'"
-                )
-        return None
-    declaration = by_word["@advice"][0]
-    match = _ADVICE.fullmatch(declaration.rest)
-    if match is None:
-        raise _malformed(declaration, "@advice paddingBytes physical Padding fills the peak", file)
-    if match["column"] not in [column.name for column in columns if column.is_bytes]:
-        raise CatalogueError(
-            f"{file}:{declaration.line}: '{match['column']}' is not a @column that counts bytes;"
-            " name the one with the potential savings"
-        )
-    required = [parameter.name for parameter in parameters if parameter.required]
-    if required != ["compilation"]:
-        raise CatalogueError(
-            f"{file}:{declaration.line}: advice is asked of one compilation; declare @param"
-            " compilation, and give every other @param a default"
-        )
-    once = _columns_named(by_word["@once"], columns, file)
-    if by_word["@once"] and len(once) != len(("shape", "places")):
-        raise _malformed(by_word["@once"][0], "@once shape freeOutputs", file)
-    return Advice(
-        column=match["column"],
-        measure=match["measure"],
-        title=match["title"],
-        evidence=_columns_named(by_word["@evidence"], columns, file),
-        once=(once[0], once[1]) if once else None,
-        remedies=_remedies(by_word["@remedy"], declaration, file),
-        change=_change(by_word["@change"], file),
-        changed=_changed(by_word["@change"], columns, file),
-    )
-
-
-def _change(declarations: Sequence[_Declaration], file: str) -> ChangeKind | None:
-    if not declarations:
-        return None
-    kind, *_ = declarations[0].rest.split()
-    try:
-        return ChangeKind(kind)
-    except ValueError:
-        kinds = ", ".join(ChangeKind)
-        raise CatalogueError(
-            f"{file}:{declarations[0].line}: expected one of {kinds}, found '{kind}'"
-        ) from None
-
-
-def _changed(declarations: Sequence[_Declaration], columns: Sequence[Column], file: str) -> str:
-    if not declarations:
-        return _VALUE
-    _, _, name = declarations[0].rest.partition(" ")
-    if name and name not in [column.name for column in columns]:
-        raise CatalogueError(
-            f"{file}:{declarations[0].line}: '{name}' is not a @column; name the one with the"
-            " values that change"
-        )
-    return name or _VALUE
-
-
-def _columns_named(
-    declarations: Sequence[_Declaration], columns: Sequence[Column], file: str
-) -> tuple[str, ...]:
-    names = tuple(name for declaration in declarations for name in declaration.rest.split())
-    for name in names:
-        if name not in [column.name for column in columns]:
-            raise CatalogueError(
-                f"{file}:{declarations[0].line}: '{name}' is not a @column; name one that is"
-            )
-    return names
-
-
-def _remedies(
-    remedies: Sequence[_Declaration], advice: _Declaration, file: str
-) -> Mapping[str, str]:
-    by_framework: dict[str, str] = {}
-    for remedy in remedies:
-        found = _REMEDY.fullmatch(remedy.rest)
-        if found is None or found["framework"] not in FRAMEWORKS:
-            raise _malformed(remedy, "@remedy jax donate the argument", file)
-        by_framework[found["framework"]] = found["text"]
-    if missing := [name for name in FRAMEWORKS if name not in by_framework]:
-        raise CatalogueError(
-            f"{file}:{advice.line}: advice without a remedy for {missing[0]};"
-            f" add '// @remedy {missing[0]} …'"
-        )
-    return by_framework
-
-
-def _malformed(declaration: _Declaration, example: str, file: str) -> CatalogueError:
-    found = f"{declaration.word} {declaration.rest}"[:80]
-    return CatalogueError(
-        f"{file}:{declaration.line}: expected a line like '{example}', found '{found}'"
-    )

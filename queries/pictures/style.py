@@ -14,8 +14,7 @@ from typing import Final
 from xlagraph.graph.elements import Node, Relationship
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.queries.byte_sizes import human_bytes
-from xlagraph.queries.catalogue.byte_columns import counts_bytes
+from xlagraph.queries.byte_sizes import counts_bytes, human_bytes
 
 __all__ = [
     "EDGE_STYLES",

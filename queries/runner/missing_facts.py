@@ -123,14 +123,14 @@ def _needed_words(text: str) -> frozenset[str]:
         if clause.word.endswith("MATCH"):
             own = [clause, *found[: found[0].word == "WHERE"]]
             found = found[len(own) - 1 :]
-            if clause.word == "MATCH" or _asks_for_more_than_null(found[:2]):
+            if clause.word == "MATCH" or _requires_not_null(found[:2]):
                 needed += [token for part in own for token in part.tokens]
         elif clause.word == "WHERE":
             needed += clause.tokens
     return frozenset(token.text for token in needed)
 
 
-def _asks_for_more_than_null(following: Sequence[Clause]) -> bool:
+def _requires_not_null(following: Sequence[Clause]) -> bool:
     words = [clause.word for clause in following]
     tested = " ".join(token.text for token in following[-1].tokens)
     return words == ["WITH", "WHERE"] and "IS NOT NULL" in tested

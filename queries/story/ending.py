@@ -84,7 +84,7 @@ def _reason(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[E
         names = ", ".join(str(row["value"]) for row in successors)
         return Ending.OVERWRITTEN, f"cut at step {until}: {names} overwrites it in place"
     if until == facts["scheduleLength"]:
-        kind = _to_the_end(facts)
+        kind = _ending_at_last_step(facts)
         return kind, _TO_THE_END[kind]
     if last_use is None:
         return Ending.UNREAD, f"freed after step {until}: nothing in the schedule reads it"
@@ -99,7 +99,7 @@ def _reason(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[E
     return Ending.HANDED_ON, text
 
 
-def _to_the_end(facts: Row) -> Ending:
+def _ending_at_last_step(facts: Row) -> Ending:
     if facts["role"] == "output" or facts["maybeLiveOut"]:
         return Ending.OUTPUT
     if facts["parameterNumber"] is not None:
