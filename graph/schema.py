@@ -395,8 +395,6 @@ UNCHANGING: Final = tuple(node.label for node in SHARED if node.label != "Run")
 """Labels whose nodes are the same wherever they are made; runs differ in when."""
 
 BETWEEN_SHARED: Final = tuple(
-    relationship
-    for relationship in SCHEMA.relationships
-    if {relationship.source, relationship.target} <= _SHARED_LABELS
+    edge for edge in SCHEMA.relationships if {edge.source, edge.target} <= _SHARED_LABELS
 )
 """What is written together with the shared node that it leaves."""

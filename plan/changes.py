@@ -26,7 +26,7 @@ def cut(program: Program, last_by_id: Mapping[int, int]) -> Program:
         last = last_by_id.get(value.value_id, value.last)
         return value._replace(last=max(value.first, min(value.last, last)))
 
-    return _each(program, shorter)
+    return _with_each_value(program, shorter)
 
 
 def shrunk(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
@@ -40,14 +40,14 @@ def shrunk(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
         if (factor := factor_by_id.get(value.value_id)) is not None and not value.is_table
     }
     return _with_set_sizes(
-        _each(
+        _with_each_value(
             program,
             lambda value: value._replace(size_bytes=smaller.get(value.value_id, value.size_bytes)),
         )
     )
 
 
-def _each(program: Program, changed: Callable[[Value], Value]) -> Program:
+def _with_each_value(program: Program, changed: Callable[[Value], Value]) -> Program:
     return replace(program, values=tuple([changed(value) for value in program.values]))
 
 
@@ -57,4 +57,6 @@ def _with_set_sizes(program: Program) -> Program:
         name: max(value.size_bytes for value in members)
         for name, members in members_of_sets(program.values).items()
     }
-    return _each(program, lambda value: value._replace(size_bytes=sizes[value.buffer_set]))
+    return _with_each_value(
+        program, lambda value: value._replace(size_bytes=sizes[value.buffer_set])
+    )

@@ -176,7 +176,7 @@ def _with_copies(program: Program, donors: Sequence[Donor]) -> Program:
     def changed(value: Value) -> Value:
         if (copy := copy_of.get(value.value_id)) is not None:
             return value._replace(last=copy.first)
-        return _reading_copies(_later(value, start, len(donors)), copy_of)
+        return _with_copied_operands(_later(value, start, len(donors)), copy_of)
 
     overwrites = {
         value_id: tuple(
@@ -208,7 +208,7 @@ def _later(value: Value, start: int, steps: int) -> Value:
     )
 
 
-def _reading_copies(value: Value, copy_of: Mapping[int, Value]) -> Value:
+def _with_copied_operands(value: Value, copy_of: Mapping[int, Value]) -> Value:
     if copy_of.keys().isdisjoint(value.reads):
         return value
     ids = {read: copy.value_id for read, copy in copy_of.items()}

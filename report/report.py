@@ -37,7 +37,7 @@ _PAGE: Final = """\
 <main id="plain">
 {plain}
 </main>
-{islands}
+{data_elements}
 <script>{script}</script>
 </body>
 </html>
@@ -88,9 +88,9 @@ def _of_comparison(graph: Graph, before: str, after: str) -> Report:
     parts = _packed(graph, keys)
     title = f"{comparison.a.name} and {comparison.b.name}"
     overview = overview_part(graph, keys, title=title, carried=parts)
-    islands = {"start": start.packed(), "compilations": overview.packed(), **parts}
+    data_elements = {"start": start.packed(), "compilations": overview.packed(), **parts}
     return Report(
-        _page(title, plain_comparison(comparison), islands), _left_out(len(keys), len(parts))
+        _page(title, plain_comparison(comparison), data_elements), _left_out(len(keys), len(parts))
     )
 
 
@@ -141,12 +141,12 @@ def _page(title: str, plain: str, parts: Mapping[str, bytes]) -> str:
         title=escape(title.encode("utf-8", "replace").decode("utf-8")[:200]),
         style=source.style,
         plain=plain,
-        islands="\n".join(_islands(parts)),
+        data_elements="\n".join(_data_elements(parts)),
         script=source.script,
     )
 
 
-def _islands(parts: Mapping[str, bytes]) -> Iterable[str]:
+def _data_elements(parts: Mapping[str, bytes]) -> Iterable[str]:
     for name, packed in parts.items():
         text = base64.b64encode(packed).decode("ascii")
         yield f'<script type="text/plain" data-part="{escape(name)}">{text}</script>'

@@ -111,7 +111,9 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
         return _Rows(table_of(answer), answer.notes)
 
     def compared(graph: Graph, request: Request) -> Response:
-        comparison = compare(graph, _needed(request, "a"), _needed(request, "b"))
+        comparison = compare(
+            graph, _required_parameter(request, "a"), _required_parameter(request, "b")
+        )
         return _Rows(comparison_result(comparison))
 
     def advised(graph: Graph, request: Request) -> Response:
@@ -119,7 +121,7 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
         return _Rows(diagnosis_result(diagnosis), diagnosis.notes)
 
     def story(graph: Graph, request: Request) -> Response:
-        found = value(graph, _needed(request, "value"), request.path_params["key"])
+        found = value(graph, _required_parameter(request, "value"), request.path_params["key"])
         return JSONResponse(finite(story_cells(found)))
 
     return [
@@ -180,7 +182,7 @@ def _statement(body: bytes, request: Request) -> tuple[str, dict[str, Cell]]:
     return given["statement"], cast("dict[str, Cell]", parameters)
 
 
-def _needed(request: Request, name: str) -> str:
+def _required_parameter(request: Request, name: str) -> str:
     found = request.query_params.get(name, "")
     if not found:
         raise BadRequest(f"expected ?{name}=…")

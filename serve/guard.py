@@ -85,7 +85,7 @@ class Guard:
             return _refused(403, "another page may not ask this service")
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return _refused(403, "another page may not ask this service")
-        if self._access.token is not None and not _knows(headers, self._access.token):
+        if self._access.token is not None and not _has_token(headers, self._access.token):
             return _refused(
                 401, "a token is needed", {"WWW-Authenticate": 'Basic realm="xlagraph"'}
             )
@@ -103,7 +103,7 @@ def _name_of(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _knows(headers: Headers, token: str) -> bool:
+def _has_token(headers: Headers, token: str) -> bool:
     kind, _, given = headers.get("authorization", "").partition(" ")
     if kind.lower() == "basic":
         try:

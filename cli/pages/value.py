@@ -28,13 +28,16 @@ def story_lines(story: "ValueStory") -> list[tuple[str, str]]:
     parts: list[tuple[str, Sequence[str]]] = [
         ("value", [f"{story.value}{asked}"]),
         ("of", [story.compilation]),
-        ("what", [_what(story)]),
+        ("what", [_value_text(story)]),
         ("storage", [_storage(story)]),
         ("made by", [*_maker(story)]),
         ("for", [*_attribution(story)]),
         ("names", _some([_position(row) for row in story.names], bool(story.names), ", ")),
-        ("before", _some([_taken(row, "from", "earlier") for row in story.before], has_range)),
-        ("after", _some([_taken(row, "by", "later") for row in story.after], has_range)),
+        (
+            "before",
+            _some([_takeover_text(row, "from", "earlier") for row in story.before], has_range),
+        ),
+        ("after", _some([_takeover_text(row, "by", "later") for row in story.after], has_range)),
         ("aliases", _some(list(story.aliases), has_range, ", ")),
         ("readers", _some([_reader(row) for row in story.readers], bool(story.names))),
         ("life", [_life(story)]),
@@ -52,7 +55,7 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
         before = part
 
 
-def _what(story: "ValueStory") -> str:
+def _value_text(story: "ValueStory") -> str:
     from xlagraph.ingest.dump.shapes import printed_shape
 
     what = story.what
@@ -110,7 +113,7 @@ def _position(row: "dict[str, Cell]") -> str:
     return f"{row['name']}{row['shapeIndex'] or ''}"
 
 
-def _taken(row: "dict[str, Cell]", preposition: str, side: str) -> str:
+def _takeover_text(row: "dict[str, Cell]", preposition: str, side: str) -> str:
     text = f"{_bytes(row['sharedBytes'])} {preposition} {row['value']}"
     if row["inPlace"]:
         return f"{text} in place, at step {row['steps']}"

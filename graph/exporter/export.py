@@ -45,12 +45,12 @@ def export(graph: Graph, folder: str | Path) -> Manifest:
     """
     found = graph.query(_COMPILATIONS)
     with open_export(folder) as target, target.load() as load:
-        for compilations in _together(found.mappings()):
+        for compilations in _batches(found.mappings()):
             load.write(read_compilations(graph.query, compilations))
     return target.manifest
 
 
-def _together(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]:
+def _batches(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]:
     """Yield the keys of compilations that are read at once."""
     keys: list[str] = []
     values = 0

@@ -234,7 +234,7 @@ def _write_command(folder: Path, manifest: Manifest) -> None:
     (folder / CONSTRAINTS).write_text(statements, encoding="utf-8")
     command = " \\\n  ".join(_arguments(manifest))
     (folder / SCRIPT).write_text(_SCRIPT.format(command=command), encoding="utf-8")
-    said = {
+    content = {
         "schema": VERSION,
         "files": manifest.files,
         "counts": manifest.counts,
@@ -242,7 +242,7 @@ def _write_command(folder: Path, manifest: Manifest) -> None:
         "longestRowBytes": manifest.longest_row_bytes,
     }
     written = folder / f"{MANIFEST}.new"
-    written.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    written.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     written.replace(folder / MANIFEST)
 
 
@@ -284,16 +284,18 @@ def _arguments(manifest: Manifest) -> list[str]:
 def read_manifest(folder: Path) -> Manifest:
     """Read what an export holds; GraphMissing if there is none, or it is not whole."""
     try:
-        said = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise GraphMissing(
             f"{folder} does not hold a finished export: it lacks {MANIFEST}"
         ) from None
     except ValueError as error:
         raise GraphMissing(f"{folder / MANIFEST} cannot be read: {error}") from error
-    if said["schema"] != VERSION:
+    if content["schema"] != VERSION:
         raise GraphMissing(
-            f"{folder} was exported by another xlagraph (schema {said['schema']}, "
+            f"{folder} was exported by another xlagraph (schema {content['schema']}, "
             f"here {VERSION}): export it again"
         )
-    return Manifest(said["files"], said["counts"], said["hasNewlines"], said["longestRowBytes"])
+    return Manifest(
+        content["files"], content["counts"], content["hasNewlines"], content["longestRowBytes"]
+    )

@@ -261,7 +261,7 @@ class LadybugLoad:
             name: columns.empty_table() for name, columns in RELATIONSHIP_COLUMNS.items()
         }
         for label in UNCHANGING:
-            rows = self._gathered(label)
+            rows = self._distinct_rows(label)
             if rows.num_rows:  # the engine knows no empty list
                 stored = rows_of(
                     connection,
@@ -271,12 +271,12 @@ class LadybugLoad:
                 known = pa.array([str(row[0]) for row in stored], pa.string())
                 nodes[label] = rows.filter(pc.invert(pc.is_in(rows.column("key"), known)))
         for relationship in BETWEEN_SHARED:
-            rows = self._gathered(relationship.name)
+            rows = self._distinct_rows(relationship.name)
             is_new = pc.is_in(rows.column("source"), nodes[relationship.source].column("key"))
             relationships[relationship.name] = rows.filter(is_new)
         return RowFiles.write(self._folder, [CompilationRows(nodes, relationships)])
 
-    def _gathered(self, name: str) -> pa.Table:
+    def _distinct_rows(self, name: str) -> pa.Table:
         """Read the rows of what compilations share from all files, each row once."""
         return distinct_rows(pa.concat_tables([files.table(name) for files in self._files]))
 

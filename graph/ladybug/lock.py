@@ -28,10 +28,10 @@ def writing(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterato
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
-            says = f"{path} is being written by {holder or 'another process'}"
+            busy = f"{path} is being written by {holder or 'another process'}"
             if not wait:
-                raise GraphBusy(f"{says}; try again when it is done, or wait for it") from None
-            notify(f"{says}; waiting for it")
+                raise GraphBusy(f"{busy}; try again when it is done, or wait for it") from None
+            notify(f"{busy}; waiting for it")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         holder = f"process {os.getpid()} on {socket.gethostname()} since {now}\n"
