@@ -2,7 +2,7 @@ import random
 
 from tests.plan.small_programs import program, value
 from xlagraph.plan.blocks import choose_blocks
-from xlagraph.plan.program import Allocation, Overwrite
+from xlagraph.plan.program import Allocation, Overwrite, Value
 
 DONATED = Allocation(0, 64, 0, "parameter", maybe_live_out=True, parameter_number=0)
 GIVEN = Allocation(1, 64, 0, "parameter", parameter_number=1)
@@ -97,7 +97,7 @@ def random_values(rng):
 
 def one_by_one(values):
     """Compute the blocks of values that nothing joins, copies or overwrites."""
-    blocks = []
+    blocks: list[list[Value]] = []
     for new in sorted(values, key=lambda each: (-each.size_bytes, not each.lives_out)):
         for block in reversed(blocks):
             fits = new.size_bytes == block[0].size_bytes or not new.lives_out
