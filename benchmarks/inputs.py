@@ -11,10 +11,10 @@ import argparse
 from math import isqrt
 from pathlib import Path
 
-from dump_text import write_single, write_split
-from layer import USUAL_SIZES, Sizes
-from training_step import training_step
-from wide_loop import wide_loop
+from programs.dump_text import write_single, write_split
+from programs.layer import USUAL_SIZES, Sizes
+from programs.training_step import training_step
+from programs.wide_loop import wide_loop
 
 VALUES_PER_LAYER = 128
 """Of a training step; some ten more stand once."""

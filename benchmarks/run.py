@@ -17,25 +17,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import rows_cli
-import rows_embedded
-import rows_memory
-import rows_neo4j
-import rows_parse
-import rows_queries
 from known_misses import with_known_misses
 from measure import machine
+from sections import cli, embedded, memory, neo4j, parse, queries
 from settings import Settings
 from table import HEADER, Row, Verdict, broken_row, failed, spell_row, write_json
 
 Sections = Mapping[str, Callable[[Settings], Iterator[Row]]]
 SECTIONS: Sections = {
-    "cli": rows_cli.rows,
-    "parse": rows_parse.rows,
-    "embedded": rows_embedded.rows,
-    "memory": rows_memory.rows,
-    "neo4j": rows_neo4j.rows,
-    "queries": rows_queries.rows,
+    "cli": cli.rows,
+    "parse": parse.rows,
+    "embedded": embedded.rows,
+    "memory": memory.rows,
+    "neo4j": neo4j.rows,
+    "queries": queries.rows,
 }
 
 

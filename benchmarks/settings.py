@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import inputs
-from layer import Sizes
+from programs.layer import Sizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def ingest(graph: str, folder: str, jobs: str = "") -> None:
 
 def record(graph: str, folder: str, rows: str) -> None:
     """Ingest, and keep the very rows that are new as Parquet files for the reference."""
-    from recording import ParquetSink, RecordingTarget
+    from references.recording import ParquetSink, RecordingTarget
 
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
@@ -59,7 +59,7 @@ def record(graph: str, folder: str, rows: str) -> None:
 
 def copy_rows(database: str, rows: str) -> None:
     """Copy recorded rows into a new database."""
-    from references import copy_into_new_database
+    from references.embedded import copy_into_new_database
 
     with timed():
         copy_into_new_database(Path(database), Path(rows))
@@ -67,7 +67,7 @@ def copy_rows(database: str, rows: str) -> None:
 
 def add_rows(database: str, rows: str) -> None:
     """Add recorded rows to a database."""
-    from references import add_to_database
+    from references.embedded import add_to_database
 
     with timed():
         ANSWER["checkpoint_seconds"] = add_to_database(Path(database), Path(rows))
@@ -85,7 +85,7 @@ def export(folder: str, target: str) -> None:
 
 def count_lines(*paths: str) -> None:
     """Count the lines of dumps."""
-    from references import count_lines as count
+    from references.embedded import count_lines as count
 
     with timed():
         ANSWER["lines"] = count(map(Path, paths))
@@ -121,8 +121,8 @@ def parse_and_derive(*paths: str) -> None:
 
 def neo4j_reference(uri: str, folder: str) -> None:
     """Write the rows of a folder into an empty Neo4j, parameters ready in memory."""
-    import neo4j_reference as reference
-    from recording import RecordingTarget
+    from references import neo4j as reference
+    from references.recording import RecordingTarget
 
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
@@ -141,7 +141,7 @@ def neo4j_reference(uri: str, folder: str) -> None:
 
 def neo4j_empty(uri: str) -> None:
     """Delete all nodes of a database."""
-    import neo4j_reference as reference
+    from references import neo4j as reference
 
     with timed(), reference.connected(uri) as (driver, database):
         reference.empty(driver, database)
@@ -149,7 +149,7 @@ def neo4j_empty(uri: str) -> None:
 
 def neo4j_nodes(uri: str) -> None:
     """Count the nodes of a database."""
-    import neo4j_reference as reference
+    from references import neo4j as reference
 
     with timed(), reference.connected(uri) as (driver, database):
         records = driver.execute_query("MATCH (n) RETURN count(*)", database_=database).records
@@ -158,7 +158,7 @@ def neo4j_nodes(uri: str) -> None:
 
 def queries(graph: str, repeats: str) -> None:
     """Time every canned query on a graph; one call before the first is not counted."""
-    from query_times import query_times
+    from sections.query_times import query_times
 
     from xlagraph.graph import open_graph
 

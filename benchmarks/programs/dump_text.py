@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from program import Program, Value
+from programs.program import Program, Value
 
 STAGE = "cpu_after_optimizations"
 
@@ -102,7 +102,7 @@ def _stack_trace(live: list[Value], total: int) -> Iterator[str]:
         bytes_by_label[label] = bytes_by_label.get(label, 0) + value.size_bytes
     remaining = total
     last = len(bytes_by_label) - 1
-    by_size = sorted(bytes_by_label.items(), key=lambda item: (-item[1], item[0]))
+    by_size = sorted(bytes_by_label.items(), key=lambda labelled: (-labelled[1], labelled[0]))
     for place, (label, size) in enumerate(by_size):
         remaining -= size
         yield (

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from hlo_text import ATTENTION, LAMBDA, LAYERNORM, MLP, array
-from step_builder import Ref, StepBuilder
+from programs.hlo_text import ATTENTION, LAMBDA, LAYERNORM, MLP, array
+from programs.step_builder import Ref, StepBuilder
 
 PARAMETERS = ("ln1", "wqkv", "bqkv", "wo", "ln2", "w1", "b1", "w2", "b2")
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hlo_text import Fusion, array_bytes, separated
-from program import Program, Value
+from programs.hlo_text import Fusion, array_bytes, separated
+from programs.program import Program, Value
 
 
 class Ref(NamedTuple):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from hlo_text import bare, fused_computation, separated, stack_tables
-from program import Allocation, Program, Value
-from step_builder import Ref, StepBuilder
+from programs.hlo_text import bare, fused_computation, separated, stack_tables
+from programs.program import Allocation, Program, Value
+from programs.step_builder import Ref, StepBuilder
 
 
 def finish(builder: StepBuilder, results: Sequence[Ref]) -> Program:

@@ -1,10 +1,10 @@
 """A layered training step: donated parameters, forward, backward, optimizer, result tuple."""
 
-from hlo_text import ADAM, LOSS
-from layer import PARAMETERS, Layer, Sizes
-from program import Program
-from step_builder import Ref, StepBuilder
-from step_ending import finish
+from programs.hlo_text import ADAM, LOSS
+from programs.layer import PARAMETERS, Layer, Sizes
+from programs.program import Program
+from programs.step_builder import Ref, StepBuilder
+from programs.step_ending import finish
 
 
 def training_step(layers: int, sizes: Sizes) -> Program:

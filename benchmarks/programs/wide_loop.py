@@ -3,8 +3,16 @@
 from collections.abc import Iterator, Sequence
 from itertools import count, pairwise
 
-from hlo_text import Fusion, array, array_bytes, bare, fused_computation, separated, stack_tables
-from program import Allocation, Program, Value
+from programs.hlo_text import (
+    Fusion,
+    array,
+    array_bytes,
+    bare,
+    fused_computation,
+    separated,
+    stack_tables,
+)
+from programs.program import Allocation, Program, Value
 
 WIDTHS = (256, 320, 384, 448, 512, 576, 640)
 OP = "jit(scan)/while"

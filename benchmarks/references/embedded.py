@@ -27,10 +27,15 @@ def copy_into_new_database(path: Path, rows: Path) -> None:
         columns = ", ".join([*_columns(node.properties), "PRIMARY KEY(key)"])
         connection.execute(f"CREATE NODE TABLE {node.label}({columns})")
         _copy(connection, node.label, rows)
-    for item in SCHEMA.relationships:
-        columns = ", ".join([f"FROM {item.source} TO {item.target}", *_columns(item.properties)])
-        connection.execute(f"CREATE REL TABLE {item.name}({columns})")
-        _copy(connection, item.name, rows)
+    for relationship in SCHEMA.relationships:
+        columns = ", ".join(
+            [
+                f"FROM {relationship.source} TO {relationship.target}",
+                *_columns(relationship.properties),
+            ]
+        )
+        connection.execute(f"CREATE REL TABLE {relationship.name}({columns})")
+        _copy(connection, relationship.name, rows)
     connection.execute("CHECKPOINT")
     connection.close()
     database.close()
@@ -46,8 +51,8 @@ def add_to_database(path: Path, rows: Path) -> float:
     connection.execute("BEGIN TRANSACTION")
     for node in SCHEMA.nodes:
         _copy(connection, node.label, rows)
-    for item in SCHEMA.relationships:
-        _create(connection, item, rows)
+    for relationship in SCHEMA.relationships:
+        _create(connection, relationship, rows)
     connection.execute("COMMIT")
     start = time.perf_counter()
     connection.execute("CHECKPOINT")
@@ -58,7 +63,7 @@ def add_to_database(path: Path, rows: Path) -> float:
 
 
 def _columns(properties: Iterable[Property]) -> list[str]:
-    return [f"{item.name} {COLUMN_TYPES[item.type]}" for item in properties]
+    return [f"{property_.name} {COLUMN_TYPES[property_.type]}" for property_ in properties]
 
 
 def _copy(connection: ladybug.Connection, table: str, rows: Path) -> None:
@@ -67,15 +72,15 @@ def _copy(connection: ladybug.Connection, table: str, rows: Path) -> None:
         connection.execute(f"COPY {table} FROM '{path}'")
 
 
-def _create(connection: ladybug.Connection, item: RelationshipType, rows: Path) -> None:
-    path = rows / f"{item.name}.parquet"
+def _create(connection: ladybug.Connection, relationship: RelationshipType, rows: Path) -> None:
+    path = rows / f"{relationship.name}.parquet"
     if path.exists():
-        properties = ", ".join(f"{part.name}: {part.name}" for part in item.properties)
+        properties = ", ".join(f"{part.name}: {part.name}" for part in relationship.properties)
         # two MATCHes: with both ends in one, the engine reads whole tables
         connection.execute(
-            f"LOAD FROM '{path}' MATCH (a:{item.source} {{key: `from`}}) "
-            f"MATCH (b:{item.target} {{key: `to`}}) "
-            f"CREATE (a)-[:{item.name} {{{properties}}}]->(b)"
+            f"LOAD FROM '{path}' MATCH (a:{relationship.source} {{key: `from`}}) "
+            f"MATCH (b:{relationship.target} {{key: `to`}}) "
+            f"CREATE (a)-[:{relationship.name} {{{properties}}}]->(b)"
         )
 
 

@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Any
 
 import neo4j
-from recording import LINKS, SHARED
 
+from references.recording import LINKS, SHARED
 from xlagraph.graph import CompilationRows
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import RelationshipType
@@ -24,7 +24,7 @@ from xlagraph.graph.schema_types import RelationshipType
 OWN = tuple(node.label for node in SCHEMA.nodes if not node.shared)
 CHUNK_ROWS = 10_000
 SESSIONS = 2
-INNER = tuple(item for item in SCHEMA.relationships if item not in LINKS)
+INNER = tuple(relationship for relationship in SCHEMA.relationships if relationship not in LINKS)
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Chunk:
 
     nodes: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: {n: [] for n in OWN})
     relationships: dict[str, list[list[Any]]] = field(
-        default_factory=lambda: {item.name: [] for item in INNER}
+        default_factory=lambda: {relationship.name: [] for relationship in INNER}
     )
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class Prepared:
         default_factory=lambda: {label: {} for label in sorted(SHARED)}
     )
     links: dict[str, set[tuple[str, str]]] = field(
-        default_factory=lambda: {item.name: set() for item in LINKS}
+        default_factory=lambda: {relationship.name: set() for relationship in LINKS}
     )
     chunks: list[Chunk] = field(default_factory=lambda: [Chunk()])
 
@@ -73,19 +73,19 @@ class Prepared:
                 start = len(chunk.nodes[label])
                 positions[label] = {row["key"]: start + at for at, row in enumerate(found)}
                 chunk.nodes[label] += found
-        for item in SCHEMA.relationships:
-            table = rows.relationships[item.name]
+        for relationship in SCHEMA.relationships:
+            table = rows.relationships[relationship.name]
             source, target, *rest = (column.to_pylist() for column in table.columns)
-            if item in LINKS:
-                self.links[item.name] |= {
+            if relationship in LINKS:
+                self.links[relationship.name] |= {
                     (str(a), str(b)) for a, b in zip(source, target, strict=True)
                 }
                 continue
             ends = [
                 [positions[label][key] for key in keys] if label in positions else keys
-                for label, keys in ((item.source, source), (item.target, target))
+                for label, keys in ((relationship.source, source), (relationship.target, target))
             ]
-            chunk.relationships[item.name] += map(list, zip(*ends, *rest, strict=True))
+            chunk.relationships[relationship.name] += map(list, zip(*ends, *rest, strict=True))
 
 
 def send(driver: neo4j.Driver, database: str | None, prepared: Prepared) -> None:
@@ -95,12 +95,13 @@ def send(driver: neo4j.Driver, database: str | None, prepared: Prepared) -> None
             text = f"UNWIND $rows AS r MERGE (n:{label} {{key: r.key}}) SET n = r"
             for rows in _batched([found[key] for key in sorted(found)]):
                 session.run(text, rows=rows).consume()
-        for item in LINKS:
+        for relationship in LINKS:
             text = (
-                f"UNWIND $rows AS r MATCH (a:{item.source} {{key: r[0]}}) "
-                f"MATCH (b:{item.target} {{key: r[1]}}) MERGE (a)-[:{item.name}]->(b)"
+                f"UNWIND $rows AS r MATCH (a:{relationship.source} {{key: r[0]}}) "
+                f"MATCH (b:{relationship.target} {{key: r[1]}}) "
+                f"MERGE (a)-[:{relationship.name}]->(b)"
             )
-            for rows in _batched(sorted(prepared.links[item.name])):
+            for rows in _batched(sorted(prepared.links[relationship.name])):
                 session.run(text, rows=[list(row) for row in rows]).consume()
     waiting = iter(prepared.chunks)
 
@@ -140,20 +141,23 @@ def _tree_text(labels: Sequence[str], names: Sequence[str]) -> str:
     return "\n".join([*lines, "RETURN 1"])
 
 
-def _relationship_text(item: RelationshipType) -> str:
+def _relationship_text(relationship: RelationshipType) -> str:
     picked, matched, scope = ["r"], [], []
-    for place, (variable, label) in enumerate((("a", item.source), ("b", item.target))):
+    for place, (variable, label) in enumerate(
+        (("a", relationship.source), ("b", relationship.target))
+    ):
         if label in SHARED:
             matched.append(f"MATCH ({variable}:{label} {{key: r[{place}]}}) ")
         else:
             picked.append(f"all{label}[r[{place}]] AS {variable}")
             scope.append(f"all{label}")
-    cells = [f"{part.name}: r[{place}]" for place, part in enumerate(item.properties, 2)]
+    cells = [f"{part.name}: r[{place}]" for place, part in enumerate(relationship.properties, 2)]
     properties = f" {{{', '.join(cells)}}}" if cells else ""
     return (
-        f"CALL ({', '.join(dict.fromkeys(scope))}) {{ UNWIND ${item.name} AS r "
+        f"CALL ({', '.join(dict.fromkeys(scope))}) {{ UNWIND ${relationship.name} AS r "
         f"WITH {', '.join(picked)} {''.join(matched)}"
-        f"CREATE (a)-[:{item.name}{properties}]->(b) RETURN count(*) AS count{item.name} }}"
+        f"CREATE (a)-[:{relationship.name}{properties}]->(b) "
+        f"RETURN count(*) AS count{relationship.name} }}"
     )
 
 

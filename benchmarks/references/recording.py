@@ -15,7 +15,9 @@ from xlagraph.graph.stored_runs import StoredRun
 GROUP_ROWS = 100_000
 SHARED = frozenset(node.label for node in SCHEMA.nodes if node.shared)
 LINKS = tuple(
-    item for item in SCHEMA.relationships if item.source in SHARED and item.target in SHARED
+    relationship
+    for relationship in SCHEMA.relationships
+    if relationship.source in SHARED and relationship.target in SHARED
 )
 
 
@@ -85,13 +87,14 @@ class ParquetSink:
                 for label in SHARED
             },
             **{
-                item.name: set(
+                relationship.name: set(
                     graph.query(
-                        f"MATCH (a:{item.source})-[:{item.name}]->(b:{item.target}) "
+                        f"MATCH (a:{relationship.source})-[:{relationship.name}]->"
+                        f"(b:{relationship.target}) "
                         "RETURN a.key AS source, b.key AS target"
                     ).rows
                 )
-                for item in LINKS
+                for relationship in LINKS
             },
         }
 

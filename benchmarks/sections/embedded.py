@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 
 from measure import Measured, in_child, median_run, seconds_of
-from references import copy_file
+from references.embedded import copy_file
 from settings import Settings
 from table import Row, growth_row, ratio_row, shown_row, skipped_row, spell_seconds
 

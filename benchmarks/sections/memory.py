@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from measure import peak_bytes_in_child
-from references import POOL_BYTES
+from references.embedded import POOL_BYTES
 from settings import Settings
 from table import Row, memory_row
 

@@ -14,7 +14,7 @@ from measure import Measured, in_child, median_run
 from settings import Settings
 from table import Row, ratio_row, shown_row, skipped_row
 
-TREE = Path(__file__).resolve().parents[1]
+TREE = Path(__file__).resolve().parents[2]
 
 
 class NoServer(Exception):

@@ -5,10 +5,11 @@ from statistics import median
 from typing import Any
 
 from measure import in_child
-from rows_embedded import graph_of
-from rows_neo4j import NoServer, neo4j_server
 from settings import Settings
 from table import Row, broken_row, limit_row, shown_row, skipped_row
+
+from sections.embedded import graph_of
+from sections.neo4j import NoServer, neo4j_server
 
 ONE_COMPILATION_SECONDS = 1.0
 WHOLE_GRAPH_SECONDS = 5.0

@@ -1,0 +1,1 @@
+"""What the numbers are compared with; it shares no code with what they judge."""
