@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
     from xlagraph.ingest.load import ingest
+    from xlagraph.ingest.options import IngestOptions
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "DumpFiles",
     "DumpPart",
     "FoundDumps",
+    "IngestOptions",
     "IngestSummary",
     "NoDumps",
     "ParseError",
@@ -48,6 +50,7 @@ __getattr__ = lazy_names(
         "files.no_dumps": ["NoDumps", "why_no_dumps"],
         "files.shards": ["Shard"],
         "load": ["ingest"],
+        "options": ["IngestOptions"],
         "summary": ["Disagreement", "IngestSummary", "Problem", "Progress"],
     },
 )

@@ -19,8 +19,8 @@ from xlagraph.graph.engine import Load, Target
 from xlagraph.graph.stored_runs import StoredCompilation, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
-from xlagraph.ingest.files.shards import Shard
 from xlagraph.ingest.interruption import Interruption
+from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.job import Job
 from xlagraph.ingest.preparation.pool import prepare_all
 from xlagraph.ingest.summary import IngestSummary, Problem, Progress
@@ -39,60 +39,52 @@ _READING_SHARE: Final = 16
 def ingest(
     graph: Target | None,
     paths: str | Path | Iterable[str | Path],
+    options: IngestOptions | None = None,
     *,
-    run: str | None = None,
-    tags: Sequence[str] = (),
-    replace: bool = False,
-    fail_fast: bool = False,
-    dry_run: bool = False,
-    shard: Shard | None = None,
     jobs: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> IngestSummary:
     """Bring the dumps below some folders, or single files, into a graph or an export.
 
     The same content again is left alone, changed content replaced. What is wrong with a
-    file is in the summary and never stops the others, unless ``fail_fast`` asks for that.
+    file is in the summary and never stops the others, unless the options ask for that.
+    Only in a dry run ``graph`` may be None, as if it were empty. ``jobs`` is the number of
+    processes that parse, by default one for each processor; 1 parses in this one.
 
-    ``run`` names the run where there is a single one; ``tags`` (``name=value``) are added
-    to those that a run has. ``replace`` takes compilations out whose files are gone, and
-    lets another folder take the place of the one that a run came from. ``dry_run`` writes
-    nothing; only then ``graph`` may be None, as if it were empty. Of a ``shard`` only the
-    dumps that it holds are taken. ``jobs`` is the number of processes that parse, by
-    default one for each processor; 1 parses in this one.
-
-    Raises `GraphError` if the graph fails, ValueError if a tag has no ``=``.
-    After Ctrl-C what was finished is in the graph.
+    Raises `GraphError` if the graph fails. After Ctrl-C what was finished is in the graph.
     """
-    if graph is None and not dry_run:
+    options = options or IngestOptions()
+    if graph is None and not options.dry_run:
         raise ValueError("graph may be None in a dry run only")
     started = time.monotonic()
-    new_tags = _tags_by_name(tags)
-    found = _find_all([paths] if isinstance(paths, str | Path) else paths, run)
+    found = _find_all([paths] if isinstance(paths, str | Path) else paths, options.run)
     interruption = Interruption()
     # Begun before the graph is asked what it holds: it does not change meanwhile, and what
     # a crash left is cleared even if there is nothing to write.
-    writes = graph is not None and not dry_run and bool(found.dumps)
+    writes = graph is not None and not options.dry_run and bool(found.dumps)
     with (
         interruption.handled(),
         graph.load() if graph is not None and writes else nullcontext() as load,
     ):
         stored = graph.stored_runs({dump.run for dump in found.dumps}) if graph else {}
         accepted = reject_conflicts(
-            found.dumps, {} if replace else stored, joined=None if replace else run
+            found.dumps,
+            {} if options.replace else stored,
+            joined=None if options.replace else options.run,
         )
+        shard = options.shard
         dumps = [dump for dump in accepted.dumps if shard is None or shard.holds(dump.key)]
         tally = Tally(problems=[*found.problems, *accepted.problems])
         # what other shards hold is not gone
         searched = found.searched if shard is None else frozenset()
-        work = _Work(dumps, stored, accepted.digests, new_tags, searched, replace, fail_fast, jobs)
-        if fail_fast and tally.has_left_out:
+        work = _Work(dumps, stored, accepted.digests, searched, options, jobs)
+        if options.fail_fast and tally.has_left_out:
             tally.has_stopped = True
         else:
             _load(load, work, tally, Meter(dumps, progress), interruption)
     if interruption.came:
         raise KeyboardInterrupt
-    return tally.summary(dumps, time.monotonic() - started, dry_run=dry_run)
+    return tally.summary(dumps, time.monotonic() - started, dry_run=options.dry_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,23 +95,18 @@ class _Work:
     stored: Mapping[str, StoredRun]
     digests: Mapping[str, str | None]
     """Of dumps that were read already, by key."""
-    new_tags: Mapping[str, str]
     searched: frozenset[str]
-    replace: bool
-    fail_fast: bool
+    options: IngestOptions
     processes: int | None
     """As many as are wanted; None for one on each processor."""
 
     def tags(self, run: str) -> tuple[str, ...]:
         """Return the tags that a run shall have, each ``name=value``."""
-        stored = self.stored[run].tags if run in self.stored else ()
-        return tuple(
-            f"{name}={value}" for name, value in {**_by_name(stored), **self.new_tags}.items()
-        )
+        return self.options.tags_of_run(self.stored[run].tags if run in self.stored else ())
 
     def run_path(self, dump: DumpFiles) -> str | None:
         """Return the folder that the run of a dump came from first; None for the dump's own."""
-        is_new = self.replace or dump.run not in self.stored
+        is_new = self.options.replace or dump.run not in self.stored
         return None if is_new else self.stored[dump.run].path
 
     def stored_compilation(self, dump: DumpFiles) -> StoredCompilation | None:
@@ -158,19 +145,8 @@ class _Work:
             for run, path in sorted(paths)
             if run in self.stored and path in self.searched
             for key, compilation in self.stored[run].compilations.items()
-            if key not in found and (self.replace or path == compilation.path)
+            if key not in found and (self.options.replace or path == compilation.path)
         ]
-
-
-def _tags_by_name(tags: Iterable[str]) -> dict[str, str]:
-    for tag in tags:
-        if not tag.partition("=")[0] or "=" not in tag:
-            raise ValueError(f"expected a tag `name=value`, found {tag!r}")
-    return _by_name(tags)
-
-
-def _by_name(tags: Iterable[str]) -> dict[str, str]:
-    return {name: value for name, _, value in (tag.partition("=") for tag in tags)}
 
 
 def _find_all(paths: Iterable[str | Path], run: str | None) -> FoundDumps:
@@ -216,7 +192,7 @@ def _load(
                 _jobs(dumps, work),
                 _process_count(dumps, work),
                 folder,
-                one_by_one=work.fail_fast,
+                one_by_one=work.options.fail_fast,
             )
         ) as prepared_dumps,
     ):
@@ -231,7 +207,7 @@ def _load(
                 if outcome.has_rows:
                     written_runs.add(dump.run)
                 meter.advance(dump)
-            if work.fail_fast and tally.has_left_out:
+            if work.options.fail_fast and tally.has_left_out:
                 tally.has_stopped = True
                 break
     if not (interruption.came or tally.has_stopped):
@@ -280,7 +256,7 @@ def _tidy(load: Load | None, work: _Work, tally: Tally, written_runs: Collection
         if load is not None:
             load.remove(key)
     for key in work.gone():
-        if work.replace:
+        if work.options.replace:
             tally.dropped.append(key)
             if load is not None:
                 load.remove(key)

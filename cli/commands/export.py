@@ -1,6 +1,7 @@
 """`xlagraph export`: files for the first load of a Neo4j, faster than any server takes rows."""
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,8 +26,23 @@ class ExportFormat(Enum):
     NEO4J_ADMIN = "neo4j-admin"
 
 
+@dataclass(frozen=True, slots=True)
+class ExportOptions(GraphOptions):
+    """What the command takes of a PATH, the last first."""
+
+    jobs: JobsOption = None
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N", help="Take the I-th of N shares of the dumps, from 1/N to N/N."
+        ),
+    ] = None
+    tag: TagOption = None
+    run: RunNameOption = None
+
+
 def export(
-    options: GraphOptions,
+    options: ExportOptions,
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Where the files go: a new or empty folder.")
     ],
@@ -43,15 +59,6 @@ def export(
     merge: Annotated[
         bool, typer.Option("--merge", help="Each PATH is an export: make one of them all.")
     ] = False,
-    run: RunNameOption = None,
-    tag: TagOption = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N", help="Take the I-th of N shares of the dumps, from 1/N to N/N."
-        ),
-    ] = None,
-    jobs: JobsOption = None,
 ) -> None:
     """Write files for Neo4j's offline importer, and on stdout the command that imports them.
 
@@ -60,7 +67,8 @@ def export(
     del format  # there is one
     if paths and options.graph is not None:
         raise UsageError("name a PATH or a --graph to export from, not both")
-    concerns_dumps = bool(tag) or any(option is not None for option in (run, shard, jobs))
+    about_dumps = (options.run, options.shard, options.jobs)
+    concerns_dumps = bool(options.tag) or any(option is not None for option in about_dumps)
     if not paths and (merge or concerns_dumps):
         raise UsageError("--merge, --run, --tag, --shard and --jobs are about a PATH: name one")
     if merge and concerns_dumps:
@@ -70,25 +78,18 @@ def export(
     elif merge:
         _merge(folder, paths)
     else:
-        _export_dumps(folder, paths, run, tag or [], _shard(shard), jobs)
+        _export_dumps(folder, paths, options)
 
 
-def _export_dumps(
-    folder: Path,
-    paths: list[Path],
-    run: str | None,
-    tag: list[str],
-    shard: "Shard | None",
-    jobs: int | None,
-) -> None:
+def _export_dumps(folder: Path, paths: list[Path], options: ExportOptions) -> None:
     from xlagraph.graph import open_export
-    from xlagraph.ingest import ingest
+    from xlagraph.ingest import IngestOptions, ingest
 
-    tags = [f"{name}={value}" for name, value in parse_tags(tag)]
+    shard = _shard(options.shard)
+    tags = [f"{name}={value}" for name, value in parse_tags(options.tag or ())]
+    chosen = IngestOptions(run=options.run, tags=tags, shard=shard)
     with open_export(folder) as target, progress_bar() as progress:
-        summary = ingest(
-            target, paths, run=run, tags=tags, shard=shard, jobs=jobs, progress=progress
-        )
+        summary = ingest(target, paths, chosen, jobs=options.jobs, progress=progress)
     if shard is not None and not (summary.added or summary.problems):
         error(f"there are no dumps in shard {shard.number}/{shard.of}")
     else:

@@ -1,5 +1,6 @@
 """`xlagraph ingest`: from folders of dumps into the graph."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,50 +20,53 @@ def _path(text: str) -> Path:
     return Path(text)
 
 
-def ingest(
-    options: GraphOptions,
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.", parser=_path),
-    ],
-    run: RunNameOption = None,
-    tag: TagOption = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Drop what the run holds and the folder does not.")
-    ] = False,
-    fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first dump that does not fit.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Read everything, write nothing.")
-    ] = False,
-    jobs: JobsOption = None,
+@dataclass(frozen=True, slots=True)
+class LoadOptions(GraphOptions):
+    """What the command takes, the last first."""
+
     wait: Annotated[
         bool,
         typer.Option(
             "--wait/--no-wait", help="Wait while somebody else writes the file, or name who does."
         ),
-    ] = True,
+    ] = True
+    jobs: JobsOption = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Read everything, write nothing.")] = (
+        False
+    )
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Stop at the first dump that does not fit.")
+    ] = False
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Drop what the run holds and the folder does not.")
+    ] = False
+    tag: TagOption = None
+    run: RunNameOption = None
+
+
+def ingest(
+    options: LoadOptions,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.", parser=_path),
+    ],
 ) -> None:
     """Load every dump below each PATH; a folder that holds dumps is a run.
 
     Example: xlagraph ingest runs/ --tag commit=3f2a1c
     """
+    from xlagraph.ingest import IngestOptions
     from xlagraph.ingest import ingest as ingest_dumps
 
-    tags = [f"{name}={value}" for name, value in parse_tags(tag or ())]
-    with opened(options, create=True, wait=wait) as graph, progress_bar() as progress:
-        summary = ingest_dumps(
-            graph,
-            paths,
-            run=run,
-            tags=tags,
-            replace=replace,
-            fail_fast=fail_fast,
-            dry_run=dry_run,
-            jobs=jobs,
-            progress=progress,
-        )
+    chosen = IngestOptions(
+        run=options.run,
+        tags=[f"{name}={value}" for name, value in parse_tags(options.tag or ())],
+        replace=options.replace,
+        fail_fast=options.fail_fast,
+        dry_run=options.dry_run,
+    )
+    with opened(options, create=True, wait=options.wait) as graph, progress_bar() as progress:
+        summary = ingest_dumps(graph, paths, chosen, jobs=options.jobs, progress=progress)
     write_summary(summary, paths)
     if not summary.ok:
         raise typer.Exit(ExitCode.FAILED)

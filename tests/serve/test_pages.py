@@ -10,7 +10,7 @@ from playwright.sync_api import Dialog, Page, expect
 
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import open_graph
-from xlagraph.ingest import ingest
+from xlagraph.ingest import IngestOptions, ingest
 from xlagraph.serve import create_app
 
 HOSTILE = 'a"b<img src=x onerror=alert(1)>&#é'
@@ -23,7 +23,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with open_graph(folder / "graph.lbug", create=True) as graph:
         assert ingest(graph, write_runs(folder / "runs"), jobs=1).ok
         hostile = write_dump(folder / "hostile", 1, "jit_f", dump(256, op='jit(f)/</script><b>"'))
-        assert ingest(graph, hostile, run=HOSTILE, jobs=1).ok
+        assert ingest(graph, hostile, IngestOptions(run=HOSTILE), jobs=1).ok
     server = uvicorn.Server(
         uvicorn.Config(create_app(folder / "graph.lbug"), port=0, log_level="critical")
     )

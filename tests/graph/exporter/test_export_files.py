@@ -22,7 +22,7 @@ from xlagraph.graph import (
 )
 from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.schema import VERSION
-from xlagraph.ingest import Shard, ingest
+from xlagraph.ingest import IngestOptions, Shard, ingest
 
 csv.field_size_limit(1 << 24)
 
@@ -170,7 +170,7 @@ def test_shards_hold_every_dump_once_and_merge_into_the_whole(tmp_path):
     for number in (1, 2, 3):
         shards.append(tmp_path / f"shard {number}")
         with open_export(shards[-1]) as target:
-            summary = ingest(target, runs, shard=Shard(number, 3), jobs=1)
+            summary = ingest(target, runs, IngestOptions(shard=Shard(number, 3)), jobs=1)
             assert 0 < len(summary.added) < 12
     merged = merge_exports(tmp_path / "merged", shards)
     assert merged.counts["Compilation"] == 12
@@ -213,7 +213,12 @@ def test_of_a_run_in_several_exports_the_latest_row_stands(tmp_path):
     for number, tag in ((1, "job=first"), (2, "job=second")):
         parts.append(tmp_path / f"part{number}")
         with open_export(parts[-1]) as target:
-            ingest(target, next((runs / "same").glob(f"*000{number}*")), tags=[tag], jobs=1)
+            ingest(
+                target,
+                next((runs / "same").glob(f"*000{number}*")),
+                IngestOptions(tags=[tag]),
+                jobs=1,
+            )
         ((*_, when, _, _),) = rows_of(parts[-1], "Run")
         file = parts[-1] / "Run.csv"
         file.write_text(file.read_text().replace(when, f"2026-01-0{3 - number}T00:00:00+00:00"))

@@ -13,7 +13,7 @@ from tests.graph_fixtures import neo4j_admin, own_server, skipped_without_neo4j
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph
 from xlagraph.graph.rows.tables import CompilationRows
-from xlagraph.ingest import Shard, ingest
+from xlagraph.ingest import IngestOptions, Shard, ingest
 from xlagraph.queries import load_catalogue
 
 TREE = Path(__file__).resolve().parents[3]
@@ -59,13 +59,13 @@ def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
         program = neo4j_admin(folder / "home")
     with open_graph(folder / "ingested.lbug", create=True) as embedded:
         assert ingest(embedded, dumps / "runs").ok
-        assert ingest(embedded, dumps / "odd", tags=TAGS).ok
+        assert ingest(embedded, dumps / "odd", IngestOptions(tags=TAGS)).ok
         exports = [folder / "shard 1", folder / "shard 2", folder / "odd"]
         for number, path in enumerate(exports[:2], 1):
             with open_export(path) as target:
-                assert ingest(target, dumps / "runs", shard=Shard(number, 2)).ok
+                assert ingest(target, dumps / "runs", IngestOptions(shard=Shard(number, 2))).ok
         with open_export(exports[2]) as target:
-            assert ingest(target, dumps / "odd", tags=TAGS).ok
+            assert ingest(target, dumps / "odd", IngestOptions(tags=TAGS)).ok
         merge_exports(folder / "all", exports)
         imported = subprocess.run(
             ["sh", folder / "all" / "import.sh"],

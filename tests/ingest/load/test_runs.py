@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.ingest.load.one_value_dumps import compilations, dump_text, messages, name, tags
-from xlagraph.ingest import ingest
+from xlagraph.ingest import IngestOptions, ingest
 
 BOOKKEEPING_NODES = 1
 
@@ -76,7 +76,7 @@ def test_replace_takes_compilations_out_whose_files_are_gone(graph, runs, write)
     gone = write("baseline", 2)
     ingest(graph, runs)
     gone.unlink()
-    summary = ingest(graph, runs, replace=True)
+    summary = ingest(graph, runs, IngestOptions(replace=True))
     assert (summary.gone, summary.dropped) == ((), (f"baseline/{name(2)}",))
     assert compilations(graph) == [(f"baseline/{name(1)}", 16)]
 
@@ -104,7 +104,7 @@ def test_a_single_file_says_nothing_of_the_others(graph, runs, write):
     two = write("baseline", 2)
     ingest(graph, runs)
     two.write_text(dump_text(8))
-    summary = ingest(graph, two, replace=True)
+    summary = ingest(graph, two, IngestOptions(replace=True))
     assert (summary.updated, summary.gone, summary.dropped) == ((f"baseline/{name(2)}",), (), ())
 
 
@@ -130,7 +130,7 @@ def test_another_folder_may_take_the_place_of_a_run(graph, runs, write, tmp_path
     write("baseline", 2)
     ingest(graph, runs)
     write("../other/baseline", 1, dump_text(8))
-    summary = ingest(graph, tmp_path / "other", replace=True)
+    summary = ingest(graph, tmp_path / "other", IngestOptions(replace=True))
     assert summary.ok
     assert summary.dropped == (f"baseline/{name(2)}",)
     assert compilations(graph) == [(f"baseline/{name(1)}", 8)]
@@ -151,7 +151,7 @@ def test_another_folder_that_holds_more_is_refused_unless_it_joins_the_run(
         f"already, from {runs / 'baseline'}: {name(2)}; let it join with --run baseline, give it "
         "another name with --run NAME, or let it take the place with --replace"
     )
-    summary = ingest(graph, tmp_path / "other" / "baseline", run="baseline")
+    summary = ingest(graph, tmp_path / "other" / "baseline", IngestOptions(run="baseline"))
     assert summary.ok
     (message,) = messages(summary)
     assert message == (
@@ -171,7 +171,7 @@ def test_another_folder_of_the_same_name_with_nothing_in_common_is_refused(
     ingest(graph, runs)
     write("../other/baseline", 2)
     assert not ingest(graph, tmp_path / "other").ok
-    assert ingest(graph, tmp_path / "other" / "baseline", run="baseline").ok
+    assert ingest(graph, tmp_path / "other" / "baseline", IngestOptions(run="baseline")).ok
     assert [key for key, _ in compilations(graph)] == [f"baseline/{name(n)}" for n in (1, 2)]
 
 
@@ -180,7 +180,7 @@ def test_a_run_that_hosts_joined_knows_the_folder_of_each_compilation(graph, run
     write("baseline", 1)
     write("../other/baseline", 2)
     ingest(graph, runs)
-    ingest(graph, other, run="baseline")
+    ingest(graph, other, IngestOptions(run="baseline"))
     (paths,) = graph.query(
         "MATCH (r:Run)-[:COMPILED]->(c:Compilation) WITH r, c.path AS path ORDER BY path LIMIT 9 "
         "RETURN r.path AS first, collect(path) AS paths"
@@ -215,14 +215,14 @@ def test_a_folder_given_twice_counts_once(graph, runs, write):
 
 def test_a_run_can_be_named(graph, runs, write):
     write("baseline")
-    assert ingest(graph, runs, run="mine").added == (f"mine/{name(1)}",)
+    assert ingest(graph, runs, IngestOptions(run="mine")).added == (f"mine/{name(1)}",)
 
 
 def test_tags_are_kept_and_merged_by_name(graph, runs, write):
     write("baseline")
-    ingest(graph, runs, tags=["commit=abc", "device=v5e"])
+    ingest(graph, runs, IngestOptions(tags=["commit=abc", "device=v5e"]))
     assert tags(graph) == [(["commit=abc", "device=v5e"],)]
-    ingest(graph, runs, tags=["commit=def"])
+    ingest(graph, runs, IngestOptions(tags=["commit=def"]))
     assert tags(graph) == [(["commit=def", "device=v5e"],)]
     write("baseline", 2)
     ingest(graph, runs)
@@ -231,14 +231,14 @@ def test_tags_are_kept_and_merged_by_name(graph, runs, write):
 
 def test_a_tag_needs_a_name_and_a_value(graph, runs):
     with pytest.raises(ValueError, match=r"expected a tag `name=value`, found 'commit'"):
-        ingest(graph, runs, tags=["commit"])
+        ingest(graph, runs, IngestOptions(tags=["commit"]))
 
 
 def test_a_dry_run_tells_all_and_writes_nothing(graph, runs, write):
     write("baseline", 1)
     write("baseline", 2, "BufferAssignment:\nnonsense\n")
     for target in (None, graph):
-        summary = ingest(target, runs, dry_run=True)
+        summary = ingest(target, runs, IngestOptions(dry_run=True))
         assert (summary.dry_run, summary.added) == (True, (f"baseline/{name(1)}",))
         assert len(summary.problems) == 1
     assert not Path(graph.location).exists()

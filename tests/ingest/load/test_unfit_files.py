@@ -12,7 +12,7 @@ from tests.ingest.load.one_value_dumps import (
     messages,
     name,
 )
-from xlagraph.ingest import Progress, ingest
+from xlagraph.ingest import IngestOptions, Progress, ingest
 
 
 def test_one_bad_file_never_stops_the_others(graph, runs, write):
@@ -35,7 +35,7 @@ def test_a_bad_file_leaves_what_the_graph_has(graph, runs, write):
     write("baseline")
     ingest(graph, runs)
     write("baseline", 1, "BufferAssignment:\nallocation")
-    summary = ingest(graph, runs, replace=True)
+    summary = ingest(graph, runs, IngestOptions(replace=True))
     assert (summary.ok, summary.dropped) == (False, ())
     assert compilations(graph) == [(f"baseline/{name(1)}", 16)]
 
@@ -44,7 +44,7 @@ def test_fail_fast_stops_at_the_first_bad_file(graph, runs, write):
     write("a", 1, dump_text(1000000000))  # the largest file goes first
     write("b", 1, "BufferAssignment:\n" + "x" * (len(dump_text()) + 1))
     write("c", 1)
-    summary = ingest(graph, runs, fail_fast=True)
+    summary = ingest(graph, runs, IngestOptions(fail_fast=True))
     assert summary.stopped
     assert len(summary.problems) == 1
     assert compilations(graph) == [(f"a/{name(1)}", 1000000000)]
