@@ -43,7 +43,7 @@ def answer(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Facts:
     """Run a canned query, and return its rows with what made them and what repeats them."""
     names = {parameter.name for parameter in query.parameters}
     parameters = {name: value for name, value in given.items() if name in names}
-    found = run(graph, query.id, catalogue=None, **parameters)
+    found = run(graph, query.id, catalogue={query.id: query}, **parameters)
     return {
         "id": query.id,
         "title": query.title,

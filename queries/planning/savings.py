@@ -9,7 +9,7 @@ from typing import Final
 from xlagraph.graph.engine import Graph
 from xlagraph.plan.changes import shrunk, without
 from xlagraph.plan.donation import donate
-from xlagraph.plan.planning import plan_anew
+from xlagraph.plan.planning import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
 from xlagraph.queries.planning.checkpoint import Checkpoint, made_again, made_late
@@ -52,7 +52,8 @@ class Planner:
         if not self._compiled.has_sets or not self._compiled.has_ranges:
             return _NO_MODULE_TEXT
         own = self._compiled.reserved_bytes.get(self.memory_space, 0)
-        return None if abs(self._before - own) <= own // 100 else _NOT_EXACT
+        before = self._plan.reserved_bytes(self.memory_space)
+        return None if abs(before - own) <= own // 100 else _NOT_EXACT
 
     def donated(self, labels: Collection[str]) -> Savings:
         """Donate these parameters."""
@@ -81,7 +82,7 @@ class Planner:
 
     def packed(self) -> Savings:
         """Pack the heap as well as any packing could: what no change saves more of."""
-        heap = plan_anew(self._compiled.program, self._replays).heap(self.memory_space)
+        heap = self._plan.heap(self.memory_space)
         return Savings(heap.size_bytes - heap.lower_bound_bytes if heap is not None else 0)
 
     def _between(self, found: Checkpoint) -> Savings:
@@ -89,7 +90,8 @@ class Planner:
         return Savings(min(saved), max(saved))
 
     def _saved(self, program: Program) -> int:
-        return self._before - plan_anew(program, self._replays).reserved_bytes(self.memory_space)
+        before = self._plan.reserved_bytes(self.memory_space)
+        return before - plan_anew(program, self._replays).reserved_bytes(self.memory_space)
 
     @cached_property
     def _compiled(self) -> Compiled:
@@ -100,8 +102,8 @@ class Planner:
         return replay(self._compiled.program)
 
     @cached_property
-    def _before(self) -> int:
-        return plan_anew(self._compiled.program, self._replays).reserved_bytes(self.memory_space)
+    def _plan(self) -> MemoryPlan:
+        return plan_anew(self._compiled.program, self._replays)
 
     @cached_property
     def _id_by_label(self) -> dict[str, int]:

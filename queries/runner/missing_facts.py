@@ -1,6 +1,6 @@
 """Why a query gave nothing: the facts that the dump lacks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Result, Scalar
@@ -74,9 +74,12 @@ _FUSION_ROOTS: Final = _Fact(
     " dump, does",
 )
 _FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS)
-"""In the order of the first columns of `_PRESENT`."""
+_FACTS_OF_VALUES: Final = (_LIVE_RANGES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
+"""In the order of the columns of `_PRESENT`."""
 
 _PRESENT: Final = load_statement(__file__, "facts-present")
+_POSITIONS_PRESENT: Final = load_statement(__file__, "positions-present")
+_FUSION_ROOTS_PRESENT: Final = load_statement(__file__, "fusion-roots-present")
 _SPACES: Final = load_statement(__file__, "memory-spaces")
 _WITH_RANGES: Final = load_statement(__file__, "compilations-with-ranges")
 
@@ -93,21 +96,31 @@ def missing_facts(
     suspects = [
         fact for fact in _FACTS if (fact.columns & empty if result.rows else fact.words & words)
     ]
-    notes: list[str] = []
-    if suspects:
-        ((*counts, fusions),) = graph.query(_PRESENT, compilation).rows
-        present = dict(zip(_FACTS, counts, strict=True))
-        notes = [
-            fact.absence
-            for fact in suspects
-            if not present[fact] and (fact is not _FUSION_ROOTS or fusions)
-        ]
+    absent = _absent(graph, suspects, compilation)
+    notes = [fact.absence for fact in suspects if fact in absent]
     if not result.rows and "memorySpace" in parameters and not notes:
         spaces = [row[0] for row in graph.query(_SPACES, compilation).rows]
         if parameters["memorySpace"] not in spaces:
             shown = ", ".join(str(space) for space in spaces) or "none"
             notes.append(f"memory spaces of this compilation: {shown}")
     return notes
+
+
+def _absent(
+    graph: Graph, suspects: Collection[_Fact], compilation: Mapping[str, Scalar]
+) -> set[_Fact]:
+    """Return the facts that no value has; only those that are asked for are counted."""
+    absent: set[_Fact] = set()
+    if any(fact in suspects for fact in _FACTS_OF_VALUES):
+        (counts,) = graph.query(_PRESENT, compilation).rows
+        absent |= {fact for fact, count in zip(_FACTS_OF_VALUES, counts, strict=True) if not count}
+    if _USES in suspects and graph.query(_POSITIONS_PRESENT, compilation).rows == ((0,),):
+        absent.add(_USES)
+    if _FUSION_ROOTS in suspects:
+        ((fusions, roots),) = graph.query(_FUSION_ROOTS_PRESENT, compilation).rows
+        if fusions and not roots:
+            absent.add(_FUSION_ROOTS)
+    return absent
 
 
 def _needed_words(text: str) -> frozenset[str]:
