@@ -19,7 +19,9 @@
 // @measure  physical
 // @note     Physical shares of the peak, summed over the compilations of each side.
 // @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     peak/by-stack has the whole stack of one compilation.
+// @note     Calls of two runs are one where function, line and direct caller are, whatever called
+//           that: further out, lines move with every edit. peak/by-stack has the whole stack of one
+//           compilation.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

@@ -17,7 +17,7 @@
 // @measure  physical
 // @note     Callers come before what they call, the calls of one caller by line. What belongs to
 //           no line, as parameters do, is the row without function, file and line.
-// @note     A dump without call stacks has a row for each line. Of stacks deeper than 31 frames
+// @note     A dump without call stacks has a row for each line. Of stacks deeper than 121 frames
 //           the outermost are left out.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
@@ -28,7 +28,14 @@ WITH max(s.physicalPeakBytes) AS peakBytes, coalesce(f.key, '') AS frame,
      CASE WHEN f.key IS NULL THEN v.attributedFile ELSE null END AS lineFile,
      CASE WHEN f.key IS NULL THEN v.attributedLine ELSE null END AS lineNumber,
      sum(p.physicalBytes) AS bytes
-OPTIONAL MATCH (:Frame {key: frame})-[:CALLED_FROM*1..30]->(caller)
+// a walk takes at most 30 steps, and a frame has one caller: four walks, one after the other
+OPTIONAL MATCH (f:Frame {key: frame})-[:CALLED_FROM*1..30]->(b:Frame) WHERE b.depth = f.depth - 30
+OPTIONAL MATCH (b)-[:CALLED_FROM*1..30]->(d:Frame) WHERE d.depth = b.depth - 30
+OPTIONAL MATCH (d)-[:CALLED_FROM*1..30]->(e:Frame) WHERE e.depth = d.depth - 30
+WITH peakBytes, frame, lineFile, lineNumber, bytes,
+     [frame, coalesce(b.key, ''), coalesce(d.key, ''), coalesce(e.key, '')] AS walks
+UNWIND walks AS walk
+OPTIONAL MATCH (:Frame {key: walk})-[:CALLED_FROM*1..30]->(caller)
 WITH peakBytes, frame, lineFile, lineNumber, bytes, collect(caller.key) + [frame] AS frames
 UNWIND frames AS frameKey
 OPTIONAL MATCH (g:Frame {key: frameKey})

@@ -1,0 +1,60 @@
+"""A stack of calls is walked to its outermost caller, however deep frameworks make it."""
+
+from pathlib import Path
+
+import pytest
+
+from xlagraph.graph import Graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import run
+
+PLAN = """\
+BufferAssignment:
+allocation 0: size 64, preallocated-temp:
+ value: <0 x @0> (size=64,offset=0): f32[16]{0}
+
+Total bytes used: 64 (64B)
+
+Used values:
+<0 x @0>
+ positions:
+  x
+ uses:
+ from instruction: %x = f32[16]{0} iota(), metadata={op_name="jit(f)/iota" stack_frame_id=DEPTH}
+
+HloLiveRange (max 1):
+  InstructionSequence:
+    0:x
+  BufferLiveRange:
+    x{}:0-0
+  Peak memory could not be determined.
+"""
+
+
+def module_text(depth: int) -> str:
+    """Write the tables of a stack of one function that calls itself, a line further each time."""
+    tables = ["HloModule m", "", "FileNames", '1 "/me/model.py"', "", "FunctionNames", '1 "layer"']
+    tables += ["", "FileLocations"]
+    tables += [
+        f"{number} {{file_name_id=1 function_name_id=1 line={number} column=0}}"
+        for number in range(1, depth + 1)
+    ]
+    tables += ["", "StackFrames"]
+    # the caller is printed as its number plus one: the outermost frame has none
+    tables += [
+        f"{number} {{file_location_id={number} parent_frame_id={number}}}"
+        for number in range(1, depth + 1)
+    ]
+    return "\n".join([*tables, ""])
+
+
+@pytest.mark.parametrize("depth", [31, 32, 100, 121])
+def test_the_outermost_caller_of_a_deep_stack_is_a_row(graph: Graph, tmp_path: Path, depth):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "m-buffer-assignment.txt").write_text(PLAN.replace("DEPTH", str(depth)))
+    (folder / "m.txt").write_text(module_text(depth))
+    ingest(graph, folder, jobs=1)
+    rows = run(graph, "peak/by-stack", compilation="run/m").result.mappings()
+    assert [row["depth"] for row in rows] == list(range(1, depth + 1))
+    assert {row["cumulativeBytes"] for row in rows} == {64}
