@@ -115,7 +115,7 @@ SCHEMA: Final = Schema(
                 integer("color", "number of the memory space"),
                 string(
                     "name",
-                    "HBM, VMEM, SMEM or host, where the layouts show a TPU; absent elsewhere",
+                    "HBM, VMEM or SMEM, where the layouts show a TPU; host, anywhere; else absent",
                 ),
                 integer("allocationBytes", "sum of its allocations, thread-local ones included"),
                 *_peaks(),

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from xlagraph.queries.checks.totals import Check
 
 REPLAY_COLUMNS: Final = (
-    *("compilation", "memorySpace", "allocation", "tempBytes", "tempBytesReplayed"),
-    "offsetsEqual",
+    *("compilation", "memorySpace", "memorySpaceName", "allocation"),
+    *("tempBytes", "tempBytesReplayed", "offsetsEqual"),
 )
 COLUMNS: Final = (
     "run", "compilation", "totalBytes", "allocationBytes", "agrees",
@@ -110,8 +110,8 @@ def _check_replay(graph: "Graph", names: Sequence[str], options: RowOptions) -> 
     blocks = replay_blocks(graph, names)
     rows = [
         (
-            *(block.compilation, block.memory_space, block.allocation, block.temp_bytes),
-            *(block.temp_bytes_replayed, block.offsets_equal),
+            *(block.compilation, block.memory_space, block.memory_space_name, block.allocation),
+            *(block.temp_bytes, block.temp_bytes_replayed, block.offsets_equal),
         )
         for block in blocks
     ]

@@ -25,6 +25,8 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
         peak = "unknown" if diagnosed.peak_bytes is None else human_bytes(diagnosed.peak_bytes)
         name = _plain(diagnosed.compilation, format_)
         text = f"{name}: {human_bytes(diagnosed.reserved_bytes)} reserved, peak {peak}"
+        if diagnosed.memory_space_name is not None:
+            text += f", in memory space {diagnosis.memory_space} ({diagnosed.memory_space_name})"
         _write_text(f"- {text}" if format_ is Format.MD else text, format_, stream)
     if not diagnosis.findings:
         _write_text(_nothing(diagnosis), format_, stream, space=bool(diagnosis.compilations))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Changes = Mapping[SpaceFit, Sequence[Finding]]
 
 COLUMNS: Final = (
-    "run", "compilation", "memorySpace", "reservedBytes", "capacityBytes", "fits", "missingBytes",
+    "run", "compilation", "memorySpace", "memorySpaceName", "reservedBytes", "capacityBytes",
+    "fits", "missingBytes",
 )  # fmt: skip
 _ADVISED: Final = 5
 """So many of those that do not fit are diagnosed, what lacks most first: that takes time."""
@@ -41,8 +42,8 @@ def write_fit(spaces: Sequence["SpaceFit"], changes: "Changes", options: RowOpti
     """Write a row for each memory space, and what to change where one does not fit."""
     rows: list[tuple[Cell, ...]] = [
         (
-            *(space.run, space.compilation, space.memory_space, space.reserved_bytes),
-            *(space.capacity_bytes, space.fits, space.missing_bytes),
+            *(space.run, space.compilation, space.memory_space, space.memory_space_name),
+            *(space.reserved_bytes, space.capacity_bytes, space.fits, space.missing_bytes),
         )
         for space in spaces
     ]
@@ -61,7 +62,7 @@ def report_lacking(lacking: Sequence["SpaceFit"]) -> ExitCode:
     """Write a line for each that does not fit; return the exit code."""
     for space in lacking:
         problem(
-            f"{space.compilation}: does not fit, memory space {space.memory_space} lacks"
+            f"{space.compilation}: does not fit, {space.space_text} lacks"
             f" {human_bytes(space.missing_bytes or 0)}: it reserves"
             f" {human_bytes(space.reserved_bytes)} of {human_bytes(space.capacity_bytes or 0)}"
         )
@@ -81,7 +82,7 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     return (
         f"Does it fit? No: {too_large} of {count} {verb} too large;"
         f" {worst.compilation} lacks {human_bytes(worst.missing_bytes or 0)}"
-        f" in memory space {worst.memory_space}."
+        f" in {worst.space_text}."
     )
 
 

@@ -72,9 +72,10 @@ def _storage(story: "ValueStory") -> str:
     role = storage["role"] or "role unknown"
     if storage["parameterNumber"] is not None:
         role = f"{role} {storage['parameterNumber']}"
+    name = f" ({storage['memorySpaceName']})" if storage["memorySpaceName"] else ""
     return (
         f"allocation {storage['allocation']} ({role}, {_bytes(storage['allocationBytes'])})"
-        f" of memory space {storage['memorySpace']}, from byte {storage['offsetBytes']}"
+        f" of memory space {storage['memorySpace']}{name}, from byte {storage['offsetBytes']}"
     )
 
 

@@ -19,7 +19,9 @@ from xlagraph.ingest.rows.source import NO_ROWS, Columns, Identity, RowSource
 
 __all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
 
-_SPACES_OF_TPU: Final[Mapping[int, str]] = {0: "HBM", 1: "VMEM", 2: "SMEM", 5: "host"}
+_SPACES: Final[Mapping[int, str]] = {5: "host"}
+"""`Layout::kHostMemorySpace` (xla/layout.h): the host's memory, on every platform."""
+_SPACES_OF_TPU: Final[Mapping[int, str]] = {0: "HBM", 1: "VMEM", 2: "SMEM", **_SPACES}
 
 
 def _run(identity: Identity, _: CompilationFacts) -> Columns:
@@ -97,7 +99,7 @@ def _memory_spaces(source: RowSource) -> Columns:
     rows = [_peaks(space) for space in spaces]
     # Only TPUs lay arrays out in tiles.
     is_tpu = any(":T(" in value.shape for value in source.facts.plan.values)
-    names = _SPACES_OF_TPU if is_tpu else {}
+    names = _SPACES_OF_TPU if is_tpu else _SPACES
     return dict(
         key=[f"#m/{space.color}" for space in spaces],
         color=[space.color for space in spaces],

@@ -43,6 +43,8 @@ class Diagnosed:
     reserved_bytes: int
     peak_bytes: int | None
     """Physical; None where the dump has no live ranges."""
+    memory_space_name: str | None
+    """HBM, VMEM, SMEM or host; None where that is unknown."""
 
     def whole(self, measure: str) -> int:
         """Return what bytes of a measure are a share of: what is reserved, or the peak."""
@@ -169,7 +171,7 @@ def _largest(graph: Graph, selection: Selection, memory_space: int) -> list[Diag
         "memorySpace": memory_space,
     }
     found = [
-        Diagnosed(*cast("tuple[str, int, int | None]", row))
+        Diagnosed(*cast("tuple[str, int, int | None, str | None]", row))
         for row in graph.query(_TOTALS, parameters).rows
     ]
     least = found[0].reserved_bytes * LEAST_OF_RUN if found else 0

@@ -20,9 +20,17 @@ class SpaceFit:
     run: str
     compilation: str
     memory_space: int
+    memory_space_name: str | None
+    """HBM, VMEM, SMEM or host; None where that is unknown."""
     reserved_bytes: int
     capacity_bytes: int | None
     """None where the capacity is not given."""
+
+    @property
+    def space_text(self) -> str:
+        """`memory space 1 (VMEM)`, as people read it."""
+        name = f" ({self.memory_space_name})" if self.memory_space_name else ""
+        return f"memory space {self.memory_space}{name}"
 
     @property
     def fits(self) -> bool | None:
@@ -47,8 +55,10 @@ def check_capacity(
     """
     rows = graph.query(_RESERVED, {"compilations": list(select_all(graph, names))}).rows
     fits = [
-        SpaceFit(str(run), str(key), color, reserved, capacities.get(color))
-        for run, key, color, reserved in cast("Sequence[tuple[str, str, int, int]]", rows)
+        SpaceFit(run, key, color, name, reserved, capacities.get(color))
+        for run, key, color, name, reserved in cast(
+            "Sequence[tuple[str, str, int, str | None, int]]", rows
+        )
     ]
     # sorted is stable: of equal ones, in order of key and memory space
     return tuple(sorted(fits, key=lambda fit: (-(fit.missing_bytes or 0), -fit.reserved_bytes)))

@@ -6,10 +6,12 @@
 // @column   role            STRING   parameter, output, temp, constant, threadLocal or liveOut
 // @column   allocations     INTEGER  how many allocations
 // @column   allocationBytes INTEGER  sum of the allocations, thread-local ones included
+// @column   memorySpaceName STRING   HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  allocation
 // @note     A donated parameter is a parameter, though the result lies in it.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
+MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 RETURN a.memorySpace AS memorySpace, a.role AS role, count(a) AS allocations,
-       sum(a.sizeBytes) AS allocationBytes
+       sum(a.sizeBytes) AS allocationBytes, s.name AS memorySpaceName
 ORDER BY memorySpace, allocationBytes DESC, role

@@ -3,7 +3,7 @@
 // @answers  How full is each memory space, and is one wasted?
 // @param    compilation       STRING   key of a compilation, or a unique part of it
 // @column   memorySpace       INTEGER  number of the memory space
-// @column   name              STRING   HBM, VMEM, SMEM or host, where the layouts show a TPU; else null
+// @column   name              STRING   HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @column   allocationBytes   INTEGER  sum of its allocations, thread-local ones included
 // @column   reservedBytes     INTEGER  sum of its allocations, thread-local ones left out
 // @column   logicalPeakBytes  INTEGER  largest sum of the sizes of its live values

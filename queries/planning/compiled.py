@@ -68,6 +68,8 @@ class Compiled:
     has_ranges: bool
     reserved_bytes: Mapping[int, int]
     """By colour, in XLA's own plan, thread-local memory left out."""
+    space_names: Mapping[int, str]
+    """By colour: HBM, VMEM, SMEM or host, where that is known."""
 
 
 def read_compiled(graph: Graph, compilation: str) -> Compiled:
@@ -77,7 +79,8 @@ def read_compiled(graph: Graph, compilation: str) -> Compiled:
         return graph.query(statement, {"compilation": compilation}).mappings()
 
     (about,) = rows(_PROGRAM)
-    allocations = tuple(_allocation(row) for row in rows(_ALLOCATIONS))
+    allocation_rows = rows(_ALLOCATIONS)
+    allocations = tuple(_allocation(row) for row in allocation_rows)
     found = rows(_VALUES)
     results = [(_text(row["shapeIndex"]), _number(row["valueId"])) for row in rows(_RESULTS)]
     program, readers = _program(
@@ -103,6 +106,11 @@ def read_compiled(graph: Graph, compilation: str) -> Compiled:
         any(row["bufferSet"] is not None for row in found) and about["result"] is not None,
         about["scheduleLength"] is not None,
         dict(reserved),
+        {
+            _number(row["memorySpace"] or 0): str(row["memorySpaceName"])
+            for row in allocation_rows
+            if row["memorySpaceName"] is not None
+        },
     )
 
 

@@ -18,6 +18,8 @@ class ReplayedBlock:
 
     compilation: str
     memory_space: int
+    memory_space_name: str | None
+    """HBM, VMEM, SMEM or host; None where that is unknown."""
     allocation: int
     temp_bytes: int
     temp_bytes_replayed: int
@@ -44,6 +46,7 @@ def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBloc
         ReplayedBlock(
             each.key,
             block.allocation.color,
+            each.space_names.get(block.allocation.color),
             block.allocation.number,
             block.allocation.size_bytes,
             block.size_bytes,

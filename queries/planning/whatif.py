@@ -326,7 +326,8 @@ def _doubts(compiled: Compiled, result: WhatIf) -> list[str]:
             " reserved: trust no difference of that size"
         )
     if any(item.color == 1 for item in compiled.program.allocations):
-        doubts.append("memory space 1 is taken as it is: XLA assigns it before all else")
+        name = f" ({compiled.space_names[1]})" if 1 in compiled.space_names else ""
+        doubts.append(f"memory space 1{name} is taken as it is: XLA assigns it before all else")
     return doubts
 
 

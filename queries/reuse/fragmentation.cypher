@@ -13,6 +13,7 @@
 // @column   largestHoleBytes  INTEGER  longest run of bytes without a live value at that step
 // @column   packingBytes      INTEGER  of the unused bytes, at most so many that values take at
 //           other steps: lost to packing, where the rest is never taken
+// @column   memorySpaceName   STRING   HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  reserved, physical
 // @advice   packingBytes reserved Temp blocks are larger than what lives in them
 // @change   pack
@@ -28,15 +29,17 @@
 //           torch_xla.utils.checkpoint.checkpoint, and pad batches to one size.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
-WITH a WHERE a.role = 'temp'
+MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
+WITH a, s WHERE a.role = 'temp'
 OPTIONAL MATCH (a)-[:HOLDS]->(v:Value)
-WITH a, coalesce(sum(CASE WHEN v.liveFrom IS NULL THEN 0 ELSE v.sizeBytes END), 0) AS valueBytes
-WITH a, a.sizeBytes - a.physicalPeakBytes AS unusedBytes,
+WITH a, s, coalesce(sum(CASE WHEN v.liveFrom IS NULL THEN 0 ELSE v.sizeBytes END), 0) AS valueBytes
+WITH a, s, a.sizeBytes - a.physicalPeakBytes AS unusedBytes,
      valueBytes - a.physicalPeakBytes AS otherBytes
 RETURN a.number AS allocation, a.memorySpace AS memorySpace, a.sizeBytes AS sizeBytes,
        a.physicalPeakBytes AS physicalPeakBytes, a.physicalPeakStep AS physicalPeakStep,
        unusedBytes,
        CASE WHEN a.sizeBytes > 0 THEN 1.0 * unusedBytes / a.sizeBytes ELSE null END AS unusedShare,
        a.largestHoleBytes AS largestHoleBytes,
-       CASE WHEN otherBytes < unusedBytes THEN otherBytes ELSE unusedBytes END AS packingBytes
+       CASE WHEN otherBytes < unusedBytes THEN otherBytes ELSE unusedBytes END AS packingBytes,
+       s.name AS memorySpaceName
 ORDER BY unusedBytes DESC, allocation

@@ -37,7 +37,8 @@ class ValueStory:
     what: Row
     """shape, layout, dtype, sizeBytes, denseBytes, paddingBytes, isPhi."""
     storage: Row
-    """memorySpace, allocation, role, allocationBytes, offsetBytes, parameterNumber."""
+    """memorySpace, allocation, role, allocationBytes, offsetBytes, parameterNumber,
+    memorySpaceName."""
     maker: Row
     """instruction, opcode, opName, sourceFile, sourceLine, step, computation."""
     stack: tuple[Row, ...]
@@ -82,7 +83,9 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueStory
         asked=name,
         what=_part(facts, "shape layout dtype sizeBytes denseBytes paddingBytes isPhi"),
         storage=_part(
-            facts, "memorySpace allocation role allocationBytes offsetBytes parameterNumber"
+            facts,
+            "memorySpace allocation role allocationBytes offsetBytes parameterNumber"
+            " memorySpaceName",
         ),
         maker=_part(facts, "instruction opcode opName sourceFile sourceLine step computation"),
         stack=_stack(graph, _FRAME, {"instruction": facts["instructionKey"]}),

@@ -4,5 +4,5 @@ MATCH (c:Compilation {key: compilationKey})
 MATCH (r:Run)-[:COMPILED]->(c) WHERE c.state = 'complete'
 MATCH (c)-[:USES_SPACE]->(m:MemorySpace)
 RETURN r.name AS run, c.key AS compilation, m.color AS memorySpace,
-       m.reservedBytes AS reservedBytes
+       m.name AS memorySpaceName, m.reservedBytes AS reservedBytes
 ORDER BY compilation, memorySpace

@@ -1,6 +1,7 @@
 // The buffers of XLA's plan
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation) WHERE c.state = 'complete'
+MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 RETURN a.number AS number, a.sizeBytes AS sizeBytes, a.memorySpace AS memorySpace,
        a.role AS role, a.maybeLiveOut AS maybeLiveOut, a.parameterNumber AS parameterNumber,
-       a.shapeIndex AS shapeIndex
+       a.shapeIndex AS shapeIndex, s.name AS memorySpaceName
 ORDER BY number

@@ -7,6 +7,7 @@ OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.shape AS shape, v.layout AS layout, v.dtype AS dtype,
        v.sizeBytes AS sizeBytes, v.denseBytes AS denseBytes,
        v.sizeBytes - v.denseBytes AS paddingBytes, a.memorySpace AS memorySpace,
+       s.name AS memorySpaceName,
        v.isPhi AS isPhi, a.number AS allocation, a.role AS role,
        a.sizeBytes AS allocationBytes, h.offsetBytes AS offsetBytes,
        a.parameterNumber AS parameterNumber, a.maybeLiveOut AS maybeLiveOut,

@@ -28,7 +28,7 @@ def test_a_page_tells_the_whole_story(run, tiny):
 value    update{0}
 of       tiny/step
 what     f32[16]{0}, 64 B
-storage  allocation 0 (parameter 0, 64 B) of memory space 0, from byte 0
+storage  allocation 0 (parameter 0, 64 B) of memory space 0 (HBM), from byte 0
 made by  update (fusion) at step 6
          op jit(f)/layer_0/add
          f.py:7

@@ -48,6 +48,7 @@ def test_a_story_has_what_where_and_who_made_it(tell):
         "allocationBytes": 64,
         "offsetBytes": 0,
         "parameterNumber": 0,
+        "memorySpaceName": "HBM",
     }
     assert story.maker == {
         "instruction": "update",
