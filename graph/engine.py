@@ -69,7 +69,7 @@ class Load(Protocol):
         """
 
     def expect_rows(self) -> None:
-        """Get ready: rows are being made. Called when it is sure that something is to change."""
+        """Prepare for rows that are being made, once it is certain that something changes."""
 
     def write(self, rows: "CompilationRows") -> None:
         """Write compilations, each at most once in a load.

@@ -176,7 +176,7 @@ def _with_copies(program: Program, donors: Sequence[Donor]) -> Program:
     def changed(value: Value) -> Value:
         if (copy := copy_of.get(value.value_id)) is not None:
             return value._replace(last=copy.first)
-        return _with_copied_operands(_later(value, start, len(donors)), copy_of)
+        return _with_copied_operands(_shifted(value, start, len(donors)), copy_of)
 
     overwrites = {
         value_id: tuple(
@@ -200,7 +200,7 @@ def _first_computing_step(values: Iterable[Value]) -> int:
     return min((value.first for value in values if not value.is_stored), default=0)
 
 
-def _later(value: Value, start: int, steps: int) -> Value:
+def _shifted(value: Value, start: int, steps: int) -> Value:
     """Return a value after steps were put before `start`."""
     return value._replace(
         first=value.first + steps if value.first >= start else value.first,

@@ -85,7 +85,7 @@ class Part:
 
 
 def table_of(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:
-    """Turn rows into a table with these columns."""
+    """Convert rows into a table with these columns."""
     found = list(rows)
     return {name: Column(kind, [row[name] for row in found]) for name, kind in kinds.items()}
 

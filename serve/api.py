@@ -59,7 +59,7 @@ class _Rows(Response):
 def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
     """Return the routes of the API over a graph and a catalogue."""
 
-    def reading(answer: Callable[[Graph, Request], Response]) -> _Answer:
+    def with_graph(answer: Callable[[Graph, Request], Response]) -> _Answer:
         async def respond(request: Request) -> Response:
             def read() -> Response:
                 with pool.borrow() as graph:
@@ -128,13 +128,13 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
         Route("/healthz", health),
         Route("/api", api),
         Route("/api/queries", queries),
-        Route("/api/query/{id:path}", reading(canned)),
+        Route("/api/query/{id:path}", with_graph(canned)),
         Route("/api/cypher", cypher, methods=["POST"]),
-        Route("/api/runs", reading(runs)),
-        Route("/api/compilations", reading(compilations)),
-        Route("/api/compare", reading(compared)),
-        Route("/api/advise/{key:path}", reading(advised)),
-        Route("/api/value/{key:path}", reading(story)),
+        Route("/api/runs", with_graph(runs)),
+        Route("/api/compilations", with_graph(compilations)),
+        Route("/api/compare", with_graph(compared)),
+        Route("/api/advise/{key:path}", with_graph(advised)),
+        Route("/api/value/{key:path}", with_graph(story)),
     ]
 
 

@@ -9,7 +9,7 @@ from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import GraphOptions
-from xlagraph.cli.output.destination import open_whole
+from xlagraph.cli.output.destination import open_atomically
 from xlagraph.cli.output.messages import note
 from xlagraph.queries.byte_sizes import human_bytes
 
@@ -40,6 +40,6 @@ def report(
         made = make_report(graph, names or ())
     for text in made.notes:
         note(text)
-    with open_whole(output) as stream:
+    with open_atomically(output) as stream:
         stream.write(made.html)
     note(f"wrote {output} ({human_bytes(len(made.html.encode()))})")

@@ -100,7 +100,7 @@ def open_output(destination: Target) -> Iterator[TextIO]:
             yield sys.stdout
             sys.stdout.flush()
     else:
-        with open_whole(destination.output) as stream:
+        with open_atomically(destination.output) as stream:
             yield stream
 
 
@@ -124,7 +124,7 @@ def _named(target: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_whole(path: Path) -> Iterator[TextIO]:
+def open_atomically(path: Path) -> Iterator[TextIO]:
     """Yield a stream to a file that appears whole when the context ends, or not at all."""
     target = path.resolve()
     if target.exists() and not target.is_file():  # a device or a pipe: nothing to rename over

@@ -110,7 +110,7 @@ class Manifest:
         self.files.setdefault(table, []).extend(files)
         self.counts[table] = self.counts.get(table, 0) + other.counts[table]
 
-    def widen(self, other: "Manifest") -> None:
+    def include(self, other: "Manifest") -> None:
         """Merge what the importer must know of the text of another export."""
         self.has_newlines |= other.has_newlines
         self.longest_row_bytes = max(self.longest_row_bytes, other.longest_row_bytes)

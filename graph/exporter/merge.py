@@ -33,12 +33,12 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
     """
     target = Path(folder)
     parts = [_Part(Path(path), target) for path in exports]
-    _refuse_doubled_compilations(parts)
+    _refuse_duplicate_compilations(parts)
     files = ImportFiles(target)
     try:
         _write_runs(parts, files)
         _write_shared(parts, files)
-        _point_to_the_rest(parts, files.manifest)
+        _reference_part_files(parts, files.manifest)
         files.finish()
     except BaseException:
         files.delete()
@@ -83,7 +83,7 @@ class _Part:
                     yield pa.Table.from_batches([batch])
 
 
-def _refuse_doubled_compilations(parts: Sequence[_Part]) -> None:
+def _refuse_duplicate_compilations(parts: Sequence[_Part]) -> None:
     holder: dict[str, _Part] = {}
     for part in parts:
         for rows in part.read("Compilation", ["key"]):
@@ -126,10 +126,10 @@ def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
                 files.add(relationship.name, rows.filter(pc.is_in(rows.column("source"), keys)))
 
 
-def _point_to_the_rest(parts: Sequence[_Part], manifest: Manifest) -> None:
+def _reference_part_files(parts: Sequence[_Part], manifest: Manifest) -> None:
     own = {"Run", *UNCHANGING, *(relationship.name for relationship in BETWEEN_SHARED)}
     for part in parts:
-        manifest.widen(part.manifest)
+        manifest.include(part.manifest)
         for table in part.manifest.files:
             if table not in own:
                 manifest.add(part.manifest, table, part.files(table))

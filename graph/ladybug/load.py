@@ -58,7 +58,7 @@ MOST_COPIED_RELATIONSHIPS: Final = 8_000_000
 
 # COPY into relationships costs by those that are there: 0.4 s for a million. To create them
 # one by one costs by those that come.
-_COPY_PAYS: Final = 4
+_COPIED_ROWS_PER_NEW_ROW: Final = 4
 
 # Rows in memory, of `write`, that go into files together.
 _WAITING_ROWS: Final = 100_000
@@ -78,17 +78,17 @@ def loading(
     try:
         with LadybugLoad(path, folder, query) as load:
             yield load
-            with written(path, _AS_BEFORE):
+            with written(path, _UNCHANGED):
                 load.write_waiting()
                 if load.is_needed:
                     load.store(release)
     except RowsUnwritten as error:
-        raise GraphUnwritable(f"{path} could not be written{_AS_BEFORE}: {error.reason}") from error
+        raise GraphUnwritable(f"{path} could not be written{_UNCHANGED}: {error.reason}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_AS_BEFORE: Final = ", it is as before"
+_UNCHANGED: Final = ", it is as before"
 
 
 class LadybugLoad:
@@ -120,7 +120,7 @@ class LadybugLoad:
 
     def expect_rows(self) -> None:
         if self._copying is None:
-            with written(self._path, _AS_BEFORE):
+            with written(self._path, _UNCHANGED):
                 self._folder.mkdir(exist_ok=True)
             self._copying = self._beside.submit(self._copy_file)
 
@@ -215,7 +215,7 @@ class LadybugLoad:
         if is_small:
             connection.execute("BEGIN TRANSACTION")
         for name, files in sources.items():
-            is_few = is_small and added[name] * _COPY_PAYS < before[name]
+            is_few = is_small and added[name] * _COPIED_ROWS_PER_NEW_ROW < before[name]
             add = changes.create_rows if is_few else changes.copy_rows
             for portion in _portions(files, name):
                 add(connection, name, [part.path(name) for part in portion])

@@ -139,7 +139,7 @@ class _RowFile:
                 self._flush()
 
     def keep_distinct(self) -> None:
-        """Keep of the rows that wait each once."""
+        """Drop repeated rows from those that wait."""
         if len(self._waiting) > 1:
             rows = distinct_rows(pa.concat_tables(self._waiting))
             self._waiting, self.row_count = [rows], rows.num_rows

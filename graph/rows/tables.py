@@ -70,7 +70,7 @@ class CompilationRows:
 
     @classmethod
     def distinct(cls, nodes: Mapping[str, pa.Table], relationships: Mapping[str, pa.Table]) -> Self:
-        """Keep of what compilations share each row once: the first."""
+        """Return the rows, of what compilations share the first of equal ones."""
         return cls(
             {
                 name: distinct_rows(table) if name in _SHARED_LABELS else table
@@ -84,7 +84,7 @@ class CompilationRows:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Put the rows of different compilations together; there must be one part at least."""
+        """Join the rows of different compilations; there must be one part at least."""
         if len(parts) == 1:
             return parts[0]
         return cls.distinct(
@@ -201,7 +201,7 @@ def row_numbers(rows: Iterable[int]) -> "pa.Int32Array":
 
 
 def rebased(rows: CompilationRows, old: str, new: str) -> CompilationRows:
-    """Put another run's name in front of every key, and on the run."""
+    """Return the rows with another run's name in front of every key, and on the run."""
     moved_labels = {node.label for node in SCHEMA.nodes if not node.shared} | {"Run"}
     nodes: dict[str, pa.Table] = {}
     for label, table in rows.nodes.items():
