@@ -45,14 +45,14 @@ class Interruption:
         while True:
             try:
                 self._is_held = False
-                item = next(items, None)
+                received = next(items, None)
                 self._is_held = True
             except KeyboardInterrupt:
                 self._is_held = self.came = True
-            if self.came or item is None:
+            if self.came or received is None:
                 return
-            yield item
-            del item  # it may be as large as the next
+            yield received
+            del received  # it may be as large as the next
 
     def _on_signal(self, _: int, __: FrameType | None) -> None:
         if self._is_held and not self.came:

@@ -266,9 +266,9 @@ class Computation:
     def parameters(self) -> Mapping[int, Instruction]:
         """By number."""
         return {
-            number: item
-            for item in self.instructions.values()
-            if (number := item.number) is not None
+            number: instruction
+            for instruction in self.instructions.values()
+            if (number := instruction.number) is not None
         }
 
     def _parsed(self, at: int) -> Instruction:

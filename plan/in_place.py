@@ -5,7 +5,7 @@ slice and scatters write into their first operands, a fusion does where such an 
 output and its operand leads back to a parameter, and any instruction as it declares.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from xlagraph.plan.hlo import (
@@ -80,33 +80,29 @@ def _parameter_behind(
 ) -> tuple[int, str] | None:
     """Return number and index of the parameter into which an output of a fusion is written."""
     source, index = _without_indirection(source, index, body)
+    for found, at in _operands_behind(source, index, body, module):
+        if found.opcode == "fusion":  # nested: through it once
+            found, at = next(_operands_behind(found, at, body, module), (found, at))
+        if found.opcode == "parameter" and found.number is not None:
+            return found.number, at
+    return None
+
+
+def _operands_behind(
+    source: Instruction, index: str, body: Computation, module: Module
+) -> Iterator[tuple[Instruction, str]]:
+    """Yield what an output of an instruction is written into, with its tuple index."""
     for pair in in_place_pairs(source, module):
         if pair.output_index == index:
             operand = source.operands[pair.operand]
-            found, at = _without_indirection(
-                body[operand.name],
-                nested_index(operand.element, pair.operand_index),
-                body,
-            )
-            if found.opcode == "fusion":  # nested: through it once
-                for inner in in_place_pairs(found, module):
-                    if inner.output_index == at:
-                        operand = found.operands[inner.operand]
-                        found, at = _without_indirection(
-                            body[operand.name],
-                            nested_index(operand.element, inner.operand_index),
-                            body,
-                        )
-                        break
-            if found.opcode == "parameter" and found.number is not None:
-                return found.number, at
-    return None
+            operand_index = nested_index(operand.element, pair.operand_index)
+            yield _without_indirection(body[operand.name], operand_index, body)
 
 
 def _without_indirection(
     instruction: Instruction, index: str, body: Computation
 ) -> tuple[Instruction, str]:
-    """Go back through bitcasts, elements and tuples."""
+    """Return what an instruction stands for, behind bitcasts, elements and tuples."""
     while instruction.operands:
         operand = instruction.operands[0]
         if instruction.opcode == "get-tuple-element":

@@ -199,7 +199,7 @@ def _gpu_fusion_may(fusion: Instruction, output_index: str, operand: int, module
         return False
     root = body.root
     is_multiple = root.opcode == "tuple"
-    outputs = [body[item.name] for item in root.operands] if is_multiple else [root]
+    outputs = [body[result.name] for result in root.operands] if is_multiple else [root]
     output = outputs[int(output_index[1:-1].partition(",")[0])] if is_multiple else root
     written = output
     if written.opcode == "bitcast":
@@ -221,7 +221,7 @@ def _gpu_fusion_may(fusion: Instruction, output_index: str, operand: int, module
             ):
                 return False
     if is_multiple and written.opcode not in _ELEMENTWISE:
-        others = [item.name for item in outputs if item.name != output.name]
+        others = [result.name for result in outputs if result.name != output.name]
         if any(other in reached for other in others):
             return False
     return output.name in reached

@@ -86,4 +86,8 @@ def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
             instruction = instructions[name]
             before = [operand.name for operand in reversed(instruction.operands)]
             before += instruction.control_predecessors
-            stack += [item for item in before if item not in order and item in instructions]
+            stack += [
+                predecessor
+                for predecessor in before
+                if predecessor not in order and predecessor in instructions
+            ]

@@ -34,7 +34,9 @@ def buffer_sets(
 
     `computations` are those that the schedule runs; fused ones are read where they are called.
     """
-    pairs = (pair for item in computations for pair in _pairs(item, positions, module))
+    pairs = (
+        pair for computation in computations for pair in _pairs(computation, positions, module)
+    )
     return joined(value_ids, chain(pairs, _donated(positions, module)))
 
 
@@ -78,8 +80,8 @@ def _around_loop(
     yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
     body = module.computations[loop.called("body") or ""]
     condition = module.computations[loop.called("condition") or ""]
-    for item in (*body.parameters.values(), body.root, *condition.parameters.values()):
-        yield from _at_each_index(own, positions.get(item.name, {}))
+    for instruction in (*body.parameters.values(), body.root, *condition.parameters.values()):
+        yield from _at_each_index(own, positions.get(instruction.name, {}))
 
 
 def _in_place(

@@ -292,7 +292,9 @@ class _Search:
     def _all_run_only_moves(self, computation: str) -> bool:
         names = self._program.computation(computation)
         opcodes = ((name, self._program.opcode(name)) for name in names)
-        return all(self._runs_only_moves(*item) for item in opcodes if item[1] in _RUNNING)
+        return all(
+            self._runs_only_moves(name, opcode) for name, opcode in opcodes if opcode in _RUNNING
+        )
 
 
 class _Locations:

@@ -118,7 +118,7 @@ class _Facts:
             + max((steps.get(name, -1) for name in computation.instructions), default=-1)
             for computation in self.computations
         }
-        self._entry_parameters = {item.name for item in module.entry.parameters.values()}
+        self._entry_parameters = {parameter.name for parameter in module.entry.parameters.values()}
         self._use_ends: dict[str, int] = {}
         self._needed: dict[int, int] = {}
 
@@ -210,5 +210,5 @@ class _Facts:
             return 0
         if instruction is not None and instruction.opcode == "while":
             body = self._module.computations[instruction.called("body") or ""]
-            return max(self._steps.get(item.name, 0) for item in body.parameters.values())
+            return max(self._steps.get(parameter.name, 0) for parameter in body.parameters.values())
         return self._steps.get(name, 0)

@@ -104,8 +104,8 @@ def _start_process(folder: Path | None) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,  # an error of our own shows where this process prepares
         start_new_session=True,  # Ctrl-C is for the caller, who then ends this one
     )
-    for item in (sys.path, folder):
-        pickle.dump(item, _pipe(process.stdin))
+    for argument in (sys.path, folder):
+        pickle.dump(argument, _pipe(process.stdin))
     return process
 
 

@@ -46,14 +46,14 @@ def compilation_rows(
     nodes = {label: tables.nodes(label, columns) for label, columns in NODE_COLUMNS.items()}
     keys = {label: table.column("key").combine_chunks() for label, table in nodes.items()}
     relationships = {}
-    for item in SCHEMA.relationships:
-        numbered = tables.relationships(item.name)
+    for relationship in SCHEMA.relationships:
+        numbered = tables.relationships(relationship.name)
         ends = [
-            keys[label].take(tables.rows_of_all(numbered.column(end), label, item.name))
-            for end, label in (("source", item.source), ("target", item.target))
+            keys[label].take(tables.rows_of_all(numbered.column(end), label, relationship.name))
+            for end, label in (("source", relationship.source), ("target", relationship.target))
         ]
-        relationships[item.name] = pa.table(
-            [*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[item.name]
+        relationships[relationship.name] = pa.table(
+            [*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name]
         )
     if len(compilations) == 1:
         return CompilationRows(nodes, relationships)

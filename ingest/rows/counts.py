@@ -13,7 +13,7 @@ __all__ = ["RowCounts"]
 _ENDS: Final = ("source", "target")
 _IDENTITY: Final = {
     **{node.label: ("key",) for node in SHARED},
-    **{item.name: _ENDS for item in BETWEEN_SHARED},
+    **{relationship.name: _ENDS for relationship in BETWEEN_SHARED},
 }
 """Columns by which rows that are shared are known, by table."""
 
@@ -52,7 +52,7 @@ class RowCounts:
     @property
     def relationships(self) -> int:
         """Relationships of all types."""
-        return sum(self._count(item.name) for item in SCHEMA.relationships)
+        return sum(self._count(relationship.name) for relationship in SCHEMA.relationships)
 
     def _count(self, name: str) -> int:
         return len(self._shared[name]) if name in self._shared else self._own[name]

@@ -33,7 +33,7 @@ def _allocates(source: RowSource) -> Columns:
 
 def _holds(source: RowSource) -> Columns:
     plan = source.facts.plan
-    rows = {item.number: row for row, item in enumerate(plan.allocations)}
+    rows = {allocation.number: row for row, allocation in enumerate(plan.allocations)}
     return _edges(
         [rows[value.allocation] for value in plan.values],
         range(len(plan.values)),
@@ -133,22 +133,22 @@ def _in_printed_peak(source: RowSource) -> Columns:
 
 
 def _updates_in_place(source: RowSource) -> Columns:
-    found = [item for item in source.facts.succession if item.in_place]
+    found = [succession for succession in source.facts.succession if succession.in_place]
     return _edges(
-        [item.later for item in found],
-        [item.earlier for item in found],
-        sharedBytes=[item.shared_bytes for item in found],
-        step=[item.steps for item in found],
+        [succession.later for succession in found],
+        [succession.earlier for succession in found],
+        sharedBytes=[succession.shared_bytes for succession in found],
+        step=[succession.steps for succession in found],
     )
 
 
 def _reuses(source: RowSource) -> Columns:
-    found = [item for item in source.facts.succession if not item.in_place]
+    found = [succession for succession in source.facts.succession if not succession.in_place]
     return _edges(
-        [item.later for item in found],
-        [item.earlier for item in found],
-        sharedBytes=[item.shared_bytes for item in found],
-        gapSteps=[item.steps for item in found],
+        [succession.later for succession in found],
+        [succession.earlier for succession in found],
+        sharedBytes=[succession.shared_bytes for succession in found],
+        gapSteps=[succession.steps for succession in found],
     )
 
 
@@ -156,15 +156,17 @@ def _may_overwrite(source: RowSource) -> Columns:
     planning = source.facts.planning
     found = planning.overwrites if planning is not None else ()
     return _edges(
-        [item.value for item in found],
-        [item.operand_value for item in found],
-        operand=[item.operand for item in found],
-        isOperand=[item.is_operand for item in found],
+        [overwriting.value for overwriting in found],
+        [overwriting.operand_value for overwriting in found],
+        operand=[overwriting.operand for overwriting in found],
+        isOperand=[overwriting.is_operand for overwriting in found],
     )
 
 
 def _from_op(source: RowSource) -> Columns:
-    return _to_shared((item.op_name for item in source.facts.instructions), source.op_rows)
+    return _to_shared(
+        (instruction.op_name for instruction in source.facts.instructions), source.op_rows
+    )
 
 
 def _from_line(source: RowSource) -> Columns:

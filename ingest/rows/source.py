@@ -48,7 +48,7 @@ class RowSource:
     @cached_property
     def instruction_rows(self) -> dict[str, int]:
         """By name."""
-        return {item.name: row for row, item in enumerate(self.facts.instructions)}
+        return {instruction.name: row for row, instruction in enumerate(self.facts.instructions)}
 
     @cached_property
     def schedule(self) -> list[int]:
@@ -73,7 +73,9 @@ class RowSource:
     def op_rows(self) -> dict[str, int]:
         """By op name: those of instructions, then those that only values belong to."""
         attributed = (None if each is None else each.op_name for each in self.facts.attributions)
-        return _numbered(chain((item.op_name for item in self.facts.instructions), attributed))
+        return _numbered(
+            chain((instruction.op_name for instruction in self.facts.instructions), attributed)
+        )
 
     @cached_property
     def scopes(self) -> list[tuple[int, int, str]]:
@@ -111,11 +113,11 @@ class RowSource:
         return _numbered(path.key for path in self.facts.call_paths)
 
 
-def source_line_of(item: Instruction | Attribution) -> tuple[str, int] | None:
+def source_line_of(source: Instruction | Attribution) -> tuple[str, int] | None:
     """Return file and line where both are known."""
-    if item.source_file is None or item.source_line is None:
+    if source.source_file is None or source.source_line is None:
         return None
-    return item.source_file, item.source_line
+    return source.source_file, source.source_line
 
 
 def _numbered(names: Iterable[_Name | None]) -> dict[_Name, int]:
