@@ -40,7 +40,7 @@ class DraftPlan:
     value_form: ValueForm | None = None
     instruction_prefix: str | None = None
     is_glued: bool = False
-    says_none: bool | None = None
+    prints_none: bool | None = None
     values_without_uses: set[int] = field(default_factory=set)
     live_ranges_remark: str | None = None
     peak_remark: str | None = None
@@ -59,7 +59,7 @@ class DraftPlan:
                 value_form=self.value_form or "value",
                 instruction_prefix=self.instruction_prefix,
                 is_glued=self.is_glued,
-                says_none=bool(self.says_none),
+                prints_none=bool(self.prints_none),
                 values_without_uses=frozenset(self.values_without_uses),
                 live_ranges_remark=self.live_ranges_remark,
                 peak_remark=self.peak_remark,

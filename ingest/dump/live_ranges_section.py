@@ -19,8 +19,8 @@ def parse_live_ranges(text: DumpText, header: Match[str], draft: DraftPlan) -> i
         draft.live_ranges_remark = header[0][:-1]
         return header.end()
     max_step = int(header[1])
-    schedule, position = _schedule(text, text.past(header.end(), form.SCHEDULE), max_step)
-    ranges, position = _ranges(text, text.past(position, form.RANGES), max_step, draft)
+    schedule, position = _schedule(text, text.skip_line(header.end(), form.SCHEDULE), max_step)
+    ranges, position = _ranges(text, text.skip_line(position, form.RANGES), max_step, draft)
     peak = None
     if remark := form.NO_PEAK.regex.match(text.text, position):
         draft.peak_remark = remark[0][:-1]

@@ -181,7 +181,7 @@ class Style:
     """What stands before a defining instruction; None where the dump has none."""
     is_glued: bool = False
     """The next value follows a defining instruction on its line (jaxlib 0.4.24 to 0.4.35)."""
-    says_none: bool = False
+    prints_none: bool = False
     """An empty list of uses says ``(none)`` (since jaxlib 0.10.2)."""
     values_without_uses: frozenset[int] = frozenset()
     """Ids of the values whose uses XLA had not computed."""

@@ -115,7 +115,7 @@ def _lists(used_value: UsedValue, plan: Plan) -> Iterator[str]:
     yield " uses:"
     for use in used_value.uses:
         yield f"  {use.instruction}, operand {use.operand}{_spaced(use.operand_index)}"
-    if plan.style.says_none and not used_value.uses:
+    if plan.style.prints_none and not used_value.uses:
         yield "  (none)"
 
 

@@ -125,14 +125,14 @@ class DumpText:
             position = self.text.index("\n", position) + 1
         return position
 
-    def past(self, position: int, *forms: LineForm) -> int:
+    def skip_line(self, position: int, *forms: LineForm) -> int:
         """Return the position after a line that has one of the forms; raise if it has none."""
         for form in forms:
             if found := form.regex.match(self.text, position):
                 return found.end()
         raise self.syntax_error(position, *forms)
 
-    def past_all(self, position: int, *forms: LineForm) -> int:
+    def skip_lines(self, position: int, *forms: LineForm) -> int:
         """Return the position after all lines that have one of the forms."""
         while any(form.regex.match(self.text, position) for form in forms):
             position = self.line_start(position, 1)
@@ -151,7 +151,7 @@ class DumpText:
         """Parse the lines of a span: all of one form, and at least one."""
         rows = form.every.findall(self.text, start, end)
         if not rows or len(rows) != self.text.count("\n", start, end):
-            raise self.syntax_error(self.past_all(start, form), form)
+            raise self.syntax_error(self.skip_lines(start, form), form)
         return rows
 
     def check_sum(self, position: int, sizes: Iterable[int]) -> None:
@@ -186,7 +186,7 @@ class DumpText:
 
 
 def restored_text(text: str, style: PartStyle) -> str:
-    """Put blank lines, line ends and byte order mark back where they were."""
+    """Return a text with its blank lines, line ends and byte order mark where they were."""
     pieces = []
     end = 0
     for blanks in style.blank_lines:

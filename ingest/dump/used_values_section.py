@@ -69,10 +69,10 @@ def syntax_error_in_block(
 ) -> ParseError:
     """Return the position of the first line that does not fit in a block of positions and uses."""
     for line_form in opening:
-        position = text.past(position, line_form)
-    position = text.past_all(text.past(position, form.POSITION), form.POSITION)
-    position = text.past(position, form.USES, form.USES_NOT_INITIALIZED)
-    position = text.past_all(position, form.USE, form.NO_USES)
+        position = text.skip_line(position, line_form)
+    position = text.skip_lines(text.skip_line(position, form.POSITION), form.POSITION)
+    position = text.skip_line(position, form.USES, form.USES_NOT_INITIALIZED)
+    position = text.skip_lines(position, form.USE, form.NO_USES)
     return text.syntax_error(position, form.USE, closing)
 
 
@@ -115,12 +115,12 @@ def _note_no_uses(text: DumpText, block: Match[str], value: Value, draft: DraftP
         draft.values_without_uses.add(value.value_id)
         return
     start, end = block.span("uses")
-    says_none = text.text[start:end] == _NO_USES_LINE
-    if start < end and not says_none:
+    prints_none = text.text[start:end] == _NO_USES_LINE
+    if start < end and not prints_none:
         raise text.syntax_error(start, form.USE)
-    if draft.says_none is None:
-        draft.says_none = says_none
-    elif says_none != draft.says_none:
+    if draft.prints_none is None:
+        draft.prints_none = prints_none
+    elif prints_none != draft.prints_none:
         raise text.error(start, "'(none)' in each empty list of uses or in none")
 
 

@@ -83,7 +83,7 @@ def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
         sources.extend(_sources(folder, names, problems))
         if is_file:
             break
-    sources = _once(sources)
+    sources = _distinct(sources)
     if is_file:
         wanted = os.path.realpath(path)
         sources = [source for source in sources if os.path.realpath(source.allocations) == wanted]
@@ -236,8 +236,8 @@ def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, 
     return found
 
 
-def _once(sources: Iterable[_Source]) -> list[_Source]:
-    """Leave out what is reached a second time, rather a link than what it leads to."""
+def _distinct(sources: Iterable[_Source]) -> list[_Source]:
+    """Return each file once, as it lies rather than by a link to it."""
     real_folders: dict[Path, str] = {}
     by_file: dict[str, _Source] = {}
     for source in sources:

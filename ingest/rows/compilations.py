@@ -111,7 +111,7 @@ class _Tables:
         return _repeated(rows, lengths, part_of_each) if len(part_of_each) > len(parts) else rows
 
     def _with_keys(self, rows: pa.Table, columns: pa.Schema, lengths: Sequence[int]) -> pa.Table:
-        """Put the keys of the compilations before those of their parts, and add their owners."""
+        """Return rows with the keys of their compilations: before their own, and as owners."""
         if not rows.num_rows:
             return columns.empty_table()
         owners = [identity.files.key for identity, _ in self._compilations]

@@ -236,9 +236,9 @@ def test_leaves_of_a_tuple_share_one_instruction(glue):
 
 def test_every_empty_list_of_uses_says_none_or_no_list_does():
     plan = parsed(LOOP.replace(" uses:\n from", " uses:\n  (none)\n from"))
-    assert plan.style.says_none
+    assert plan.style.prints_none
     text = LOOP.replace("  get-tuple-element.2, operand 0 {}\n", "")
-    assert not parsed(text).style.says_none
+    assert not parsed(text).style.prints_none
     plan = parsed(text.replace(" uses:\n from", " uses:\n  (none)\n from"))
     assert [used.uses for used in plan.used_values if used.value_id != 5] == [(), ()]
 
