@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the shell is told; scripts rely on these."""
+    """Exit codes of the command; scripts rely on these."""
 
     DONE = 0
     FAILED = 1

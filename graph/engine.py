@@ -117,7 +117,7 @@ class Graph(Target, Protocol):
 
     @property
     def browser_page(self) -> str | None:
-        """Address of the page on which people run statements, if the engine has one and tells."""
+        """Address of the page on which people run statements; None if no such page is known."""
 
     def query(
         self,

@@ -38,7 +38,7 @@ def open_graph(
     tried without one, then ``ask_password`` is called with the user's name.
 
     ``create`` allows a load to make a file that is not there; a file is made by nothing else.
-    Without ``wait`` a load raises GraphBusy while somebody else writes; else ``notify`` is told.
+    Without ``wait`` a load raises GraphBusy while somebody else writes; else ``notify`` is called.
 
     Raises `GraphMissing`, `GraphUnreachable`, `GraphTooNew`.
     """

@@ -47,7 +47,7 @@ class NodeType:
 
     @property
     def is_part(self) -> bool:
-        """Whether its nodes are parts of a compilation, and say of which."""
+        """Whether its nodes are parts of a compilation, which they name."""
         return any(property_.name == "compilation" for property_ in self.properties)
 
 

@@ -1,6 +1,6 @@
 """Statements of Python modules: one `.cypher` file each, in the folder `statements` beside them.
 
-A file begins with a comment that says what its rows are. The rules for canned queries hold
+A file begins with a comment that describes its rows. The rules for canned queries hold
 for its statement too; a test checks every file, and that no statement stands in a module.
 """
 

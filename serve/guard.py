@@ -22,7 +22,7 @@ __all__ = ["Access", "Guard"]
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 MOST_BODY_BYTES: Final = 1 << 20
 MOST_AT_ONCE: Final = 32
-"""Requests under way; one more is told to come back."""
+"""Requests under way; one more is refused, to come back later."""
 
 _HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (

@@ -1,6 +1,6 @@
 """Which files under a folder are dumps, and which of them make one compilation.
 
-Names tell, see `file_names`. A file of any other name is a dump if it begins with
+Names decide, see `file_names`. A file of any other name is a dump if it begins with
 ``BufferAssignment:``.
 """
 
@@ -36,7 +36,7 @@ _HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class DumpFiles:
-    """The files of one compilation and what their names tell."""
+    """The files of one compilation and what their names hold."""
 
     run: str
     run_path: str
@@ -305,7 +305,7 @@ def _size_bytes(source: _Source) -> int:
         if path is not None:
             try:
                 size += path.stat().st_size
-            except OSError:  # gone meanwhile: reading it will tell
+            except OSError:  # gone meanwhile: reading it will fail
                 continue
     return size
 

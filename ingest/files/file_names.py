@@ -1,4 +1,4 @@
-"""What the name of a file says: which part of a dump it is, and of which program.
+"""What the name of a file shows: which part of a dump it is, and of which program.
 
 [TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE[-COMPANION].txt[.gz]
 
@@ -43,7 +43,7 @@ class FileKind(Enum):
 
 
 class DumpName(NamedTuple):
-    """What the name of a dump tells; None where it is silent."""
+    """What the name of a dump shows; None where it is silent."""
 
     module_id: int | None
     module_name: str | None
@@ -54,7 +54,7 @@ class DumpName(NamedTuple):
 
 
 def dump_name(stem: str) -> DumpName:
-    """Read what a stem tells: ``module_0064.jit_train_step.cpu_after_optimizations``."""
+    """Parse a stem: ``module_0064.jit_train_step.cpu_after_optimizations``."""
     match = _NAME.fullmatch(stem)
     if match is None:
         return DumpName(None, None, None, None)
@@ -66,7 +66,7 @@ def dump_name(stem: str) -> DumpName:
 
 
 def split_file_name(name: str) -> tuple[str, FileKind | None]:
-    """Split a file name; the kind is None where the content must tell."""
+    """Split a file name; the kind is None where only the content shows it."""
     name = name.removesuffix(".gz")
     for kind in FileKind:
         if kind is not FileKind.MODULE_TEXT and name.endswith(kind.value):

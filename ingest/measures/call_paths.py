@@ -10,7 +10,7 @@ from xlagraph.ingest.rows.keys import bounded_key
 __all__ = ["CallPath", "CallPaths", "call_paths"]
 
 _DIGEST_CHARACTERS: Final = 20  # 80 bits: no two callers alike among billions
-_ORDER_CHARACTERS: Final = 6  # tells functions on lines of one number apart
+_ORDER_CHARACTERS: Final = 6  # distinguishes functions on lines of one number
 
 
 class CallPath(NamedTuple):

@@ -38,7 +38,7 @@ def load_catalogue(
     """Read the queries that come with xlagraph and those below ``directories``, by id.
 
     Raises CatalogueError, naming file, line and remedy, for the first file that is not as it
-    should be, or tells ``on_problem`` of each and leaves it out; `check_queries` finds every
+    should be, or calls ``on_problem`` with each and leaves it out; `check_queries` finds every
     problem of a directory.
     """
     catalogue: dict[str, Query] = {}

@@ -1,7 +1,7 @@
 """How nodes and relationships look, in Neo4j Browser and in pictures of our own.
 
-Colour tells where a node comes from: blue and green are the plan, orange and yellow are what
-the user wrote, grey are runs. Size tells what holds what: a run is larger than a compilation,
+Colour shows where a node comes from: blue and green are the plan, orange and yellow are what
+the user wrote, grey are runs. Size shows what holds what: a run is larger than a compilation,
 that than an allocation, that than a value.
 """
 
@@ -35,7 +35,7 @@ class NodeStyle:
 
     label: str
     name: str
-    """What tells it from the others of its compilation."""
+    """What distinguishes it from the others of its compilation."""
     details: tuple[str, ...]
     """What else stands on it, line by line; a line whose properties are absent is left out."""
     color: str
@@ -115,7 +115,7 @@ EDGE_STYLES: Final[Mapping[str, EdgeStyle]] = MappingProxyType(
 
 
 def name(node: Node) -> str:
-    """Return what tells a node from the others of its compilation."""
+    """Return what distinguishes a node from the others of its compilation."""
     style = NODE_STYLES.get(node.label)
     return (style and _filled(style.name, node)) or node.key
 
