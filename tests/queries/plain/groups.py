@@ -31,17 +31,17 @@ class Group:
     of: Callable[[PlainDump, PlainValue], Row]
 
 
-OP = Group("opName", lambda dump, item: (dump.belonging(item).op_name,))
-LINE = Group("sourceFile sourceLine", lambda dump, item: dump.belonging(item).source)
-OPCODE = Group("opcode", lambda _, item: (item.made.opcode,))
-SCOPE = Group("scope", lambda dump, item: (scope(dump.belonging(item).op_name, 3),))
-DTYPE = Group("dtype", lambda _, item: (item.dtype,))
-SHAPE = Group("shape", lambda _, item: (item.shape,))
-CALLER = Group("userFile userLine userFunction", lambda dump, item: dump.belonging(item).user)
+OP = Group("opName", lambda dump, value: (dump.belonging(value).op_name,))
+LINE = Group("sourceFile sourceLine", lambda dump, value: dump.belonging(value).source)
+OPCODE = Group("opcode", lambda _, value: (value.made.opcode,))
+SCOPE = Group("scope", lambda dump, value: (scope(dump.belonging(value).op_name, 3),))
+DTYPE = Group("dtype", lambda _, value: (value.dtype,))
+SHAPE = Group("shape", lambda _, value: (value.shape,))
+CALLER = Group("userFile userLine userFunction", lambda dump, value: dump.belonging(value).user)
 
 
-def _stack(dump: PlainDump, item: PlainValue) -> Row:
-    belongs = dump.belonging(item)
+def _stack(dump: PlainDump, value: PlainValue) -> Row:
+    belongs = dump.belonging(value)
     if not belongs.frame:
         return (*belongs.source, None, None, None, None)
     *callers, (file, line, function, _) = dump.module.stack(belongs.frame)
@@ -57,9 +57,11 @@ def over_generations(op_name: str | None) -> str | None:
     return None if op_name is None else op_name.replace("/jit(main)", "")
 
 
-def _compared_scope(dump: PlainDump, item: PlainValue) -> Row:
-    return (scope(over_generations(dump.belonging(item).op_name), 3),)
+def _compared_scope(dump: PlainDump, value: PlainValue) -> Row:
+    return (scope(over_generations(dump.belonging(value).op_name), 3),)
 
 
 COMPARED_SCOPE = Group("scope", _compared_scope)
-COMPARED_OP = Group("opName", lambda dump, item: (over_generations(dump.belonging(item).op_name),))
+COMPARED_OP = Group(
+    "opName", lambda dump, value: (over_generations(dump.belonging(value).op_name),)
+)

@@ -14,11 +14,11 @@ def held_bytes(values: list[PlainValue]) -> dict[int, int]:
     """Count at each step the bytes that hold a live value; steps without any are left out."""
     occupied: dict[Segment, set[int]] = defaultdict(set)
     held: dict[int, int] = defaultdict(int)
-    for item in values:
-        for step in item.steps:
+    for value in values:
+        for step in value.steps:
             held[step] += 0  # live, perhaps of no bytes
-        for segment in item.segments:
-            occupied[segment].update(item.steps)
+        for segment in value.segments:
+            occupied[segment].update(value.steps)
     for (_, first, past), steps in occupied.items():
         for step in steps:
             held[step] += past - first
@@ -32,14 +32,14 @@ def peak_step(held: dict[int, int]) -> int:
 
 def shares_at_peak(values: list[PlainValue], color: int) -> dict[PlainValue, int]:
     """Return each value live at the physical peak of a memory space its own bytes."""
-    here = [item for item in values if item.allocation.color == color and item.steps]
+    here = [value for value in values if value.allocation.color == color and value.steps]
     held = held_bytes(here)
     peak = peak_step(held)
-    live = sorted((item for item in here if peak in item.steps), key=lambda item: item.place)
-    owner = {segment: item for item in live for segment in item.segments}
+    live = sorted((value for value in here if peak in value.steps), key=lambda value: value.place)
+    owner = {segment: value for value in live for segment in value.segments}
     shares = dict.fromkeys(live, 0)
-    for (_, first, past), item in owner.items():
-        shares[item] += past - first
+    for (_, first, past), value in owner.items():
+        shares[value] += past - first
     return shares
 
 
@@ -60,8 +60,8 @@ class Takeover:
 def takeovers(values: list[PlainValue]) -> list[Takeover]:
     """Find the last occupant of every byte of every value."""
     ordered = sorted(
-        (item for item in values if item.first is not None and item.size > 0),
-        key=lambda item: item.place,
+        (value for value in values if value.first is not None and value.size > 0),
+        key=lambda value: value.place,
     )
     occupant: dict[Segment, PlainValue] = {}
     found: list[Takeover] = []
@@ -77,7 +77,7 @@ def takeovers(values: list[PlainValue]) -> list[Takeover]:
 
 def alias_sets(values: list[PlainValue]) -> dict[PlainValue, frozenset[PlainValue]]:
     """Join what overwrites one another in place."""
-    joined = {item: frozenset([item]) for item in values}
+    joined = {value: frozenset([value]) for value in values}
     for takeover in takeovers(values):
         if takeover.in_place:
             both = joined[takeover.earlier] | joined[takeover.later]

@@ -77,7 +77,7 @@ class PlainDump:
 
     def value(self, label: str) -> PlainValue:
         """Look a value up by its label."""
-        (one,) = (item for item in self.values if item.label == label)
+        (one,) = (value for value in self.values if value.label == label)
         return one
 
     def text(self, instruction: str) -> PlainText:
@@ -114,7 +114,7 @@ class PlainDump:
         """The instructions that the dump names."""
         used = self.plan.used_values or ()
         names = [*self.schedule, *(value.name for value in self.plan.values)]
-        names += [use.instruction for item in used for use in item.uses]
+        names += [use.instruction for used_value in used for use in used_value.uses]
         return list(dict.fromkeys(names))
 
     def belonging(self, value: PlainValue) -> Belonging:
@@ -141,19 +141,19 @@ class PlainDump:
     @property
     def colors(self) -> list[int]:
         """The memory spaces among its allocations."""
-        return sorted({item.color for item in self.plan.allocations})
+        return sorted({allocation.color for allocation in self.plan.allocations})
 
     @property
     def allocated(self) -> int:
         """The sum of all its allocations."""
-        return sum(item.size_bytes for item in self.plan.allocations)
+        return sum(allocation.size_bytes for allocation in self.plan.allocations)
 
     def reserved(self, color: int) -> int:
         """Sum the allocations of a memory space, thread-local ones left out."""
         return sum(
-            item.size_bytes
-            for item in self.plan.allocations
-            if item.color == color and not item.is_thread_local
+            allocation.size_bytes
+            for allocation in self.plan.allocations
+            if allocation.color == color and not allocation.is_thread_local
         )
 
     def physical_peak(self, color: int) -> int | None:
@@ -165,10 +165,10 @@ class PlainDump:
         if self.end is None:
             return None
         sums = [0] * (self.end + 1)
-        for item in self.values:
-            if item.allocation.color == color:
-                for step in item.steps:
-                    sums[step] += item.size
+        for value in self.values:
+            if value.allocation.color == color:
+                for step in value.steps:
+                    sums[step] += value.size
         return max(sums)
 
     @property
@@ -213,8 +213,11 @@ def _values(dump: PlainDump) -> list[PlainValue]:
     plan = dump.plan
     ranges = {}
     if plan.live_ranges is not None:
-        ranges = {(item.name, item.shape_index): item for item in plan.live_ranges.ranges}
-    used = {item.value_id: item for item in plan.used_values or ()}
+        ranges = {
+            (live_range.name, live_range.shape_index): live_range
+            for live_range in plan.live_ranges.ranges
+        }
+    used = {used_value.value_id: used_value for used_value in plan.used_values or ()}
     cuts: dict[int, set[int]] = defaultdict(set)
     for value in plan.values:
         cuts[value.allocation] |= {value.offset_bytes, value.offset_bytes + value.size_bytes}
@@ -222,7 +225,7 @@ def _values(dump: PlainDump) -> list[PlainValue]:
         number: [(number, first, past) for first, past in pairwise(sorted(edges))]
         for number, edges in cuts.items()
     }
-    allocations = {item.number: item for item in plan.allocations}
+    allocations = {allocation.number: allocation for allocation in plan.allocations}
     texts = {name: dump.text(name) for name in {value.name for value in plan.values}}
     found = []
     for value in plan.values:

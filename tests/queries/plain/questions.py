@@ -33,9 +33,9 @@ def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
 def interesting(dump: PlainDump) -> list[PlainValue]:
     """Return a value of the longest alias chain, the busiest, the smallest."""
     joined = alias_sets(dump.values)
-    by_chain = sorted(dump.values, key=lambda item: (-len(joined[item]), item.value_id))
-    by_uses = sorted(dump.values, key=lambda item: (-len(item.uses), item.value_id))
-    by_size = sorted(dump.values, key=lambda item: (-item.size, item.value_id))
+    by_chain = sorted(dump.values, key=lambda value: (-len(joined[value]), value.value_id))
+    by_uses = sorted(dump.values, key=lambda value: (-len(value.uses), value.value_id))
+    by_size = sorted(dump.values, key=lambda value: (-value.size, value.value_id))
     return list(dict.fromkeys((by_chain[0], by_uses[0], by_size[-1])))
 
 

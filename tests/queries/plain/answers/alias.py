@@ -21,9 +21,9 @@ def in_place(dump: PlainDump) -> Rows:
 def chain(dump: PlainDump, value: str) -> Rows:
     one = dump.value(value)
     members = alias_sets(dump.values)[one]
-    ordered = sorted(members, key=lambda item: item.place) if one.steps else [one]
-    for position, item in enumerate(ordered):
-        yield position, item.label, item.first, item.last, item.name
+    ordered = sorted(members, key=lambda member: member.place) if one.steps else [one]
+    for position, member in enumerate(ordered):
+        yield position, member.label, member.first, member.last, member.name
 
 
 @in_order("name shapeIndex opcode")
@@ -40,16 +40,16 @@ def names(dump: PlainDump, value: str) -> Rows:
 )
 def not_donated(dump: PlainDump) -> Rows:
     outputs = [
-        item
-        for item in dump.values
-        if item.allocation.maybe_live_out
-        and item.allocation.parameter is None
-        and dump.live_to_the_end(item)
-        and item.is_array
+        output
+        for output in dump.values
+        if output.allocation.maybe_live_out
+        and output.allocation.parameter is None
+        and dump.live_to_the_end(output)
+        and output.is_array
     ]
     for one in _inputs(dump, donated=False):
-        alike = [item for item in outputs if item.shape == one.shape]
-        free = [item for item in alike if item.place[0] >= (one.last_use or 0)]
+        alike = [output for output in outputs if output.shape == one.shape]
+        free = [output for output in alike if output.place[0] >= (one.last_use or 0)]
         entry = one.allocation.parameter
         if alike and entry:
             place = (entry.number, entry.shape_index)
@@ -64,13 +64,15 @@ def donated(dump: PlainDump) -> Rows:
         assert entry is not None
         place = (entry.number, entry.shape_index, one.shape, one.size)
         outputs = [
-            item
-            for item in dump.values
-            if item.allocation is one.allocation and item is not one and dump.live_to_the_end(item)
+            output
+            for output in dump.values
+            if output.allocation is one.allocation
+            and output is not one
+            and dump.live_to_the_end(output)
         ]
-        for item in outputs:
-            same = item in joined[one]
-            yield *place, _outcome(dump, one, in_place=same), item.label, same
+        for output in outputs:
+            same = output in joined[one]
+            yield *place, _outcome(dump, one, in_place=same), output.label, same
         if not outputs:
             yield *place, _outcome(dump, one, in_place=True), None, None
 
@@ -80,19 +82,21 @@ def _outcome(dump: PlainDump, one: PlainValue, *, in_place: bool) -> str:
     if not one.allocation.maybe_live_out:
         return "never used"
     after = [
-        item
-        for item in dump.values
-        if item.allocation is one.allocation and item is not one and item.steps
-        if one.steps and item.place[0] >= one.place[1]
+        value
+        for value in dump.values
+        if value.allocation is one.allocation and value is not one and value.steps
+        if one.steps and value.place[0] >= one.place[1]
     ]
-    first = min((item.place[0] for item in after), default=None)
-    kept = [item for item in _copies_of(dump, one) if item.printed_shape == one.printed_shape]
-    brought = [item for item in after if item.place[0] == first and item.made.opcode == "copy"]
+    first = min((value.place[0] for value in after), default=None)
+    kept = [value for value in _copies_of(dump, one) if value.printed_shape == one.printed_shape]
+    brought = [value for value in after if value.place[0] == first and value.made.opcode == "copy"]
     return "copied first" if (kept or brought) and not in_place else "in place"
 
 
 def _copies_of(dump: PlainDump, one: PlainValue) -> list[PlainValue]:
-    return [item for item in dump.values if item.name in one.users and item.made.opcode == "copy"]
+    return [
+        value for value in dump.values if value.name in one.users and value.made.opcode == "copy"
+    ]
 
 
 COMPUTES_NOTHING = (
@@ -126,17 +130,26 @@ def copies(dump: PlainDump) -> Rows:
         ):
             continue
         copied = [
-            item
-            for item in dump.values
-            for use in item.uses
+            value
+            for value in dump.values
+            for use in value.uses
             if use.instruction == one.name and use.operand_index in (None, "{}")
         ]
         steps = {dump.steps[name]: name for name in one.users if name in dump.steps}
         used_by = steps[min(steps)] if steps else None
-        for item in copied:
-            live = item.place[1] > one.place[0] if item.steps and one.steps else None
-            forced = _forced_by(dump, one, item)
-            yield one.label, one.size, item.label, item.name, used_by, len(one.users), live, forced
+        for value in copied:
+            live = value.place[1] > one.place[0] if value.steps and one.steps else None
+            forced = _forced_by(dump, one, value)
+            yield (
+                one.label,
+                one.size,
+                value.label,
+                value.name,
+                used_by,
+                len(one.users),
+                live,
+                forced,
+            )
         if not copied:
             forced = _forced_by(dump, one, None)
             yield one.label, one.size, None, None, used_by, len(one.users), None, forced
@@ -149,6 +162,6 @@ def _inputs(dump: PlainDump, *, donated: bool) -> Iterator[PlainValue]:
             continue
         given_up = (entry.number, entry.shape_index or "{}") in dump.module.donated
         if (allocation.maybe_live_out or given_up) if donated else not allocation.maybe_live_out:
-            held = [item for item in dump.values if item.allocation is allocation]
+            held = [value for value in dump.values if value.allocation is allocation]
             if held:
-                yield min(held, key=lambda item: (item.first or 0, item.value_id))
+                yield min(held, key=lambda value: (value.first or 0, value.value_id))

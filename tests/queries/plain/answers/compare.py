@@ -41,7 +41,9 @@ def modules(dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: in
 def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") -> Rows:
     return _growth(
         dumps,
-        lambda dump: (((role(item),), item.size_bytes) for item in dump.plan.allocations),
+        lambda dump: (
+            ((role(allocation),), allocation.size_bytes) for allocation in dump.plan.allocations
+        ),
         (run_a, run_b),
         module,
     )
@@ -56,17 +58,17 @@ def values(
     ] = {}
     for side, run in enumerate((run_a, run_b)):
         for dump in chosen(dumps, run, module):
-            for item in dump.values:
-                is_here = item.allocation.color == memory_space and item.size > 0
-                if is_here and role(item.allocation) != "threadLocal":
-                    op_name = over_generations(dump.belonging(item).op_name)
-                    group = (op_name, item.made.opcode, item.shape_index)
-                    groups.setdefault(group, ([], []))[side].append(item)
+            for value in dump.values:
+                is_here = value.allocation.color == memory_space and value.size > 0
+                if is_here and role(value.allocation) != "threadLocal":
+                    op_name = over_generations(dump.belonging(value).op_name)
+                    group = (op_name, value.made.opcode, value.shape_index)
+                    groups.setdefault(group, ([], []))[side].append(value)
     last = chr(0x10FFFF)  # null sorts behind all text
     rows: list[tuple[tuple[object, ...], Row]] = []
     for group, sides in groups.items():
-        sizes = [sum(item.size for item in side) for side in sides]
-        shapes = [min((item.shape for item in side), default=None) for side in sides]
+        sizes = [sum(value.size for value in side) for side in sides]
+        shapes = [min((value.shape for value in side), default=None) for side in sides]
         growth = sizes[1] - sizes[0]
         if not sides[0] or not sides[1]:
             change = "gone" if sides[0] else "new"
@@ -119,8 +121,8 @@ def _grouped_by(group: Group) -> PlainAnswer:
         dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
     ) -> Rows:
         def shares(dump: PlainDump) -> Iterator[tuple[Row, int]]:
-            for item, share in dump.shares(memory_space).items():
-                yield group.of(dump, item), share
+            for value, share in dump.shares(memory_space).items():
+                yield group.of(dump, value), share
 
         return _growth(dumps, shares, (run_a, run_b), module)
 

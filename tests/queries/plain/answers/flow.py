@@ -11,20 +11,20 @@ from tests.queries.plain.value import PlainValue
 @in_order("hop value instruction opcode")
 def users(dump: PlainDump, value: str, hops: int = 3) -> Rows:
     made: dict[str, list[PlainValue]] = defaultdict(list)
-    for item in dump.values:
-        made[item.name].append(item)
+    for result in dump.values:
+        made[result.name].append(result)
     return _walk(
-        dump, value, hops, lambda item: [other for name in item.users for other in made[name]]
+        dump, value, hops, lambda read: [result for name in read.users for result in made[name]]
     )
 
 
 @in_order("hop value instruction opcode")
 def producers(dump: PlainDump, value: str, hops: int = 3) -> Rows:
     read: dict[str, list[PlainValue]] = defaultdict(list)
-    for item in dump.values:
-        for name in item.users:
-            read[name].append(item)
-    return _walk(dump, value, hops, lambda item: read[item.name])
+    for reader in dump.values:
+        for name in reader.users:
+            read[name].append(reader)
+    return _walk(dump, value, hops, lambda made: read[made.name])
 
 
 def _walk(
@@ -33,8 +33,8 @@ def _walk(
     one = dump.value(value)
     seen, at = {one}, [one]
     for hop in range(1, hops + 1):
-        reached = {item for here in at for item in neighbours(here)} - seen
+        reached = {found for here in at for found in neighbours(here)} - seen
         at = list(reached)
         seen |= reached
-        ordered = sorted(at, key=lambda item: item.label)
-        yield from ((hop, item.label, item.name, item.made.opcode) for item in ordered)
+        ordered = sorted(at, key=lambda found: found.label)
+        yield from ((hop, found.label, found.name, found.made.opcode) for found in ordered)

@@ -7,10 +7,10 @@ from tests.queries.plain.plan import PlainDump
 
 @largest_first("byteSteps", "value sizeBytes liveFrom liveUntil steps byteSteps")
 def longest(dump: PlainDump) -> Rows:
-    for item in dump.values:
-        if item.steps:
-            steps = len(item.steps)
-            yield item.label, item.size, item.first, item.last, steps, item.size * steps
+    for value in dump.values:
+        if value.steps:
+            steps = len(value.steps)
+            yield value.label, value.size, value.first, value.last, steps, value.size * steps
 
 
 @largest_first("sizeBytes", "value sizeBytes liveFrom liveUntil")
@@ -24,9 +24,9 @@ def across(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
             if "transpose(" in (dump.text(name).op_name or "")
         )
         step = next(backward, -1)
-    for item in dump.values:
-        if step >= 0 and step - 1 in item.steps and step + 1 in item.steps:
-            yield item.label, item.size, item.first, item.last
+    for value in dump.values:
+        if step >= 0 and step - 1 in value.steps and step + 1 in value.steps:
+            yield value.label, value.size, value.first, value.last
 
 
 REMATTED = "rematted_computation"
@@ -37,16 +37,16 @@ REMATTED = "rematted_computation"
     "value sizeBytes physicalBytes liveFrom liveUntil neededAt recomputed ofCheckpoint",
 )
 def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
-    here = [item for item in dump.values if item.allocation.color == memory_space]
+    here = [value for value in dump.values if value.allocation.color == memory_space]
     peak = peak_step(held_bytes(here))
-    for item, share in dump.shares(memory_space).items():
-        leaves = dump.live_to_the_end(item) or item.allocation.parameter is not None
-        if leaves or share == 0 or item.made.opcode in (None, "constant"):
+    for value, share in dump.shares(memory_space).items():
+        leaves = dump.live_to_the_end(value) or value.allocation.parameter is not None
+        if leaves or share == 0 or value.made.opcode in (None, "constant"):
             continue
-        op_name = dump.belonging(item).op_name
+        op_name = dump.belonging(value).op_name
         if op_name is None or (is_backward(op_name) and REMATTED not in op_name):
             continue
-        readers = [(name, op) for name in item.users for op in _ops_of(dump, name)]
+        readers = [(name, op) for name in value.users for op in _ops_of(dump, name)]
         needed = [
             dump.steps[name]
             for name, op in readers
@@ -55,7 +55,7 @@ def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
         again = REMATTED in op_name
         if needed and (again or not any(REMATTED in op for _, op in readers)):
             inside = any(is_backward(op) and "/checkpoint/" in op for _, op in readers)
-            row = (item.label, item.size, share, item.first, item.last, min(needed))
+            row = (value.label, value.size, share, value.first, value.last, min(needed))
             yield *row, again, inside
 
 
@@ -63,25 +63,25 @@ def _ops_of(dump: PlainDump, instruction: str) -> set[str]:
     """Name the op of an instruction, else those that its values belong to."""
     if op_name := dump.text(instruction).op_name:
         return {op_name}
-    made = (item for item in dump.values if item.name == instruction)
-    return {dump.belonging(item).op_name or "" for item in made}
+    made = (value for value in dump.values if value.name == instruction)
+    return {dump.belonging(value).op_name or "" for value in made}
 
 
 @largest_first("sizeBytes", "value sizeBytes physicalBytes liveFrom neededAt liveUntil")
 def recomputed(dump: PlainDump) -> Rows:
-    for item in dump.values:
-        belongs = dump.belonging(item)
-        if belongs.op_name is None or belongs.rule == "reader" or not item.is_array:
+    for value in dump.values:
+        belongs = dump.belonging(value)
+        if belongs.op_name is None or belongs.rule == "reader" or not value.is_array:
             continue
-        if REMATTED in belongs.op_name and item.made.opcode not in ("parameter", "constant"):
+        if REMATTED in belongs.op_name and value.made.opcode not in ("parameter", "constant"):
             needed = [
                 dump.steps[name]
-                for name in item.users
+                for name in value.users
                 if name in dump.steps
                 if not all(REMATTED in op for op in _ops_of(dump, name) or {""})
             ]
             first = min(needed, default=None)
-            yield item.label, item.size, dump.share(item), item.first, first, item.last
+            yield value.label, value.size, dump.share(value), value.first, first, value.last
 
 
 @largest_first(
@@ -91,34 +91,36 @@ def live_at(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
     if step < 0 and instruction:
         step = dump.steps[instruction]
     elif step < 0:
-        step = peak_step(held_bytes([item for item in dump.values if item.allocation.color == 0]))
-    here = [item for item in dump.values if item.allocation.color == 0]
+        step = peak_step(
+            held_bytes([value for value in dump.values if value.allocation.color == 0])
+        )
+    here = [value for value in dump.values if value.allocation.color == 0]
     sums: tuple[int | None, int | None] = (None, None)
     if step < len(dump.schedule):
-        sizes = sum(item.size for item in here if step in item.steps)
+        sizes = sum(value.size for value in here if step in value.steps)
         sums = (sizes, held_bytes(here).get(step, 0))
-    for item in dump.values:
-        if step in item.steps:
-            yield item.label, item.size, item.first, item.last, item.allocation.color, *sums
+    for value in dump.values:
+        if step in value.steps:
+            yield value.label, value.size, value.first, value.last, value.allocation.color, *sums
 
 
 @largest_first("sizeBytes", "value sizeBytes lastUse liveUntil idleSteps")
 def late_free(dump: PlainDump) -> Rows:
     states = {one.earlier for one in takeovers(dump.values) if one.in_place and one.later.is_phi}
-    for item in dump.values:
-        if item.last is None or item.last_use is None or dump.live_to_the_end(item):
+    for value in dump.values:
+        if value.last is None or value.last_use is None or dump.live_to_the_end(value):
             continue
-        if item in states:
+        if value in states:
             continue
-        if item.last_use < item.last:
-            yield item.label, item.size, item.last_use, item.last, item.last - item.last_use
+        if value.last_use < value.last:
+            yield value.label, value.size, value.last_use, value.last, value.last - value.last_use
 
 
 @largest_first("sizeBytes", "value sizeBytes instruction step")
 def last_users(dump: PlainDump) -> Rows:
-    for item in dump.values:
-        last = None if item.last_use is None else dump.schedule[item.last_use]
-        yield item.label, item.size, last, item.last_use
+    for value in dump.values:
+        last = None if value.last_use is None else dump.schedule[value.last_use]
+        yield value.label, value.size, last, value.last_use
 
 
 def is_backward(op_name: str | None) -> bool:

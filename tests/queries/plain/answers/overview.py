@@ -11,8 +11,8 @@ from tests.queries.plain.value import role
 @in_order("memorySpace role allocations allocationBytes")
 def roles(dump: PlainDump) -> Rows:
     groups: dict[tuple[int, str | None], list[int]] = defaultdict(list)
-    for item in dump.plan.allocations:
-        groups[item.color, role(item)].append(item.size_bytes)
+    for allocation in dump.plan.allocations:
+        groups[allocation.color, role(allocation)].append(allocation.size_bytes)
     rows = [(*group, len(sizes), sum(sizes)) for group, sizes in groups.items()]
     return sorted(rows, key=lambda row: (row[0], -row[3], row[1] or "~"))
 
@@ -20,7 +20,11 @@ def roles(dump: PlainDump) -> Rows:
 @in_order("memorySpace allocationBytes logicalPeakBytes physicalPeakBytes idleBytes reservedBytes")
 def spaces(dump: PlainDump) -> Rows:
     for color in dump.colors:
-        taken = sum(item.size_bytes for item in dump.plan.allocations if item.color == color)
+        taken = sum(
+            allocation.size_bytes
+            for allocation in dump.plan.allocations
+            if allocation.color == color
+        )
         peak = dump.physical_peak(color)
         idle = None if peak is None else taken - peak
         yield color, taken, dump.logical_peak(color), peak, idle, dump.reserved(color)

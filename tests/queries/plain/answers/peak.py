@@ -14,17 +14,17 @@ from tests.queries.plain.value import PlainValue
     "physicalBytes", "value allocation offsetBytes sizeBytes physicalBytes liveFrom liveUntil"
 )
 def contributors(dump: PlainDump, memory_space: int) -> Rows:
-    for item, share in dump.shares(memory_space).items():
-        number = item.allocation.number
-        yield item.label, number, item.offset, item.size, share, item.first, item.last
+    for value, share in dump.shares(memory_space).items():
+        number = value.allocation.number
+        yield value.label, number, value.offset, value.size, share, value.first, value.last
 
 
 def _grouped_by(group: Group) -> PlainAnswer:
     @largest_first("physicalBytes", f"{group.columns} values physicalBytes sizeBytes")
     def grouped(dump: PlainDump, memory_space: int) -> Rows:
         groups: dict[Row, list[tuple[int, int]]] = defaultdict(list)
-        for item, share in dump.shares(memory_space).items():
-            groups[group.of(dump, item)].append((share, item.size))
+        for value, share in dump.shares(memory_space).items():
+            groups[group.of(dump, value)].append((share, value.size))
         for name, members in groups.items():
             shares, sizes = zip(*members, strict=True)
             yield *name, len(members), sum(shares), sum(sizes)
@@ -44,8 +44,8 @@ by_caller = _grouped_by(CALLER)
 @in_any_order("depth function file line sourceColumn ownBytes cumulativeBytes")
 def by_stack(dump: PlainDump, memory_space: int, min_percent: int = 1) -> Rows:
     own: Counter[tuple[Any, ...]] = Counter()
-    for item, share in dump.shares(memory_space).items():
-        belongs = dump.belonging(item)
+    for value, share in dump.shares(memory_space).items():
+        belongs = dump.belonging(value)
         stack: tuple[Any, ...] = tuple(dump.module.stack(belongs.frame)) if belongs.frame else ()
         own[stack or ((*belongs.source, None, None),)] += share
     whole = sum(own.values())
@@ -61,11 +61,11 @@ def by_stack(dump: PlainDump, memory_space: int, min_percent: int = 1) -> Rows:
 
 @in_order("step instruction opcode logicalBytes physicalBytes")
 def timeline(dump: PlainDump) -> Rows:
-    here = [item for item in dump.values if item.allocation.color == 0]
+    here = [value for value in dump.values if value.allocation.color == 0]
     held = held_bytes(here)
     sizes: Counter[int] = Counter()
-    for item in here:
-        sizes.update(dict.fromkeys(item.steps, item.size))
+    for value in here:
+        sizes.update(dict.fromkeys(value.steps, value.size))
     for step, name in enumerate(dump.schedule):
         yield step, name, dump.text(name).opcode, sizes[step], held.get(step, 0)
 
@@ -75,18 +75,18 @@ def printed(dump: PlainDump, memory_space: int) -> Rows:
     listed: dict[PlainValue, int] = {}
     peak = dump.plan.live_ranges and dump.plan.live_ranges.peak
     for entry in peak.entries if peak else ():
-        for item in sorted(dump.values, key=lambda item: item.value_id):
-            index = item.shape_index or "{}"
+        for value in sorted(dump.values, key=lambda value: value.value_id):
+            index = value.shape_index or "{}"
             # Without indices the k-th mention is the k-th value live then.
             is_meant = (
-                peak and peak.step in item.steps
+                peak and peak.step in value.steps
                 if entry.shape_index is None
                 else (entry.shape_index == index)
             )
-            if item.name == entry.name and item not in listed and is_meant:
-                listed[item] = entry.bytes
+            if value.name == entry.name and value not in listed and is_meant:
+                listed[value] = entry.bytes
                 break
     shares = dump.shares(memory_space)
-    for item in dump.values:
-        if item.allocation.color == memory_space and (item in listed or item in shares):
-            yield item.label, listed.get(item), item.size, item in shares
+    for value in dump.values:
+        if value.allocation.color == memory_space and (value in listed or value in shares):
+            yield value.label, listed.get(value), value.size, value in shares

@@ -24,34 +24,36 @@ def chain(dump: PlainDump, value: str) -> Rows:
     if not one.steps:
         return
     joined = alias_sets(dump.values)[one]
-    for item in sorted((item for item in dump.values if item.steps), key=lambda item: item.place):
-        common = set(item.segments) & set(one.segments)
-        if item.place > one.place and any(first < past for _, first, past in common):
+    for other in sorted(
+        (other for other in dump.values if other.steps), key=lambda other: other.place
+    ):
+        common = set(other.segments) & set(one.segments)
+        if other.place > one.place and any(first < past for _, first, past in common):
             shared = sum(past - first for _, first, past in common)
-            yield item.label, shared, item.first, item.last, item in joined
+            yield other.label, shared, other.first, other.last, other in joined
 
 
 @in_order("value offsetBytes sizeBytes liveFrom liveUntil")
 def slot(dump: PlainDump, allocation: int, offset_bytes: int) -> Rows:
     here = [
-        item
-        for item in dump.values
-        if item.allocation.number == allocation
-        and item.offset <= offset_bytes < item.offset + item.size
+        value
+        for value in dump.values
+        if value.allocation.number == allocation
+        and value.offset <= offset_bytes < value.offset + value.size
     ]
-    for item in sorted(
-        here, key=lambda item: item.place if item.steps else (1 << 40, 0, item.value_id)
+    for value in sorted(
+        here, key=lambda value: value.place if value.steps else (1 << 40, 0, value.value_id)
     ):
-        yield item.label, item.offset, item.size, item.first, item.last
+        yield value.label, value.offset, value.size, value.first, value.last
 
 
 @largest_first("sizeBytes", "value sizeBytes")
 def never(dump: PlainDump) -> Rows:
-    involved = {item for one in takeovers(dump.values) for item in (one.earlier, one.later)}
-    for item in dump.values:
-        is_temporary = role(item.allocation) == "temp" and item.steps and item.size > 0
-        if is_temporary and item not in involved:
-            yield item.label, item.size
+    involved = {value for one in takeovers(dump.values) for value in (one.earlier, one.later)}
+    for value in dump.values:
+        is_temporary = role(value.allocation) == "temp" and value.steps and value.size > 0
+        if is_temporary and value not in involved:
+            yield value.label, value.size
 
 
 @largest_first(
@@ -65,18 +67,18 @@ def fragmentation(dump: PlainDump) -> Rows:
         if dump.end is None:
             yield number, size, None, None, None, None
             continue
-        here = [item for item in dump.values if item.allocation is allocation]
+        here = [value for value in dump.values if value.allocation is allocation]
         held = held_bytes(here)
         peak = max(held.values(), default=0)
         step = peak_step(held)
         edges = {0, size}
-        taken = [item for item in here if step in item.steps and item.size]
-        for item in taken:
-            edges |= {item.offset, item.offset + item.size}
+        taken = [value for value in here if step in value.steps and value.size]
+        for value in taken:
+            edges |= {value.offset, value.offset + value.size}
         hole = longest = 0
         places = sorted(edges)
         for first, past in pairwise(places):
-            covered = any(item.offset <= first < item.offset + item.size for item in taken)
+            covered = any(value.offset <= first < value.offset + value.size for value in taken)
             hole = 0 if covered else hole + past - first
             longest = max(longest, hole)
         yield number, size, peak, size - peak, (size - peak) / size if size else None, longest
@@ -86,16 +88,16 @@ def fragmentation(dump: PlainDump) -> Rows:
 def same_shape(dump: PlainDump, memory_space: int) -> Rows:
     shares = dump.shares(memory_space)
     groups: dict[str, list[PlainValue]] = defaultdict(list)
-    for item in dump.values:
-        is_here = item.allocation.color == memory_space and item.is_array
-        if is_here and role(item.allocation) != "threadLocal":
-            groups[item.shape].append(item)
+    for value in dump.values:
+        is_here = value.allocation.color == memory_space and value.is_array
+        if is_here and role(value.allocation) != "threadLocal":
+            groups[value.shape].append(value)
     for shape, members in groups.items():
         if len(members) > 1:
-            live = [item for item in members if item in shares]
-            size = max(item.size for item in members)
+            live = [value for value in members if value in shares]
+            size = max(value.size for value in members)
             known = dump.end is not None
             yield (
                 *(shape, len(members), len(live) if known else None, size),
-                sum(item.size for item in live) if known else None,
+                sum(value.size for value in live) if known else None,
             )

@@ -18,7 +18,9 @@ def modules(dumps: Sequence[PlainDump], module: str = "", memory_space: int = 0)
 def op(dumps: Sequence[PlainDump], op_name: str, memory_space: int = 0) -> Rows:
     for dump in sorted(dumps, key=lambda dump: (dump.files.run, dump.key)):
         shares = dump.shares(memory_space)
-        of_op = [share for item, share in shares.items() if dump.belonging(item).op_name == op_name]
+        of_op = [
+            share for value, share in shares.items() if dump.belonging(value).op_name == op_name
+        ]
         if of_op:
             yield dump.files.run, dump.key, sum(of_op)
 
@@ -27,8 +29,8 @@ def op(dumps: Sequence[PlainDump], op_name: str, memory_space: int = 0) -> Rows:
 def recurring(dumps: Sequence[PlainDump], run: str = "", memory_space: int = 0) -> Rows:
     sums: dict[str | None, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for dump in chosen(dumps, run):
-        for item, share in dump.shares(memory_space).items():
+        for value, share in dump.shares(memory_space).items():
             if share > 0:
-                sums[dump.belonging(item).op_name][dump.key] += share
+                sums[dump.belonging(value).op_name][dump.key] += share
     for name, by_key in sums.items():
         yield name, len(by_key), sum(by_key.values()), max(by_key.values())
