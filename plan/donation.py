@@ -47,7 +47,7 @@ class Donation:
 def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -> Donation:
     """Return the program as the compiler makes it when these parameters are donated.
 
-    `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs.
+    `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs and TPUs.
     """
     donors = sorted(donors, key=lambda donor: donor.parameter)
     readers = _Readers(program.values)

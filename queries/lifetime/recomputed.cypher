@@ -25,8 +25,10 @@
 // @column   reason        STRING        why it waits there: `computed again before the peak`, or
 //           `merged with the first computation`, as the forward pass reads it too; null elsewhere
 // @measure  assigned, physical
-// @note     What belongs to an op with "rematted_computation" in its name (JAX: jax.checkpoint) or
-//           "recompute_grad" (TensorFlow). PyTorch/XLA marks nothing.
+// @note     What belongs to an op with "rematted_computation" in its name (JAX: jax.checkpoint), or
+//           "recompute_grad", where a program calls its own scope so. tf.recompute_grad marks
+//           nothing by itself (seen with TensorFlow 2.21), and neither does PyTorch/XLA: there
+//           what is computed again has the names of the first computation, and no rows.
 // @note     An optimization barrier holds back what is computed again until the backward pass gets
 //           there. XLA for CPU takes the barriers out before it merges and schedules.
 // @note     What XLA merged with the first computation under the name of that one is no row here:

@@ -71,6 +71,11 @@ class Compiled:
     space_names: Mapping[int, str]
     """By colour: HBM, VMEM, SMEM or host, where that is known."""
 
+    @property
+    def knows_schedule(self) -> bool:
+        """Whether the compiler drops copies once the schedule is made, on GPUs and TPUs."""
+        return self.platform in ("gpu", "rocm") or self.space_names.get(0) == "HBM"
+
 
 def read_compiled(graph: Graph, compilation: str) -> Compiled:
     """Read a compilation, given by its whole key."""

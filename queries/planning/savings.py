@@ -15,7 +15,6 @@ from xlagraph.plan.replay import Replay, replay
 from xlagraph.queries.planning.checkpoint import Checkpoint, made_again, made_late
 from xlagraph.queries.planning.compiled import Compiled, read_compiled
 from xlagraph.queries.planning.donors import donors
-from xlagraph.queries.planning.whatif import KNOWING_SCHEDULE
 
 __all__ = ["Planner", "Savings"]
 
@@ -58,8 +57,7 @@ class Planner:
     def donated(self, labels: Collection[str]) -> Savings:
         """Donate these parameters."""
         pairs, _ = donors(self._compiled, self._ids(labels))
-        knows_schedule = self._compiled.platform in KNOWING_SCHEDULE
-        found = donate(self._compiled.program, pairs, knows_schedule=knows_schedule)
+        found = donate(self._compiled.program, pairs, knows_schedule=self._compiled.knows_schedule)
         return Savings(self._saved(found.program))
 
     def without(self, labels: Collection[str]) -> Savings:

@@ -19,7 +19,6 @@ from xlagraph.queries.planning.patterns import matching
 from xlagraph.queries.selection.compilations import find_compilation
 
 __all__ = [
-    "KNOWING_SCHEDULE",
     "Changes",
     "DonatedParameter",
     "Holder",
@@ -30,8 +29,6 @@ __all__ = [
 ]
 
 _HOLDERS: Final = 10
-KNOWING_SCHEDULE: Final = ("gpu", "rocm")
-"""Platforms whose compiler drops copies once the schedule is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +229,7 @@ def _donation(
     already = {value_id for value_id in named if is_donated(compiled, value_id)}
     pairs, unpaired = donors(compiled, named - already)
     left = [pair for pair in pairs if {pair.parameter, pair.output} <= program.by_id.keys()]
-    donation = donate(program, left, knows_schedule=compiled.platform in KNOWING_SCHEDULE)
+    donation = donate(program, left, knows_schedule=compiled.knows_schedule)
     outcomes = [
         *((pair, "in place") for pair in donation.in_place),
         *((pair, "copied first") for pair in donation.copied),

@@ -101,6 +101,17 @@ def test_donation_is_foretold_within_a_hair(graph, name):
     assert found.reserved_bytes_after == pytest.approx(after, rel=0.015)
 
 
+def test_donation_on_a_tpu_is_foretold_and_advised(corpus, tmp_path):
+    key = "train_mlp/module_00{}.cl_829516930.after_optimizations"
+    with open_graph(tmp_path / "g.lbug", create=True) as graph:
+        ingest(graph, corpus / "tpu" / "train_mlp", jobs=1)
+        after = whatif(graph, key.format("01.jit_train_step")).reserved_bytes
+        before = key.format("14.jit_train_step_not_donated")
+        found = whatif(graph, before, donate=["all"])
+        assert found.reserved_bytes_after == pytest.approx(after, rel=0.015)
+        assert advise(graph, before).findings[0].query.id == "alias/not-donated"
+
+
 @pytest.mark.parametrize("name", FINDINGS)
 def test_a_finding_comes_true_or_says_that_it_cannot_tell(graph, findings, name):
     came = reserved(graph, "before", name) - reserved(graph, "after", name)
