@@ -64,7 +64,11 @@ class KeptBookmarks:
             kept = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return []
-        return [item for item in kept if isinstance(item, str)] if isinstance(kept, list) else []
+        return (
+            [bookmark for bookmark in kept if isinstance(bookmark, str)]
+            if isinstance(kept, list)
+            else []
+        )
 
 
 def _state_folder() -> Path:

@@ -18,7 +18,7 @@ RETURN name, CASE WHEN name ENDS WITH 'advertised_address' AND NOT isExplicitlyS
 
 
 def page_of_settings(values: Mapping[str, str | None], uri: str) -> str | None:
-    """Return the address of Browser; None if the settings do not tell it.
+    """Return the address of Browser; None if the settings do not name it.
 
     What is not advertised is at the host of ``uri``.
     """

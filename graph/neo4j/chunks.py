@@ -43,20 +43,25 @@ class Batch:
         columns = {label: row_numbers(indexes) for label, indexes in self._indexes.items()}
         self._relationships: dict[str, tuple[pa.Table, list[int]]] = {}
         """By type: the rows in the order of their later ends, and the indexes of these."""
-        for item in OF_PARTS:
-            ends = rows.ends(item.name)
+        for relationship in OF_PARTS:
+            ends = rows.ends(relationship.name)
             later: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]
                 *(
                     columns[label].take(end)
-                    for label, end in zip((item.source, item.target), ends, strict=True)
+                    for label, end in zip(
+                        (relationship.source, relationship.target), ends, strict=True
+                    )
                     if label in columns
                 )
             )
             order = pc.sort_indices(later)
-            given = rows.relationships[item.name]
+            given = rows.relationships[relationship.name]
             table = pa.table([*ends, *given.columns[2:]], names=given.column_names)
             later_indexes = _integers(later.take(order))
-            self._relationships[item.name] = (table.combine_chunks().take(order), later_indexes)
+            self._relationships[relationship.name] = (
+                table.combine_chunks().take(order),
+                later_indexes,
+            )
             for index in later_indexes:
                 rows_at[index] += 1
         self._rows_before = list(accumulate(rows_at, initial=0))
@@ -87,21 +92,24 @@ class Batch:
             part = table.slice(made[label].start, len(made[label]))
             for name in table.column_names:
                 given[f"{label}_{name}"] = part.column(name).to_pylist()
-        for item in OF_PARTS:
-            table, indexes = self._relationships[item.name]
+        for relationship in OF_PARTS:
+            table, indexes = self._relationships[relationship.name]
             first = bisect_left(indexes, start)
             part = table.slice(first, bisect_left(indexes, end) - first)
-            for end_name, label in (("source", item.source), ("target", item.target)):
-                given[f"{item.name}_{end_name}"] = self._local(
+            for end_name, label in (
+                ("source", relationship.source),
+                ("target", relationship.target),
+            ):
+                given[f"{relationship.name}_{end_name}"] = self._local(
                     _integers(part.column(end_name)),
                     label,
                     made.get(label, range(0)),
                     old[label],
                     old_keys[label],
                 )
-            for item_property in item.properties:
-                name = item_property.name
-                given[f"{item.name}_{name}"] = part.column(name).to_pylist()
+            for property_ in relationship.properties:
+                name = property_.name
+                given[f"{relationship.name}_{name}"] = part.column(name).to_pylist()
         for label in LOOKED_UP:
             given[f"old_{label}"] = list(old_keys[label])
         return given

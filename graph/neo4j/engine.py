@@ -118,7 +118,7 @@ def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
             connection_timeout=15.0,
             max_transaction_retry_time=_QUERY_RETRY_SECONDS,
         )
-        _outlasting_cuts(driver.verify_connectivity, was_connected=False)
+        _reconnecting(driver.verify_connectivity, was_connected=False)
     except AuthError:
         if driver is not None:
             driver.close()
@@ -130,10 +130,10 @@ def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
     return driver
 
 
-def _outlasting_cuts(call: Callable[[], Value], *, was_connected: bool) -> Value:
+def _reconnecting(call: Callable[[], Value], *, was_connected: bool) -> Value:
     """Make a call, and again for some seconds if its connection is cut.
 
-    A server that is not there is said at once: only what was connected is waited for.
+    A server that is not there is reported at once: only what was connected is waited for.
     """
     deadline = time.monotonic() + _QUERY_RETRY_SECONDS
     while True:
@@ -192,9 +192,9 @@ class Neo4jGraph:
 
     def check_server(self) -> None:
         """Refuse a server that is too old and a graph that another schema wrote."""
-        with self._our_errors():
+        with self._translated_errors():
             agent = uninterrupted(
-                lambda: _outlasting_cuts(self._driver.get_server_info, was_connected=True)
+                lambda: _reconnecting(self._driver.get_server_info, was_connected=True)
             ).agent
         self._server = agent.partition("/")[2]
         numbers = self._server.split(".")
@@ -237,7 +237,7 @@ class Neo4jGraph:
     ) -> Result:
         statement = check_statement(text, procedures=PROCEDURES)
         given = given_parameters(statement, parameters or {})
-        with self._our_errors(timeout_seconds):
+        with self._translated_errors(timeout_seconds):
             columns, records = uninterrupted(
                 lambda: self._driver.execute_query(
                     # the driver wants literal text; this text has passed the guard
@@ -259,7 +259,7 @@ class Neo4jGraph:
         from xlagraph.graph.neo4j.load import loading
 
         with (
-            self._our_errors(writes=True),
+            self._translated_errors(writes=True),
             loading(self._database, self._notify) as load,
         ):
             yield load
@@ -283,7 +283,7 @@ class Neo4jGraph:
         self.close()
 
     @contextmanager
-    def _our_errors(
+    def _translated_errors(
         self, timeout_seconds: float | None = None, *, writes: bool = False
     ) -> Iterator[None]:
         try:
@@ -317,7 +317,7 @@ def graph_error(
         return GraphUnreachable(f"cannot connect to {where}: {_first_line(error)}")
     if isinstance(error, Neo4jError):
         code = error.code or ""
-        said = error.message or _first_line(error)
+        message = error.message or _first_line(error)
         if "CredentialsExpired" in code:
             return GraphUnreachable(
                 f"the password at {where} must be changed before it can be used: "
@@ -328,19 +328,19 @@ def graph_error(
                 f"{where} refuses to log in for a while, after too many wrong passwords"
             )
         if isinstance(error, AuthError) or "Security.Token" in code:
-            return GraphUnreachable(f"{where} refuses to log in: {said}")
+            return GraphUnreachable(f"{where} refuses to log in: {message}")
         if "DatabaseNotFound" in code or "DatabaseUnavailable" in code:
-            return GraphMissing(f"no database at {where}: {said}")
+            return GraphMissing(f"no database at {where}: {message}")
         if code.endswith(".AccessMode"):
             return QueryRefused("a statement only reads the graph; this one would write")
         if ".TransactionTimedOut" in code:
             return QueryFailed(f"the statement took longer than {timeout_seconds} s")
         if "Security." in code:
-            return QueryRefused(f"the user may not do this at {where}: {said}")
+            return QueryRefused(f"the user may not do this at {where}: {message}")
         if writes:
-            return GraphUnwritable(f"{where} does not take what is written: {said}")
+            return GraphUnwritable(f"{where} does not take what is written: {message}")
         if isinstance(error, ClientError):
-            return QueryFailed(said)
+            return QueryFailed(message)
     if writes:
         return GraphUnwritable(f"{where} does not take what is written: {_first_line(error)}")
     return QueryFailed(_first_line(error))
@@ -354,13 +354,13 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever th
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list | tuple):
-        return [_cell(item) for item in value]
+        return [_cell(element) for element in value]
     if isinstance(value, Path):
         return _path(value)
     if isinstance(value, Node | Relationship):
         return _properties(value)
     if isinstance(value, Mapping):
-        return {str(name): _cell(item) for name, item in value.items()}
+        return {str(name): _cell(part) for name, part in value.items()}
     if isinstance(value, bytes | bytearray):
         return value.hex()
     if hasattr(value, "iso_format"):
@@ -374,14 +374,16 @@ def _path(path: Path) -> elements.Path:
         for node in path.nodes
     }
     relationships = []
-    for item in path.relationships:
+    for relationship in path.relationships:
         # the driver knows both ends of what is in a path
-        source, target = (by_id[node.element_id] for node in item.nodes if node is not None)
+        source, target = (by_id[node.element_id] for node in relationship.nodes if node is not None)
         relationships.append(
-            elements.Relationship(item.type, _properties(item), source=source, target=target)
+            elements.Relationship(
+                relationship.type, _properties(relationship), source=source, target=target
+            )
         )
     return elements.Path([by_id[node.element_id] for node in path.nodes], relationships)
 
 
 def _properties(element: Node | Relationship) -> dict[str, Cell]:
-    return {name: _cell(item) for name, item in element.items()}
+    return {name: _cell(value) for name, value in element.items()}

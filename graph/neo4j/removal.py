@@ -52,9 +52,11 @@ class Removal:
     def hide(self, tx: neo4j.Transaction, keys: list[str], state: str) -> None:
         """Make complete compilations invisible and ours; delete what only they led to."""
         reached: dict[str, set[str]] = {}
-        for item in statements.OF_COMPILATIONS:
-            label = item.target if item.source == "Compilation" else item.source
-            found = run(tx, statements.delete_relationships(item), keys=keys).value()
+        for relationship in statements.OF_COMPILATIONS:
+            label = (
+                relationship.target if relationship.source == "Compilation" else relationship.source
+            )
+            found = run(tx, statements.delete_relationships(relationship), keys=keys).value()
             reached.setdefault(label, set()).update(found)
         run(tx, statements.HIDE, keys=keys, state=state, load=self._state.key).consume()
         if state == "loading":
@@ -88,12 +90,12 @@ class Removal:
     def _delete_all_of(self, load: str) -> None:
         """Make the incomplete compilations of a load ours first, so that nobody else begins."""
 
-        def take_over(tx: neo4j.Transaction) -> None:
+        def claim(tx: neo4j.Transaction) -> None:
             keys = run(tx, statements.HELD_BY, load=load).value()
             run(tx, statements.LOCK_INCOMPLETE, keys=keys).consume()
             run(tx, statements.TAKE_OVER, load=load, own=self._state.key).consume()
 
-        self._transactions.once(take_over)
+        self._transactions.once(claim)
         for compilation in self._transactions.read(statements.TO_REMOVE, own=self._state.key):
             self._delete(compilation)
 

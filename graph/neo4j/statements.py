@@ -16,6 +16,7 @@ their indexes in the two lists, so that a relationship costs no look-up.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from xlagraph.graph.schema import BETWEEN_SHARED, PARTS, SCHEMA, SHARED
@@ -25,19 +26,23 @@ _PART_LABELS: Final = frozenset(node.label for node in PARTS)
 _SHARED_LABELS: Final = frozenset(node.label for node in SHARED)
 
 OF_PARTS: Final = tuple(
-    item for item in SCHEMA.relationships if {item.source, item.target} & _PART_LABELS
+    relationship
+    for relationship in SCHEMA.relationships
+    if {relationship.source, relationship.target} & _PART_LABELS
 )
 """What a chunk writes: types with a part at one end at least."""
 
 OF_COMPILATIONS: Final = tuple(
-    item for item in SCHEMA.relationships if item not in OF_PARTS and item not in BETWEEN_SHARED
+    relationship
+    for relationship in SCHEMA.relationships
+    if relationship not in OF_PARTS and relationship not in BETWEEN_SHARED
 )
 """What makes a compilation visible, written last."""
 
 MERGED: Final = tuple(
     node
     for node in SHARED
-    if any(node.label == item.target for item in (*OF_PARTS, *BETWEEN_SHARED))
+    if any(node.label == relationship.target for relationship in (*OF_PARTS, *BETWEEN_SHARED))
 )
 """Shared nodes that must be there before a chunk."""
 
@@ -48,7 +53,7 @@ LOOKED_UP: Final = tuple(
     node.label
     for node in SCHEMA.nodes
     if node.label in _PART_LABELS
-    or any(node.label in (item.source, item.target) for item in OF_PARTS)
+    or any(node.label in (relationship.source, relationship.target) for relationship in OF_PARTS)
 )
 """Labels at whose nodes the relationships of a chunk end."""
 
@@ -68,7 +73,7 @@ FAILED_INDEXES: Final = (
 TOO_LONG_FOR_INDEX: Final = re.compile(
     r"Property value is too large to index.*name='(?P<index>xlagraph_\w+)'", re.DOTALL
 )
-"""What the server says of a text beyond 8 kB; the name of an op may be that long."""
+"""What the server answers to a text beyond 8 kB; the name of an op may be that long."""
 
 AWAIT_INDEXES: Final = "CALL db.awaitIndexes(300)"
 
@@ -85,11 +90,11 @@ def constraints() -> list[str]:
 def indexes() -> list[str]:
     """Return the statements that index what people look up; each may be repeated."""
     return [
-        f"CREATE INDEX xlagraph_{node.label}_{item.name} IF NOT EXISTS "
-        f"FOR (n:{node.label}) ON (n.{item.name})"
+        f"CREATE INDEX xlagraph_{node.label}_{property_.name} IF NOT EXISTS "
+        f"FOR (n:{node.label}) ON (n.{property_.name})"
         for node in SCHEMA.nodes
-        for item in node.properties
-        if item.indexed
+        for property_ in node.properties
+        if property_.indexed
     ]
 
 
@@ -109,7 +114,7 @@ COUNT: Final = (
     "MATCH (l:Load {key: $given.key}) WITH l, l.count AS done "
     "SET l.count = $given.count, l.heartbeat = timestamp() RETURN done"
 )
-"""Counts a transaction of a worker, and tells how many it had counted before."""
+"""Counts a transaction of a worker, and returns how many it had counted before."""
 
 COUNTED: Final = "MATCH (l:Load {key: $given.key}) RETURN l.count AS done"
 LOADS: Final = (
@@ -222,34 +227,36 @@ def chunk() -> str:
         for label in LOOKED_UP
     ]
     lines.append(f"WITH {', '.join(lists)}")
-    for item in OF_PARTS:
-        ends = ", ".join(dict.fromkeys((item.source, item.target)))
+    for relationship in OF_PARTS:
+        ends = ", ".join(dict.fromkeys((relationship.source, relationship.target)))
         lines.append(
-            f"CALL ({ends}) {{ UNWIND range(0, size($given.{item.name}_source) - 1) AS i "
-            f"WITH i, {item.source}[$given.{item.name}_source[i]] AS a, "
-            f"{item.target}[$given.{item.name}_target[i]] AS b "
-            f"CREATE (a)-[:{item.name} {_properties(item)}]->(b) "
-            f"RETURN count(*) AS made_{item.name} }}"
+            f"CALL ({ends}) {{ UNWIND range(0, size($given.{relationship.name}_source) - 1) AS i "
+            f"WITH i, {relationship.source}[$given.{relationship.name}_source[i]] AS a, "
+            f"{relationship.target}[$given.{relationship.name}_target[i]] AS b "
+            f"CREATE (a)-[:{relationship.name} {_properties(relationship)}]->(b) "
+            f"RETURN count(*) AS made_{relationship.name} }}"
         )
-    made = " + ".join(f"made_{item.name}" for item in OF_PARTS)
+    made = " + ".join(f"made_{relationship.name}" for relationship in OF_PARTS)
     lines.append(f"RETURN {made} AS relationships")
     return "\n".join(lines)
 
 
 def merge_nodes(node: NodeType) -> str:
     """Return the statement that makes shared nodes that are not there yet; it counts its rows."""
-    given = ", ".join(f"n.{item.name} = row[{index}]" for index, item in enumerate(node.properties))
+    given = ", ".join(
+        f"n.{property_.name} = row[{index}]" for index, property_ in enumerate(node.properties)
+    )
     return (
         f"UNWIND $given.rows AS row MERGE (n:{node.label} {{key: row[0]}}) ON CREATE SET {given} "
         "RETURN count(*) AS merged"
     )
 
 
-def merge_relationships(item: RelationshipType) -> str:
+def merge_relationships(relationship: RelationshipType) -> str:
     """Return the statement that joins nodes by their keys, once each; it counts what it found."""
     return (
-        f"UNWIND $given.rows AS row MATCH (a:{item.source} {{key: row[0]}}) "
-        f"MATCH (b:{item.target} {{key: row[1]}}) MERGE (a)-[:{item.name}]->(b) "
+        f"UNWIND $given.rows AS row MATCH (a:{relationship.source} {{key: row[0]}}) "
+        f"MATCH (b:{relationship.target} {{key: row[1]}}) MERGE (a)-[:{relationship.name}]->(b) "
         "RETURN count(*) AS merged"
     )
 
@@ -259,14 +266,15 @@ def replace_nodes(node: NodeType) -> str:
     return f"UNWIND $given.rows AS row MERGE (n:{node.label} {{key: row.key}}) SET n = row"
 
 
-def delete_relationships(item: RelationshipType) -> str:
+def delete_relationships(relationship: RelationshipType) -> str:
     """Return the statement that deletes what makes compilations visible.
 
-    It tells the keys of the nodes at the other end.
+    It returns the keys of the nodes at the other end.
     """
-    ours, other = ("a", "b") if item.source == "Compilation" else ("b", "a")
+    ours, other = ("a", "b") if relationship.source == "Compilation" else ("b", "a")
     return (
-        f"UNWIND $given.keys AS key MATCH (a:{item.source})-[r:{item.name}]->(b:{item.target}) "
+        f"UNWIND $given.keys AS key "
+        f"MATCH (a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "
         f"WHERE {ours}.key = key WITH r, {other}.key AS other DELETE r RETURN DISTINCT other"
     )
 
@@ -274,24 +282,16 @@ def delete_relationships(item: RelationshipType) -> str:
 def delete_parts(node: NodeType) -> str:
     """Return the statement that deletes some parts of a compilation.
 
-    It tells how many, and the keys of the shared nodes that they led to, by type.
+    It returns how many, and the keys of the shared nodes that they led to, by type.
     """
-    lines = [
+    return _delete_nodes(
         f"MATCH (n:{node.label} {{compilation: $given.compilation}}) WITH n LIMIT $given.limit",
-        "WITH collect(n) AS parts",
-    ]
-    shared = [
-        item for item in OF_PARTS if item.source == node.label and item.target in _SHARED_LABELS
-    ]
-    for item in shared:
-        lines.append(
-            f"CALL (parts) {{ UNWIND parts AS part MATCH (part)-[:{item.name}]->(s:{item.target}) "
-            f"RETURN collect(DISTINCT s.key) AS {item.name} }}"
-        )
-    lines.append("CALL (parts) { UNWIND parts AS part DETACH DELETE part }")
-    names = "".join(f", {item.name}" for item in shared)
-    lines.append(f"RETURN size(parts) AS deleted{names}")
-    return "\n".join(lines)
+        [
+            relationship
+            for relationship in OF_PARTS
+            if relationship.source == node.label and relationship.target in _SHARED_LABELS
+        ],
+    )
 
 
 def lock_shared(label: str) -> str:
@@ -302,21 +302,25 @@ def lock_shared(label: str) -> str:
 def delete_orphans(label: str) -> str:
     """Return the statement that deletes those of the locked nodes that nothing uses.
 
-    It tells the keys of the shared nodes that they led to, by type.
+    It returns how many, and the keys of the shared nodes that they led to, by type.
     """
-    shared = [item for item in BETWEEN_SHARED if item.source == label]
-    lines = [
+    return _delete_nodes(
         f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) WHERE {_is_unused(label)}",
-        "WITH collect(n) AS unused",
+        [relationship for relationship in BETWEEN_SHARED if relationship.source == label],
+    )
+
+
+def _delete_nodes(match: str, to_shared: Sequence[RelationshipType]) -> str:
+    """Return the statement that deletes each n of a match, and returns what they led to."""
+    lines = [match, "WITH collect(n) AS found"]
+    lines += [
+        f"CALL (found) {{ UNWIND found AS n MATCH (n)-[:{relationship.name}]->"
+        f"(s:{relationship.target}) RETURN collect(DISTINCT s.key) AS {relationship.name} }}"
+        for relationship in to_shared
     ]
-    for item in shared:
-        lines.append(
-            f"CALL (unused) {{ UNWIND unused AS n MATCH (n)-[:{item.name}]->(s:{item.target}) "
-            f"RETURN collect(DISTINCT s.key) AS {item.name} }}"
-        )
-    lines.append("CALL (unused) { UNWIND unused AS n DETACH DELETE n }")
-    names = "".join(f", {item.name}" for item in shared)
-    lines.append(f"RETURN size(unused) AS deleted{names}")
+    lines.append("CALL (found) { UNWIND found AS n DETACH DELETE n }")
+    names = "".join(f", {relationship.name}" for relationship in to_shared)
+    lines.append(f"RETURN size(found) AS deleted{names}")
     return "\n".join(lines)
 
 
@@ -330,11 +334,14 @@ def _is_unused(label: str) -> str:
     if label == "Run":
         return "NOT EXISTS { MATCH (n)-[:COMPILED]->() }"
     return " AND ".join(
-        f"NOT EXISTS {{ MATCH (n)<-[:{item.name}]-() }}" for item in SCHEMA.arriving_at(label)
+        f"NOT EXISTS {{ MATCH (n)<-[:{relationship.name}]-() }}"
+        for relationship in SCHEMA.arriving_at(label)
     )
 
 
 def _properties(owner: NodeType | RelationshipType) -> str:
     name = owner.label if isinstance(owner, NodeType) else owner.name
-    given = ", ".join(f"{item.name}: $given.{name}_{item.name}[i]" for item in owner.properties)
+    given = ", ".join(
+        f"{property_.name}: $given.{name}_{property_.name}[i]" for property_ in owner.properties
+    )
     return f"{{{given}}}"
