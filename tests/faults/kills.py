@@ -22,8 +22,8 @@ from xlagraph.ingest import find_dumps
 from xlagraph.ingest.files.contents import read_dump
 
 ACTIONS = ("ingest", "replace", "remove")
-QUERIES_ASKED = 20
-"""Of the catalogue after each kill; all of them take their time."""
+QUERIES_ASKED = 6
+"""Of the catalogue after each kill; a server plans each of them anew, for half a second."""
 Digests = dict[str, str]
 """Of visible compilations, by key."""
 

@@ -133,7 +133,7 @@ def press_at_random(
     started = time.monotonic()
     assert commands.run("ingest", dumps.folder, "--graph", location).code == 0
     seconds = time.monotonic() - started
-    for _ in range(4):
+    for _ in range(3):
         dumps.change()
         running = commands.start("ingest", dumps.folder, "--graph", location)
         time.sleep(chance.uniform(0.05, 1) * seconds)
@@ -185,7 +185,7 @@ def press_while_removing(
     chance = random.Random(8)
     kept = {key for key in KEYS if not key.startswith("alpha/")}
     seconds = None
-    for _ in range(5):
+    for _ in range(4):
         assert commands.run("ingest", dumps.folder, "--graph", location).code == 0
         running = commands.start("remove", "alpha", "--yes", "--graph", location)
         assert has_opened(running), running.wait()

@@ -75,7 +75,10 @@ def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
             check=False,
         )
         assert imported.returncode == 0, imported.stdout[-3000:] + imported.stderr[-3000:]
-        with own_server(folder / "home") as (server, _), open_graph(server.uri) as graph:
+        with (
+            own_server(folder / "home", is_brief=True) as (server, _),
+            open_graph(server.uri) as graph,
+        ):
             yield Engines(embedded, graph, server.uri, dumps, folder / "all")
 
 

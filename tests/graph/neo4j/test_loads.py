@@ -1,0 +1,190 @@
+"""Loads into a server: killed, at once, and what is to be seen meanwhile."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.graph.loader import start_loader
+from tests.graph.made_rows import facts, made_rows
+from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
+from xlagraph.graph import remove
+from xlagraph.graph.neo4j.load import BATCH_ROWS
+from xlagraph.graph.schema import SCHEMA
+
+REMOVER = """
+import sys
+from xlagraph.graph import open_graph, remove
+with open_graph(sys.argv[1]) as graph:
+    print("began", flush=True)
+    remove(graph, "baseline")
+"""
+
+pytestmark = pytest.mark.usefixtures("no_connection_named")
+
+
+def test_procedures_that_name_what_is_there_may_be_called(neo4j_graph):
+    with neo4j_graph.load() as load:
+        load.write(made_rows())
+    labels = cells(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
+    assert "Compilation" in labels
+    text = "MATCH (v:Value) CALL (v) { RETURN v.valueId AS id } RETURN max(id) AS id"
+    assert cells(neo4j_graph, text) == [3]
+
+
+def test_pictures_of_the_schema_show_the_schema_alone(neo4j_graph):
+    with neo4j_graph.load() as load:
+        load.write(made_rows())
+    text = "CALL db.schema.visualization() YIELD nodes UNWIND nodes AS n RETURN n AS node"
+    shown = {node["name"] for node in cells(neo4j_graph, text)}
+    assert shown == {node.label for node in SCHEMA.nodes}
+    labels = cells(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
+    assert set(labels) == shown
+
+
+def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
+    """Of two batches at once the first is replaced, and the second is new."""
+    old, new, other = (
+        made_rows(values=BATCH_ROWS // 10, sha256="1"),
+        made_rows(values=BATCH_ROWS // 5, sha256="2"),
+        made_rows(stem="other", values=BATCH_ROWS // 5, sha256="3"),
+    )
+    with neo4j_graph.load() as load:
+        load.write(old)
+    seen: set[object] = set()
+    with neo4j_graph.load() as load:
+        load.write(new)
+        load.write(other)
+        while "2" not in seen:
+            found = neo4j_graph.query(
+                "MATCH (c:Compilation) RETURN c.state AS state, c.sha256 AS digest"
+            )
+            states, digests = zip(*found.rows, strict=True) if found.rows else ((), ())
+            assert set(states) <= {"complete"}
+            seen.update(digests)
+    assert seen <= {"1", "2", "3"}
+    for rows in (new, other):
+        assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
+
+
+def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):
+    kept = made_rows("kept", op="op/0/x")
+    with neo4j_graph.load() as load:
+        load.write(kept)
+    for delay in (0.0, 0.3, 0.8, 1.6):
+        process = start_loader(neo4j_graph.location, "killed", 0, 60, 400)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        visible = cells(
+            neo4j_graph,
+            "MATCH (:Run)-[:COMPILED]->(c:Compilation) WHERE c.state = 'complete' "
+            "RETURN c.key AS key ORDER BY key",
+        )
+        for key in visible[::20]:
+            number = int(key[-4:]) if key.startswith("killed") else None
+            expected = kept
+            if number is not None:
+                expected = made_rows(
+                    "killed",
+                    f"module_{number:04}",
+                    values=400,
+                    op=f"op/{number % 3}/x",
+                    sha256=f"{number} 400",
+                )
+            assert facts(neo4j_graph.read(key)) == facts(expected)
+    with neo4j_graph.load():
+        pass
+    assert_nothing_is_left_over(neo4j_graph)
+    assert facts(neo4j_graph.read(kept.compilation)) == facts(kept)
+
+
+def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
+    rows = made_rows(values=8000)
+    with neo4j_graph.load() as load:
+        load.write(rows)
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            REMOVER,
+            neo4j_graph.location,
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    deadline = time.monotonic() + 30
+    while cells(neo4j_graph, "MATCH (:Run)-[:COMPILED]->() RETURN count(*) AS n") == [1]:
+        assert time.monotonic() < deadline
+    process.kill()
+    process.communicate()
+    with neo4j_graph.load():
+        pass
+    assert_nothing_is_left_over(neo4j_graph)
+    assert cells(neo4j_graph, "MATCH (n:Value) RETURN count(*) AS n") == [0]
+
+
+def test_processes_that_load_the_same_at_once_give_what_one_gives(neo4j_graph):
+    processes = [
+        start_loader(neo4j_graph.location, "run", first, first + 12, 25) for first in range(8)
+    ]
+    for process in processes:
+        said, errors = process.communicate(timeout=300)
+        assert said == "loading\ndone\n", errors
+    expected = [f"run/module_{number:04}" for number in range(19)]
+    keys = "MATCH (:Run)-[:COMPILED]->(c:Compilation) RETURN c.key AS key ORDER BY key"
+    assert cells(neo4j_graph, keys) == expected
+    for number in range(19):
+        rows = made_rows(
+            "run", f"module_{number:04}", values=25, op=f"op/{number % 3}/x", sha256=f"{number} 25"
+        )
+        assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
+
+
+def test_loads_and_removals_at_once_lose_no_shared_node(neo4j_graph):
+    """One process takes runs out whose ops others begin to use at that moment."""
+    with neo4j_graph.load() as load:
+        for number in range(12):
+            load.write(made_rows("old", f"module_{number:04}", op=f"op/{number % 3}/x"))
+    processes = [start_loader(neo4j_graph.location, f"new{n}", 0, 12, 5) for n in range(2)]
+    for number in range(12):
+        with neo4j_graph.load() as load:
+            load.remove(f"old/module_{number:04}")
+    for process in processes:
+        said, errors = process.communicate(timeout=300)
+        assert said == "loading\ndone\n", errors
+    for run in ("new0", "new1"):
+        for number in range(12):
+            rows = made_rows(
+                run, f"module_{number:04}", values=5, op=f"op/{number % 3}/x", sha256=f"{number} 5"
+            )
+            assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
+    assert cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run ORDER BY run") == ["new0", "new1"]
+
+
+def test_what_a_load_has_seen_may_be_removed_before_it_is_used_again(neo4j_graph):
+    """The scope of one compilation is gone when an op of the next one stands within it."""
+    kept = made_rows("kept", op="q/x")  # its source line stays: a miss would make all again
+    seen = made_rows("seen", op="p/x", values=BATCH_ROWS // 10)
+    later = made_rows("later", op="p/y")
+    with neo4j_graph.load() as load:
+        load.write(kept)
+    with neo4j_graph.load() as load:
+        load.write(seen)
+        deadline = time.monotonic() + 60
+        while "seen" not in cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run"):
+            assert time.monotonic() < deadline
+        remove(neo4j_graph, "seen")
+        load.write(later)
+    for rows in (kept, later):
+        assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
+    assert_nothing_is_left_over(neo4j_graph)
