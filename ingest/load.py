@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from xlagraph.graph.engine import Load, Target
@@ -23,6 +22,7 @@ from xlagraph.ingest.interruption import Interruption
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.job import Job
 from xlagraph.ingest.preparation.pool import prepare_all
+from xlagraph.ingest.preparation.row_folder import temporary_row_folder
 from xlagraph.ingest.summary import IngestSummary, Problem, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
@@ -220,8 +220,8 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
     if load is None or load.row_folder is not None:
         yield load.row_folder if load is not None else None
         return
-    with TemporaryDirectory(prefix="xlagraph-rows-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    with temporary_row_folder() as folder:
+        yield folder
 
 
 def _jobs(dumps: Sequence[DumpFiles], work: _Work) -> list[Job]:

@@ -1,0 +1,54 @@
+"""A folder for rows on their way to a server: below the system's, locked while it is used."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+__all__ = ["temporary_row_folder"]
+
+_PREFIX: Final = "xlagraph-rows-"
+
+
+@contextmanager
+def temporary_row_folder() -> Iterator[Path]:
+    """Yield a new folder, which is removed in the end.
+
+    One that a killed process left is removed by the next that begins: nobody holds its lock.
+    """
+    _remove_stale(Path(tempfile.gettempdir()))
+    folder, lock = _new_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _new_folder() -> tuple[Path, int]:
+    """Make a folder and lock it; another one if it was taken for stale before it was locked."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        with suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)
+
+
+def _remove_stale(parent: Path) -> None:
+    for folder in parent.glob(f"{_PREFIX}*"):
+        # a link, somebody else's, gone by now, in use
+        with suppress(OSError):
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                if os.fstat(lock).st_uid == os.geteuid():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)

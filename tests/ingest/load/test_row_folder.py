@@ -1,0 +1,60 @@
+"""Rows on their way to a server lie in a folder that no killed process leaves for good."""
+
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from xlagraph.ingest.preparation.row_folder import temporary_row_folder
+
+HOLDER = """
+import sys, tempfile
+from xlagraph.ingest.preparation.row_folder import temporary_row_folder
+tempfile.tempdir = sys.argv[1]
+with temporary_row_folder() as folder:
+    (folder / "rows.parquet").touch()
+    print(folder.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """The system's folder for what is temporary."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_the_folder_goes_with_its_use(temporary):
+    with temporary_row_folder() as folder:
+        (folder / "rows.parquet").touch()
+        assert folder.parent == temporary
+    assert names(temporary) == set()
+
+
+def test_what_a_killed_process_left_goes_with_the_next_use_and_what_is_in_use_stays(temporary):
+    (temporary / "xlagraph-rows-link").symlink_to(temporary / "elsewhere")
+    (temporary / "elsewhere").mkdir()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", HOLDER, temporary],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    killed, lives = (process.stdout.readline().strip() for process in processes)
+    processes[0].kill()
+    processes[0].communicate()
+    assert killed in names(temporary)
+    with temporary_row_folder():
+        assert killed not in names(temporary)
+        assert {lives, "xlagraph-rows-link", "elsewhere"} < names(temporary)
+    processes[1].communicate("")
+    assert names(temporary) == {"xlagraph-rows-link", "elsewhere"}
