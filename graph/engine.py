@@ -1,6 +1,6 @@
 """What a graph can do, in the words of the task; each engine is one module behind it."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +70,13 @@ class Load(Protocol):
 
     def expect_rows(self) -> None:
         """Prepare for rows that are being made, once it is certain that something changes."""
+
+    def watch(self, report: Callable[[float], None]) -> None:
+        """Call ``report`` with the share of what is handed over that is written, from 0 on.
+
+        It is called by whoever hands over or leaves the context, while that waits; an engine
+        that writes at the end never calls it.
+        """
 
     def write(self, rows: "CompilationRows") -> None:
         """Write compilations, each at most once in a load.

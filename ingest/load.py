@@ -181,6 +181,8 @@ def _load(
             dumps.append(dump)
     if load is not None and any(work.stored_compilation(dump) is None for dump in dumps):
         load.expect_rows()
+    if load is not None:
+        load.watch(lambda share: None if interruption.came else meter.set_written_share(share))
     # The largest first: last, it would keep one processor busy and the others idle.
     dumps.sort(key=lambda dump: (-dump.size_bytes, dump.key))
     written_runs: set[str] = set()
@@ -206,7 +208,7 @@ def _load(
                 tally.count(dump, work.stored_compilation(dump), outcome)
                 if outcome.has_rows:
                     written_runs.add(dump.run)
-                meter.advance(dump)
+                meter.advance(dump, is_handed_over=outcome.has_rows)
             if work.options.fail_fast and tally.has_left_out:
                 tally.has_stopped = True
                 break

@@ -38,7 +38,10 @@ class Disagreement(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far an ingest is; sizes as the files lie on disk."""
+    """How far an ingest is; sizes as the files lie on disk.
+
+    Of what a server is writing, so many bytes are done as it has written.
+    """
 
     bytes_done: int
     bytes_total: int

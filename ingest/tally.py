@@ -95,19 +95,41 @@ class Meter:
         self._progress = progress
         self._bytes_total = sum(dump.size_bytes for dump in dumps)
         self._compilations_total = len(dumps)
-        self._bytes_done = self._compilations_done = 0
+        self._bytes_done = self._bytes_handed_over = self._compilations_done = 0
+        self._bytes_shown = 0
+        self._written_share = 1.0
+        self._file = ""
 
-    def advance(self, dump: DumpFiles) -> None:
-        """Count one dump as done."""
-        self._bytes_done += dump.size_bytes
+    def advance(self, dump: DumpFiles, *, is_handed_over: bool = False) -> None:
+        """Count one dump as done, or as handed over to be written."""
+        if is_handed_over:
+            self._bytes_handed_over += dump.size_bytes
+        else:
+            self._bytes_done += dump.size_bytes
         self._compilations_done += 1
-        if self._progress is not None:
-            self._progress(
-                Progress(
-                    self._bytes_done,
-                    self._bytes_total,
-                    self._compilations_done,
-                    self._compilations_total,
-                    readable(dump.allocations),
-                )
+        self._file = readable(dump.allocations)
+        self._report()
+
+    def set_written_share(self, share: float) -> None:
+        """Count only this share of what was handed over as done, from now on."""
+        self._written_share = share
+        if self._bytes_written() > self._bytes_shown:
+            self._report()
+
+    def _bytes_written(self) -> int:
+        return self._bytes_done + int(self._bytes_handed_over * self._written_share)
+
+    def _report(self) -> None:
+        if self._progress is None:
+            return
+        # what is handed over makes the share smaller, and a bar does not go back
+        self._bytes_shown = max(self._bytes_shown, self._bytes_written())
+        self._progress(
+            Progress(
+                self._bytes_shown,
+                self._bytes_total,
+                self._compilations_done,
+                self._compilations_total,
+                self._file,
             )
+        )

@@ -56,6 +56,9 @@ class _RecordingLoad:
     def expect_rows(self) -> None:
         self._load.expect_rows()
 
+    def watch(self, report: Callable[[float], None]) -> None:
+        self._load.watch(report)
+
     def write(self, rows: CompilationRows) -> None:
         self._sink(rows)
         self._load.write(rows)

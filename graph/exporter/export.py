@@ -6,7 +6,7 @@ Nodes that compilations share are written once in an export; several exports, ma
 side, become one in `merge_exports`.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
@@ -135,6 +135,9 @@ class ExportLoad:
 
     def expect_rows(self) -> None:
         pass  # the folder is ready
+
+    def watch(self, report: Callable[[float], None]) -> None:
+        pass  # what is handed over is written
 
     def write(self, rows: CompilationRows) -> None:
         for key in rows.digests:

@@ -124,6 +124,9 @@ class LadybugLoad:
                 self._folder.mkdir(exist_ok=True)
             self._copying = self._beside.submit(self._copy_file)
 
+    def watch(self, report: Callable[[float], None]) -> None:
+        pass  # all is written at the end
+
     def write(self, rows: CompilationRows) -> None:
         new = self._claim(rows.digests)
         if not new:

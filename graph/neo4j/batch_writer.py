@@ -38,6 +38,14 @@ class BatchWriter:
 
     def write(self, batch: Batch) -> None:
         """Write a batch through all steps; compilations that need not be written are left."""
+        left = batch.rows.count()
+        for rows in self._written(batch):
+            self._state.done.add(rows)
+            left -= rows
+        self._state.done.add(left)  # shared nodes, and what need not be written
+
+    def _written(self, batch: Batch) -> Iterator[int]:
+        """Write a batch, and yield how many rows each chunk had."""
         digests = batch.rows.digests
         statuses = self._claim(digests)
         ours = [key for key in digests if statuses.get(key) == "ours"]
@@ -51,7 +59,9 @@ class BatchWriter:
         while start < batch.length:
             if self._state.given_up.is_set():
                 return
-            start = self._write_chunk(batch, ids, start)
+            end = self._write_chunk(batch, ids, start)
+            yield end - start + batch.relationships(start, end)
+            start = end
         self._complete(batch)
 
     def _claim(self, digests: Mapping[str, str | None]) -> dict[str, _ClaimStatus]:

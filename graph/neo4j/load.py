@@ -43,6 +43,7 @@ BATCH_ROWS: Final = 20_000
 """Compilations are gathered until they have so many rows together."""
 
 WORKERS: Final = 2
+_REPORT_SECONDS: Final = 0.2
 HEARTBEAT_SECONDS: Final = 10.0
 
 
@@ -74,6 +75,9 @@ class Neo4jLoad:
         self._notify = notify
         self._waiting: list[CompilationRows] = []
         self._waiting_rows = 0
+        self._handed_over_rows = 0
+        self._report: Callable[[float], None] | None = None
+        self._reported_rows = 0
         self._written: set[str] = set()
         self._batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         """What is to be written; a worker ends at None."""
@@ -94,6 +98,10 @@ class Neo4jLoad:
     def expect_rows(self) -> None:
         pass  # the server is ready
 
+    def watch(self, report: Callable[[float], None]) -> None:
+        self._report = report
+        report(0.0)
+
     def write(self, rows: CompilationRows) -> None:
         self._raise_failure()
         for key in rows.digests:
@@ -102,6 +110,7 @@ class Neo4jLoad:
             self._written.add(key)
         self._waiting.append(rows)
         self._waiting_rows += rows.count()
+        self._handed_over_rows += rows.count()
         if self._waiting_rows >= BATCH_ROWS:
             self._send()
 
@@ -135,7 +144,11 @@ class Neo4jLoad:
         """Write what waits, wait for what other loads hold, and sign off."""
         if self._waiting:
             self._send()
-        self._stop_workers()
+        self._dismiss_workers()
+        for thread in self._workers:
+            while thread.is_alive():
+                thread.join(_REPORT_SECONDS)
+                self._report_written()
         self._raise_failure()
         for key in sorted(self._state.held_elsewhere):
             self._await_other(key)
@@ -166,9 +179,16 @@ class Neo4jLoad:
             )
             thread.start()
             self._workers.append(thread)
-        while not self._slot.acquire(timeout=1):
+        while not self._slot.acquire(timeout=_REPORT_SECONDS):
             self._raise_failure()
+            self._report_written()
         self._batches.put(batch)
+
+    def _report_written(self) -> None:
+        rows = self._state.done.rows
+        if self._report is not None and rows > self._reported_rows:
+            self._reported_rows = rows
+            self._report(rows / self._handed_over_rows)
 
     def _work(self, transactions: Transactions) -> None:
         try:

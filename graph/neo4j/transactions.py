@@ -57,6 +57,19 @@ class BatchLimit:
                 self.most = max(1, tried // 2)
 
 
+class RowCounter:
+    """Rows that the workers of a load are done with."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._lock = threading.Lock()
+
+    def add(self, rows: int) -> None:
+        """Count some more."""
+        with self._lock:
+            self.rows += rows
+
+
 @dataclass(frozen=True)
 class LoadState:
     """What the workers of a load share."""
@@ -69,6 +82,7 @@ class LoadState:
     """Keys of shared nodes that this load has seen in the graph."""
     held_elsewhere: set[str] = field(default_factory=set)
     """Compilations that other loads were writing when this one came to them."""
+    done: RowCounter = field(default_factory=RowCounter)
     rows: BatchLimit = field(default_factory=lambda: BatchLimit(WRITTEN_ROWS))
     deletions: BatchLimit = field(default_factory=lambda: BatchLimit(DELETED_NODES))
     given_up: threading.Event = field(default_factory=threading.Event)

@@ -70,6 +70,19 @@ def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
     assert_nothing_is_left_over(neo4j_graph)
 
 
+def test_a_load_reports_what_of_the_rows_is_written(neo4j_graph):
+    """Also of a single compilation, which is written in many transactions."""
+    shares: list[float] = []
+    with neo4j_graph.load() as load:
+        load.watch(shares.append)
+        load.write(made_rows(values=BATCH_ROWS // 2, sha256="1"))
+        load.write(made_rows(stem="other", values=BATCH_ROWS // 2, sha256="2"))
+        load.write(made_rows(stem="small", sha256="3"))
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert len(set(shares)) > 3
+    assert all(0 <= share <= 1 for share in shares)
+
+
 def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):
     kept = made_rows("kept", op="op/0/x")
     with neo4j_graph.load() as load:
