@@ -57,7 +57,7 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
         platform=name.platform,
         valueCount=len(plan.values),
         totalBytes=plan.total.bytes if plan.total is not None else None,
-        allocationBytes=sum(item.size_bytes for item in plan.allocations),
+        allocationBytes=sum(allocation.size_bytes for allocation in plan.allocations),
         scheduleLength=len(ranges.schedule) if ranges is not None else None,
         partitions=facts.header.partitions if facts.header is not None else None,
         printedPeakStep=printed.step if printed is not None else None,
@@ -111,27 +111,32 @@ def _memory_spaces(source: RowSource) -> Columns:
 
 def _allocations(source: RowSource) -> Columns:
     allocations = source.facts.plan.allocations
-    parameters = [item.parameter for item in allocations]
+    parameters = [allocation.parameter for allocation in allocations]
     peaks = source.facts.peaks.allocations
-    tells_output = _tells_output(allocations)
+    prints_output = _prints_output(allocations)
     return {
-        "key": [f"#a/{item.number}" for item in allocations],
-        "number": [item.number for item in allocations],
-        "sizeBytes": [item.size_bytes for item in allocations],
-        "role": [_role(item) for item in allocations],
-        "memorySpace": [item.color for item in allocations],
-        "page": [item.page for item in allocations],
-        "parameterNumber": [item.number if item is not None else None for item in parameters],
-        "shapeIndex": [item.shape_index if item is not None else None for item in parameters],
+        "key": [f"#a/{allocation.number}" for allocation in allocations],
+        "number": [allocation.number for allocation in allocations],
+        "sizeBytes": [allocation.size_bytes for allocation in allocations],
+        "role": [_role(allocation) for allocation in allocations],
+        "memorySpace": [allocation.color for allocation in allocations],
+        "page": [allocation.page for allocation in allocations],
+        "parameterNumber": [
+            parameter.number if parameter is not None else None for parameter in parameters
+        ],
+        "shapeIndex": [
+            parameter.shape_index if parameter is not None else None for parameter in parameters
+        ],
         "shape": [
-            parameter.shape if parameter is not None else item.output_shape
-            for item, parameter in zip(allocations, parameters, strict=True)
+            parameter.shape if parameter is not None else allocation.output_shape
+            for allocation, parameter in zip(allocations, parameters, strict=True)
         ],
         **_donation(source.facts.header, parameters),
         "isOutput": [
-            item.output_shape is not None if tells_output else None for item in allocations
+            allocation.output_shape is not None if prints_output else None
+            for allocation in allocations
         ],
-        "maybeLiveOut": [item.maybe_live_out for item in allocations],
+        "maybeLiveOut": [allocation.maybe_live_out for allocation in allocations],
         "physicalPeakBytes": [peak.physical.bytes for peak in peaks],
         "physicalPeakStep": [peak.physical.step for peak in peaks],
         "largestHoleBytes": [peak.largest_hole_bytes for peak in peaks],
@@ -144,14 +149,17 @@ def _donation(
     pairs = header.output_by_donated if header is not None else {}
     donors = header.unpaired_donors if header is not None else frozenset()
     stored = [
-        None if item is None else EntryParameter(item.number, item.shape_index or "{}")
-        for item in parameters
+        None
+        if parameter is None
+        else EntryParameter(parameter.number, parameter.shape_index or "{}")
+        for parameter in parameters
     ]
     return {
         "donation": [
-            "paired" if item in pairs else "unpaired" if item in donors else None for item in stored
+            "paired" if parameter in pairs else "unpaired" if parameter in donors else None
+            for parameter in stored
         ],
-        "donatedTo": [None if item is None else pairs.get(item) for item in stored],
+        "donatedTo": [None if parameter is None else pairs.get(parameter) for parameter in stored],
     }
 
 
@@ -170,17 +178,17 @@ def _role(allocation: Allocation) -> str | None:
     return "temp" if allocation.is_preallocated_temp else None
 
 
-def _tells_output(allocations: Sequence[Allocation]) -> bool:
+def _prints_output(allocations: Sequence[Allocation]) -> bool:
     """Whether the producer marks the output at all.
 
     TensorFlow does since 2.2, when it also began to print the shapes of parameters; what
     came before prints neither, but an address in every allocation.
     """
     return any(
-        item.address is None
-        or item.output_shape is not None
-        or (item.parameter is not None and item.parameter.shape is not None)
-        for item in allocations
+        allocation.address is None
+        or allocation.output_shape is not None
+        or (allocation.parameter is not None and allocation.parameter.shape is not None)
+        for allocation in allocations
     )
 
 
@@ -196,10 +204,10 @@ def _values(source: RowSource) -> Columns:
     spans = facts.spans
     alias_sets, alias_positions = zip(*facts.alias_positions, strict=True)
     definition: dict[str, Sequence[object]] = {
-        "opcode": [item.opcode for item in facts.instructions],
-        "opName": [item.op_name for item in facts.instructions],
-        "sourceFile": [item.source_file for item in facts.instructions],
-        "sourceLine": [item.source_line for item in facts.instructions],
+        "opcode": [instruction.opcode for instruction in facts.instructions],
+        "opName": [instruction.op_name for instruction in facts.instructions],
+        "sourceFile": [instruction.source_file for instruction in facts.instructions],
+        "sourceLine": [instruction.source_line for instruction in facts.instructions],
     }
     return dict(
         key=[f"#v/{value_id}" for value_id in ids],

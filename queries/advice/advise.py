@@ -137,10 +137,12 @@ def advise(
             f" {LEAST_OF_RUN:.0%} of what the largest does; they are left out"
         )
     findings: list[Finding] = []
-    for item in diagnosed:
-        found, lacking = _diagnose(graph, item, memory_space, queries)
+    for compilation in diagnosed:
+        found, lacking = _diagnose(graph, compilation, memory_space, queries)
         findings += found
-        notes += [f"{item.compilation}: {text}" if selection.is_run else text for text in lacking]
+        notes += [
+            f"{compilation.compilation}: {text}" if selection.is_run else text for text in lacking
+        ]
     findings.sort(key=_rank)
     return Diagnosis(
         selection.name,
@@ -175,7 +177,11 @@ def _largest(graph: Graph, selection: Selection, memory_space: int) -> list[Diag
         for row in graph.query(_TOTALS, parameters).rows
     ]
     least = found[0].reserved_bytes * LEAST_OF_RUN if found else 0
-    return [item for item in found if not selection.is_run or item.reserved_bytes >= least]
+    return [
+        compilation
+        for compilation in found
+        if not selection.is_run or compilation.reserved_bytes >= least
+    ]
 
 
 def _diagnose(

@@ -92,21 +92,21 @@ def read_compiled(graph: Graph, compilation: str) -> Compiled:
         found, allocations, rows(_USES), rows(_OVERWRITES), {value for _, value in results}, about
     )
     reserved: defaultdict[int, int] = defaultdict(int)
-    for item in allocations:
-        if item.role != "threadLocal":
-            reserved[item.color] += item.size_bytes
+    for allocation in allocations:
+        if allocation.role != "threadLocal":
+            reserved[allocation.color] += allocation.size_bytes
     stored = {value.value_id for value in program.values if value.is_stored}
     parameters = {
-        item.number: (item.parameter_number, item.shape_index or "{}")
-        for item in allocations
-        if item.parameter_number is not None
+        allocation.number: (allocation.parameter_number, allocation.shape_index or "{}")
+        for allocation in allocations
+        if allocation.parameter_number is not None
     }
     return Compiled(
         compilation,
         _text_or_none(about["platform"]),
         program,
         {_number(row["valueId"]): _facts(row, stored, parameters) for row in found},
-        tuple(value for _, value in sorted(results, key=lambda item: _index_key(item[0]))),
+        tuple(value for _, value in sorted(results, key=lambda result: _index_key(result[0]))),
         readers,
         any(row["bufferSet"] is not None for row in found) and about["result"] is not None,
         about["scheduleLength"] is not None,
@@ -191,7 +191,11 @@ def _stored(
     ranged: Sequence[Mapping[str, Cell]], allocations: Sequence[Allocation]
 ) -> frozenset[int]:
     """Return the constants and entry parameters: of the values there those that begin it."""
-    kept = {item.number for item in allocations if item.role in ("constant", "parameter")}
+    kept = {
+        allocation.number
+        for allocation in allocations
+        if allocation.role in ("constant", "parameter")
+    }
     first: dict[int, int] = {}
     for row in sorted(
         ranged,
@@ -206,10 +210,10 @@ def _stored(
 def _given_bytes(values: Sequence[Value], allocations: Sequence[Allocation]) -> dict[int, int]:
     with_values = {value.allocation for value in values}
     given: defaultdict[int, int] = defaultdict(int)
-    for item in allocations:
-        is_preset = item.role == "temp" and item.color in PRESET_COLORS
-        if item.role != "threadLocal" and (is_preset or item.number not in with_values):
-            given[item.color] += item.size_bytes
+    for allocation in allocations:
+        is_preset = allocation.role == "temp" and allocation.color in PRESET_COLORS
+        if allocation.role != "threadLocal" and (is_preset or allocation.number not in with_values):
+            given[allocation.color] += allocation.size_bytes
     return dict(given)
 
 

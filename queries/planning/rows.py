@@ -31,12 +31,12 @@ def whatif_cells(result: WhatIf) -> dict[str, Cell]:
         ],
         "donated": [
             {
-                "parameter": item.parameter,
-                "output": item.output,
-                "sizeBytes": item.size_bytes,
-                "outcome": item.outcome,
+                "parameter": donated.parameter,
+                "output": donated.output,
+                "sizeBytes": donated.size_bytes,
+                "outcome": donated.outcome,
             }
-            for item in result.donated
+            for donated in result.donated
         ],
         "assumptions": list(result.assumptions),
     }
