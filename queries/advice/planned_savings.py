@@ -12,7 +12,7 @@ from xlagraph.queries.planning.savings import Planner, Savings
 __all__ = ["PotentialSavings", "potential_savings"]
 
 _SUM_OF_SIZES: Final = "a sum of sizes: the plan cannot tell what the change does to it"
-_CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints"
+_CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints outside of loops"
 _MAY_GATHER: Final = "what is computed with it is split too, or the compiler gathers it again"
 _NO_PACKING: Final = "no packing saves more; whether a change gets there, the plan cannot tell"
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
@@ -51,7 +51,7 @@ def potential_savings(
         return PotentialSavings(total, None, advice.measure, obstacle)
     found = _planned(advice, rows, planner)
     return PotentialSavings(
-        found.bytes, found.at_most, "reserved", _doubt(advice.change, is_cpu=planner.is_cpu)
+        found.bytes, found.at_most, "reserved", _doubt(advice.change, found, is_cpu=planner.is_cpu)
     )
 
 
@@ -86,8 +86,8 @@ def _factor(change: ChangeKind | None, row: Mapping[str, Cell]) -> Fraction:
     return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))
 
 
-def _doubt(change: ChangeKind, *, is_cpu: bool) -> str | None:
-    if is_cpu and change in (ChangeKind.RECOMPUTE, ChangeKind.LATE):
+def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> str | None:
+    if found.may_be_undone:
         return _CPU_UNDOES
     if is_cpu and change is ChangeKind.HALF:
         return _CPU_WIDENS

@@ -32,6 +32,13 @@ class Checkpoint:
     most: Program
     freed: int
     """Values that are no longer kept for the backward pass."""
+    stacked: frozenset[int] = frozenset()
+    """Ids of those that a loop stacks: from one turn to the next no compiler merges."""
+
+    @property
+    def is_of_loops(self) -> bool:
+        """Whether all of them are stacks of loops."""
+        return 0 < len(self.stacked) == self.freed
 
 
 def checkpoint(compiled: Compiled, program: Program, scope: str) -> Checkpoint:
@@ -77,7 +84,8 @@ def made_again(compiled: Compiled, program: Program, value_ids: Collection[int])
     least = without(cut(program, kept_until), gone)
     most = without(cut(program, kept_until), gone - _smallest_stack(program, stacks))
     most = replace(most, values=(*most.values, *again))
-    return Checkpoint(least, most, len(kept_until) + len(stacks))
+    stacked = [value.value_id for value in made if value.buffer_set in stacks]
+    return Checkpoint(least, most, len(kept_until) + len(stacked), frozenset(stacked))
 
 
 def made_late(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:

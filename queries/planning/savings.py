@@ -1,7 +1,7 @@
 """What a change to some values of a compilation saves, as its memory planned anew says."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -30,6 +30,8 @@ class Savings:
     """At least, where it is a range."""
     at_most: int | None = None
     """None where it is not a range."""
+    may_be_undone: bool = False
+    """Whether the compiler of a CPU may undo the change."""
 
 
 class Planner:
@@ -72,11 +74,20 @@ class Planner:
 
     def made_again(self, labels: Collection[str]) -> Savings:
         """Make these values again where they are read backward."""
-        return self._between(made_again(self._compiled, self._compiled.program, self._ids(labels)))
+        program = self._compiled.program
+        found = made_again(self._compiled, program, self._ids(labels))
+        savings = self._between(found)
+        if not self.is_cpu or found.is_of_loops:
+            return savings
+        stacks = self._between(made_again(self._compiled, program, found.stacked)).bytes
+        if stacks > 0:
+            return replace(savings, bytes=min(stacks, savings.bytes))
+        return replace(savings, may_be_undone=True)
 
     def made_late(self, labels: Collection[str]) -> Savings:
         """Make these values, which are made again, no earlier than they are read backward."""
-        return self._between(made_late(self._compiled, self._compiled.program, self._ids(labels)))
+        found = made_late(self._compiled, self._compiled.program, self._ids(labels))
+        return replace(self._between(found), may_be_undone=self.is_cpu)
 
     def packed(self) -> Savings:
         """Pack the heap as well as any packing could: what no change saves more of."""

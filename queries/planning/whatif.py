@@ -198,15 +198,19 @@ def _changed(compiled: Compiled, changes: Changes, replays: Sequence[Replay]) ->
     for pattern in changes.until_last_use:
         program = cut(program, _last_uses(facts[value_id] for value_id in matching(pattern, facts)))
     most: Program | None = None
+    may_be_undone = False
     for scope in changes.checkpoint:
         found = checkpoint(compiled, program, scope)
         most = checkpoint(compiled, most, scope).most if most is not None else found.most
         program = found.least
+        may_be_undone = may_be_undone or not found.is_of_loops
         assumptions.append(
             f"the {found.freed} values that {scope} keeps for the backward pass are made again"
         )
-    if changes.checkpoint and compiled.platform == "cpu":
-        assumptions.append("the compiler may undo a checkpoint on CPU: then nothing is saved")
+    if may_be_undone and compiled.platform == "cpu":
+        assumptions.append(
+            "the compiler may undo a checkpoint outside of a loop on CPU: then nothing is saved"
+        )
     donation, donated = _donation(compiled, program, changes.donate)
     plan = plan_anew(donation.program if donation else program, replays)
     at_most = None
