@@ -1,7 +1,7 @@
 # make demo   answers over the example runs, a minute after cloning
 # make test   the tests; also on a real Neo4j where one can be reached or started
 # make check  format, lint, types, generated pages
-# make page   types and lint of the page that a report is, with npm
+# make page   types, lint and unit tests of the page that a report is, with npm
 # make docs   write the generated pages anew
 # make soak   the tests of faults, for hours
 # make bench  speed and memory against references of the same run (bench-full: large inputs)
@@ -51,6 +51,7 @@ PAGE := .ci/page/node_modules
 page: $(PAGE)/.package-lock.json
 	$(PAGE)/.bin/tsc --project .ci/page/tsconfig.json
 	$(PAGE)/.bin/eslint --config .ci/page/eslint.config.js report/page
+	node --no-warnings --experimental-detect-module --test tests/report/page/
 
 $(PAGE)/.package-lock.json: .ci/page/package.json
 	cd .ci/page && npm install --silent --no-audit --no-fund --ignore-scripts

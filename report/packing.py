@@ -81,7 +81,7 @@ class Part:
         ).encode("ascii")
         head += b" " * (-(len(head) + 4) % _ALIGNMENT)
         whole = b"".join((len(head).to_bytes(4, "little"), head, *blocks))
-        return gzip.compress(whole, compresslevel=9, mtime=0)
+        return gzip.compress(whole, compresslevel=6, mtime=0)
 
 
 def table_of(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:

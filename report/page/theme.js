@@ -25,8 +25,14 @@ export function rememberTheme(theme) {
   }
 }
 
+/** @returns {'light' | 'dark'} the theme that is shown */
+export function shownTheme() {
+  const chosen = document.documentElement.dataset.theme;
+  if (chosen === 'light' || chosen === 'dark') return chosen;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
 /** Change from light to dark, or back. */
 export function toggleTheme() {
-  const style = getComputedStyle(document.documentElement);
-  rememberTheme(style.getPropertyValue('--theme').trim() === 'dark' ? 'light' : 'dark');
+  rememberTheme(shownTheme() === 'dark' ? 'light' : 'dark');
 }

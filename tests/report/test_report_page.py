@@ -76,6 +76,13 @@ def test_pointing_at_the_timeline_shows_the_instruction(plan_page: Page) -> None
     expect(plan_page.locator(".tip")).to_contain_text("physical 320 B, logical 320 B")
 
 
+def test_the_figures_are_of_the_plan_and_of_the_list_that_xla_prints(plan_page: Page) -> None:
+    figures = plan_page.locator(".figures")
+    for text in ("physical peak384 Bstep 2", "printed by XLA"):
+        expect(figures).to_contain_text(text)
+    expect(figures).not_to_contain_text("unknown")
+
+
 def test_a_click_pins_a_value_and_opens_its_story(plan_page: Page) -> None:
     click_value(plan_page, "t")
     story = plan_page.locator("article.story")
@@ -226,6 +233,76 @@ def test_light_and_dark_follow_the_system_and_the_key(
     assert shown(page, "view.ink.theme") == "dark"
     page.keyboard.press("t")
     assert shown(page, "view.ink.theme") == "light"
+
+
+def test_a_comparison_tells_both_steps_at_the_pointer_and_zooms_into_a_range(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report("before", "after"))
+    frame = page.locator("canvas.timeline").bounding_box()
+    assert frame is not None
+    left, width = frame["x"] + 76, frame["width"] - 76  # of the plot, beside its axis
+    page.mouse.move(left + 0.5 * width, frame["y"] + 80)
+    expect(page.locator(".tip")).to_contain_text("before: 320 B at step 1")
+    expect(page.locator(".tip")).to_contain_text("after: 576 B at step 1")
+    page.mouse.down()
+    page.mouse.move(left + 0.8 * width, frame["y"] + 80, steps=3)
+    page.mouse.up()
+    assert shown(page, "view.timelines.view.from") == pytest.approx(0.5, abs=0.01)
+    assert shown(page, "view.timelines.view.to") == pytest.approx(0.8, abs=0.01)
+    page.locator("canvas.timeline").press("0")
+    assert shown(page, "view.timelines.view") == {"from": 0, "to": 1}
+    page.locator("canvas.timeline").press("ArrowRight")
+    expect(page.locator("#announcer")).to_contain_text("before: ")
+
+
+def test_forced_colours_are_those_of_the_plots_and_lines_tell_what_is_chosen(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report("before"), f"#c={JIT_F}", forced_colors="active")
+    assert shown(page, "[view.ink.plot, view.ink.text]") == page.evaluate(SYSTEM_COLOURS)
+    temp = page.locator(".legend button", has_text="temp")
+    temp.click()
+    assert temp.evaluate("button => getComputedStyle(button).outlineStyle") == "solid"
+    swatch = temp.locator(".swatch").evaluate("swatch => getComputedStyle(swatch).backgroundColor")
+    assert swatch == "rgb(230, 159, 0)"
+
+
+# Canvas and CanvasText, in hexadecimal
+SYSTEM_COLOURS = """() => ['Canvas', 'CanvasText'].map((name) => {
+  document.body.style.color = name;
+  const channels = getComputedStyle(document.body).color.match(/\\d+/g).slice(0, 3);
+  return '#' + channels.map((each) => Number(each).toString(16).padStart(2, '0')).join('');
+})"""
+
+
+def test_nothing_moves_by_itself_where_less_motion_is_asked_for(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report("before"), f"#c={JIT_F}", reduced_motion="reduce")
+    click_value(page, "t")
+    page.keyboard.press("0")
+    assert page.evaluate("document.getAnimations().length") == 0
+    moving = "[...document.querySelectorAll('*')].filter((each) => {"
+    moving += " const style = getComputedStyle(each);"
+    moving += " return style.transitionDuration !== '0s' || style.scrollBehavior === 'smooth'})"
+    assert page.evaluate(f"{moving}.length") == 0
+
+
+def test_where_the_page_scrolls_the_wheel_moves_the_map_once_it_is_clicked(
+    open_page: OpenPage, write_report: WriteReport
+) -> None:
+    page = open_page(write_report("before"), f"#c={JIT_F}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.locator("canvas.overlay").scroll_into_view_if_needed()
+    page.mouse.move(*box_centre(page, "t"))
+    page.mouse.wheel(0, 40)
+    page.wait_for_function("() => scrollY > 0")
+    assert shown(page, "view.state.view.from") == 0
+    page.locator("canvas.overlay").focus()
+    page.mouse.move(*box_centre(page, "t"))
+    page.mouse.wheel(0, -300)
+    page.wait_for_function("() => xlagraphView.state.view.from > 0")
 
 
 def test_a_phone_shows_everything_in_one_column(

@@ -82,6 +82,20 @@ export function placeText(file, line) {
   return line === null ? name : `${name}:${line}`;
 }
 
+const ROLE_TITLES = new Map([
+  ['liveOut', 'live-out'],
+  ['threadLocal', 'thread-local'],
+]);
+
+/**
+ * Write the role of an allocation as people do.
+ * @param {string} role
+ * @returns {string}
+ */
+export function roleTitle(role) {
+  return ROLE_TITLES.get(role) ?? role;
+}
+
 /**
  * Quote an argument for a shell.
  * @param {string} text

@@ -1,6 +1,6 @@
 /** Groups values by role, scope, opcode, line or type, and gives each group its colour. */
 
-import {placeText} from '../elements/format.js';
+import {placeText, roleTitle} from '../elements/format.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 
@@ -27,10 +27,6 @@ const ROLE_COLOURS = new Map([
   ['constant', '#CC79A7'],
   ['liveOut', '#56B4E9'],
   ['threadLocal', '#F0E442'],
-]);
-const ROLE_NAMES = new Map([
-  ['liveOut', 'live-out'],
-  ['threadLocal', 'thread-local'],
 ]);
 
 /** @typedef {{name: string, title: string, colour: string, bytes: number, values: number}} Group */
@@ -166,7 +162,7 @@ export function groupValues(origins, by, weight, theme) {
  * @param {string} name
  */
 function titleOf(by, name) {
-  if (by === 'role') return ROLE_NAMES.get(name) ?? name;
+  if (by === 'role') return roleTitle(name);
   if (by !== 'line') return name;
   const cut = name.lastIndexOf(':');
   return cut > 0 ? placeText(name.slice(0, cut), Number(name.slice(cut + 1))) : placeText(name, null);

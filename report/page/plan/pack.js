@@ -166,10 +166,11 @@ async function unzipped(bytes) {
 }
 
 /**
+ * Read the bytes of a part, uncompressed.
  * @param {ArrayBuffer} buffer
  * @returns {Part}
  */
-function unpacked(buffer) {
+export function unpacked(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   /** @type {Record<string, Table>} */

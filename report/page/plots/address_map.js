@@ -3,14 +3,13 @@
 import {GUTTER, drawByteAxis} from './axis.js';
 import {TONES, pixelOf} from './box_painter.js';
 import {fitted} from '../elements/dom.js';
-import {humanBytes} from '../elements/format.js';
+import {humanBytes, roleTitle} from '../elements/format.js';
+import {listenToGestures} from './gestures.js';
 
 /** @typedef {import('./box_painter.js').BoxPainter} BoxPainter */
 /** @typedef {import('./axis.js').Ink} Ink */
 /** @typedef {{from: number, to: number, low: number, high: number}} Window */
 /** @typedef {{left: number, right: number, top: number, bottom: number}} Box */
-
-const LEAST_DRAG = 4;
 
 export class AddressMap {
   /**
@@ -30,63 +29,26 @@ export class AddressMap {
     this.ratio = 1;
     /** Milliseconds that the last painting took. */
     this.paintMilliseconds = 0;
-    /** @type {{x: number, y: number, view: Window, moved: boolean} | null} */
-    this.drag = null;
     this.listen();
   }
 
   listen() {
     const {overlay, actions} = this;
-    overlay.addEventListener('pointerdown', (event) => {
-      if (event.button) return;
-      this.drag = {x: event.offsetX, y: event.offsetY, view: this.view, moved: false};
-      overlay.setPointerCapture(event.pointerId);
-    });
-    overlay.addEventListener('pointermove', (event) => {
-      const {drag} = this;
-      if (!drag) {
-        actions.hover(
-          this.valueAt(event.offsetX, event.offsetY),
-          Math.floor(this.stepAt(event.offsetX)),
-          event.clientX,
-          event.clientY,
-        );
-        return;
-      }
-      const [dx, dy] = [event.offsetX - drag.x, event.offsetY - drag.y];
-      if (Math.abs(dx) + Math.abs(dy) < LEAST_DRAG && !drag.moved) return;
-      drag.moved = true;
-      const {view} = drag;
-      const steps = (dx / this.plotWidth()) * (view.to - view.from);
-      const bytes = (dy / overlay.clientHeight) * (view.high - view.low);
-      actions.move({
-        from: view.from - steps,
-        to: view.to - steps,
-        low: view.low + bytes,
-        high: view.high + bytes,
-      });
-    });
-    overlay.addEventListener('pointerup', (event) => {
-      const {drag} = this;
-      this.drag = null;
-      if (drag && !drag.moved) {
-        actions.pin(this.valueAt(event.offsetX, event.offsetY), event.shiftKey);
-      }
-    });
-    overlay.addEventListener('pointercancel', () => (this.drag = null));
-    overlay.addEventListener('pointerleave', () => actions.hover(-1, null, 0, 0));
-    overlay.addEventListener('dblclick', () => actions.all());
-    overlay.addEventListener(
-      'wheel',
-      (event) => {
-        event.preventDefault();
-        const factor = 1.0015 ** (event.deltaMode ? event.deltaY * 24 : event.deltaY || event.deltaX);
-        const share = (event.offsetX - GUTTER) / this.plotWidth();
-        const rise = 1 - event.offsetY / overlay.clientHeight;
-        this.zoom(factor, share, rise, !event.shiftKey, !event.altKey);
+    let held = this.view;
+    listenToGestures(overlay, {
+      hover: (x, y, event) => actions.hover(this.valueAt(x, y), Math.floor(this.stepAt(x)), event.clientX, event.clientY),
+      leave: () => actions.hover(-1, null, 0, 0),
+      click: (x, y, add) => actions.pin(this.valueAt(x, y), add),
+      hold: () => (held = this.view),
+      drag: (dx, dy) => {
+        const steps = (dx / this.plotWidth()) * (held.to - held.from);
+        const bytes = (dy / overlay.clientHeight) * (held.high - held.low);
+        actions.move({from: held.from - steps, to: held.to - steps, low: held.low + bytes, high: held.high + bytes});
       },
-      {passive: false},
-    );
+      zoom: (factor, x, y, across, up) =>
+        this.zoom(factor, (x - GUTTER) / this.plotWidth(), 1 - y / overlay.clientHeight, across, up),
+      all: () => actions.all(),
+    });
   }
 
   /**
@@ -225,7 +187,8 @@ export class AddressMap {
       context.lineTo(GUTTER - 2, bottom);
       context.stroke();
       context.globalAlpha = 1;
-      if (bottom - top > 9 * role.length * 0.75) {
+      const title = roleTitle(role);
+      if (bottom - top > 9 * title.length * 0.75) {
         context.save();
         context.translate(9, (top + bottom) / 2);
         context.rotate(-Math.PI / 2);
@@ -233,7 +196,7 @@ export class AddressMap {
         context.textBaseline = 'middle';
         context.font = '600 11px system-ui, sans-serif';
         context.fillStyle = ink.faint;
-        context.fillText(role, 0, 0);
+        context.fillText(title, 0, 0);
         context.restore();
       }
     }

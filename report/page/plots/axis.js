@@ -1,6 +1,8 @@
 /** Ticks of axes, and the colours that canvases take from the style sheet. */
 
+import {element} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
+import {shownTheme} from '../theme.js';
 
 /** Width of the space left of every plot, in CSS pixels: the plots share one step axis. */
 export const GUTTER = 76;
@@ -18,19 +20,36 @@ const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
  * @property {'light' | 'dark'} theme
  */
 
-/** @returns {Ink} the colours of the theme */
+/** @returns {Ink} the colours of the theme, or those of a forced colour scheme */
 export function readInk() {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
-  return {
+  const probe = element('span.offscreen');
+  probe.style.setProperty('forced-color-adjust', 'none');
+  document.body.append(probe);
+  const colour = (/** @type {string} */ name) => {
+    probe.style.color = `var(--${name})`;
+    return hexOf(getComputedStyle(probe).color);
+  };
+  const ink = {
     text: colour('text'),
     faint: colour('faint'),
     line: colour('line'),
     plot: colour('plot'),
     idle: colour('idle'),
     accent: colour('accent'),
-    theme: colour('theme') === 'dark' ? 'dark' : 'light',
+    theme: shownTheme(),
   };
+  probe.remove();
+  return ink;
+}
+
+/**
+ * Write a computed colour in hexadecimal: `rgb(255, 0, 16)` is `#ff0010`.
+ * @param {string} colour
+ * @returns {string}
+ */
+export function hexOf(colour) {
+  const channels = (colour.match(/[\d.]+/g) ?? []).slice(0, 3);
+  return `#${channels.map((channel) => Math.round(Number(channel)).toString(16).padStart(2, '0')).join('')}`;
 }
 
 /**

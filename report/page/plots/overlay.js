@@ -1,4 +1,4 @@
-/** Two timelines over each other, each schedule over the whole width. */
+/** Two timelines over each other: each schedule over the whole width, or a part of both. */
 
 import {fitted} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
@@ -6,28 +6,42 @@ import {GUTTER, drawByteAxis} from './axis.js';
 import {columnSteps, drawCurve, largestStep} from './timeline.js';
 
 /** @typedef {{curve: Float64Array, reserved: number}} Side */
+/** @typedef {{from: number, to: number}} Shares of the schedules, 0 to 1 */
 
 const TOP = 16;
 const BOTTOM = 20;
+const LABEL_ROOM = 200;
 
 export const SIDE_COLOURS = /** @type {const} */ (['#56B4E9', '#D55E00']);
 
 /**
- * @param {HTMLCanvasElement} canvas
- * @param {Side} a
- * @param {Side} b
- * @param {import('./axis.js').Ink} ink
+ * Return the step that a share of a schedule stands for.
+ * @param {Side} side
+ * @param {number} share
+ * @returns {number}
  */
-export function drawOverlay(canvas, a, b, ink) {
+export function stepOfShare(side, share) {
+  return Math.max(0, Math.min(side.curve.length - 1, Math.floor(share * side.curve.length)));
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {{sides: [Side, Side], view: Shares, hovered: number | null}} picture
+ * @param {import('./axis.js').Ink} ink
+ * @param {(context: CanvasRenderingContext2D, top: number, bottom: number) => void} drawOver
+ */
+export function drawOverlay(canvas, picture, ink, drawOver) {
+  const {view, hovered} = picture;
   const {context, width, height} = fitted(canvas);
   const [right, bottom] = [width, height - BOTTOM];
   const columns = Math.max(1, Math.floor(right - GUTTER));
-  const sides = [a, b].map((side, place) => ({
+  const sides = picture.sides.map((side, place) => ({
     ...side,
     colour: SIDE_COLOURS[place],
-    steps: columnSteps(side.curve, 0, side.curve.length, columns),
-    peak: largestStep(side.curve, 0, side.curve.length - 1),
+    steps: columnSteps(side.curve, view.from * side.curve.length, view.to * side.curve.length, columns),
+    peak: largestStep(side.curve, stepOfShare(side, view.from), stepOfShare(side, view.to - 1e-9)),
   }));
+  const x = (/** @type {number} */ share) => GUTTER + ((share - view.from) / (view.to - view.from)) * columns;
   const highest = Math.max(...sides.map((side) => Math.max(side.reserved, side.curve[side.peak] ?? 0)));
   const high = Math.max(1, highest * 1.08);
   const y = (/** @type {number} */ bytes) => bottom - (bytes / high) * (bottom - TOP);
@@ -53,30 +67,38 @@ export function drawOverlay(canvas, a, b, ink) {
     context.textAlign = place ? 'right' : 'left';
     context.textBaseline = 'middle';
     context.fillText(`${place ? 'after' : 'before'}: reserved ${humanBytes(side.reserved)}`, place ? right - 6 : GUTTER + 6, line - 8);
-    const x = GUTTER + ((side.peak + 0.5) / side.curve.length) * columns;
+    const at = x((side.peak + 0.5) / side.curve.length);
     const top = y(side.curve[side.peak] ?? 0);
     context.fillStyle = side.colour;
     context.beginPath();
-    context.arc(x, top, 4, 0, 2 * Math.PI);
+    context.arc(at, top, 4, 0, 2 * Math.PI);
     context.fill();
     context.strokeStyle = ink.plot;
     context.stroke();
     context.fillStyle = ink.text;
     context.textBaseline = 'top';
-    context.textAlign = x > right - 200 ? 'right' : 'left';
+    // beside its dot: that of the one before on the left, of the other on the right
+    const isLeft = place ? at > right - LABEL_ROOM : at > GUTTER + LABEL_ROOM;
+    context.textAlign = isLeft ? 'right' : 'left';
     const text = `peak ${humanBytes(side.curve[side.peak])} at step ${numberText(side.peak)}`;
-    const left = x + (x > right - 200 ? -9 : 9);
+    const left = at + (isLeft ? -9 : 9);
     context.strokeStyle = ink.plot;
     context.lineWidth = 4;
     context.strokeText(text, left, top + 4);
     context.fillText(text, left, top + 4);
   }
+  if (hovered !== null) {
+    context.fillStyle = ink.text;
+    context.fillRect(Math.round(x(hovered)), TOP - 8, 1, bottom - TOP + 8);
+  }
+  drawOver(context, TOP - 8, bottom);
   context.textBaseline = 'top';
   context.fillStyle = ink.faint;
+  const ends = (/** @type {number} */ share) => sides.map((side) => numberText(stepOfShare(side, share))).join(' and ');
   context.textAlign = 'left';
-  context.fillText('first step', GUTTER, bottom + 5);
+  context.fillText(view.from ? `steps ${ends(view.from)}` : 'first step', GUTTER, bottom + 5);
   context.textAlign = 'right';
-  context.fillText(`last step: ${sides.map((side) => numberText(side.curve.length - 1)).join(' and ')}`, right - 2, bottom + 5);
+  context.fillText(`${view.to < 1 ? 'steps' : 'last step:'} ${ends(view.to - 1e-9)}`, right - 2, bottom + 5);
 }
 
 /**

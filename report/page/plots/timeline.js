@@ -1,6 +1,7 @@
 /** Memory along the schedule: bytes stacked by group, the peak, what is reserved above. */
 
 import {GUTTER, drawByteAxis, drawStepAxis} from './axis.js';
+import {Brush} from './brush.js';
 import {fitted} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
 
@@ -9,7 +10,6 @@ import {humanBytes, numberText} from '../elements/format.js';
 
 const TOP = 16;
 const BOTTOM = 20;
-const LEAST_DRAG = 4;
 
 /**
  * Return the step with the largest number between two, both inclusive; the first of several.
@@ -54,45 +54,17 @@ export class Timeline {
    */
   constructor(canvas, actions) {
     this.canvas = canvas;
-    this.actions = actions;
-    /** @type {number | null} */
-    this.dragFrom = null;
-    this.dragTo = 0;
     this.from = 0;
     this.to = 1;
-    canvas.addEventListener('pointerdown', (event) => {
-      if (event.button) return;
-      this.dragFrom = this.dragTo = event.offsetX;
-      canvas.setPointerCapture(event.pointerId);
+    const position = (/** @type {number} */ share) => this.from + share * (this.to - this.from);
+    const step = (/** @type {number} */ share) => Math.floor(Math.min(position(share), this.to - 1e-6));
+    this.brush = new Brush(canvas, {
+      zoom: (from, to) => actions.zoom(position(from), position(to)),
+      choose: (share) => actions.choose(step(share)),
+      hover: (share, x, y) => actions.hover(share === null ? null : step(share), x, y),
+      all: actions.all,
+      redraw: actions.redraw,
     });
-    canvas.addEventListener('pointermove', (event) => {
-      if (this.dragFrom !== null) {
-        this.dragTo = event.offsetX;
-        actions.redraw();
-      }
-      actions.hover(this.stepAt(event.offsetX), event.clientX, event.clientY);
-    });
-    canvas.addEventListener('pointerup', (event) => {
-      if (this.dragFrom === null) return;
-      const [left, right] = [Math.min(this.dragFrom, event.offsetX), Math.max(this.dragFrom, event.offsetX)];
-      this.dragFrom = null;
-      if (right - left < LEAST_DRAG) actions.choose(this.stepAt(event.offsetX));
-      else actions.zoom(this.positionAt(left), this.positionAt(right));
-    });
-    canvas.addEventListener('pointercancel', () => (this.dragFrom = null));
-    canvas.addEventListener('pointerleave', () => actions.hover(null, 0, 0));
-    canvas.addEventListener('dblclick', () => actions.all());
-  }
-
-  /** @param {number} x */
-  positionAt(x) {
-    const width = this.canvas.clientWidth - GUTTER;
-    return this.from + ((Math.min(Math.max(x, GUTTER), GUTTER + width) - GUTTER) / width) * (this.to - this.from);
-  }
-
-  /** @param {number} x */
-  stepAt(x) {
-    return Math.floor(Math.min(this.positionAt(x), this.to - 1e-6));
   }
 
   /**
@@ -126,12 +98,7 @@ export class Timeline {
     if (picture.hovered !== null) this.drawCursor(context, picture.hovered, ink.text, bottom, 1);
     context.fillStyle = ink.accent;
     for (const step of picture.readers) context.fillRect(this.x(step) - 1, bottom - 5, 2, 9);
-    if (this.dragFrom !== null) {
-      context.fillStyle = ink.accent;
-      context.globalAlpha = 0.2;
-      context.fillRect(this.dragFrom, TOP - 6, this.dragTo - this.dragFrom, bottom - TOP + 6);
-      context.globalAlpha = 1;
-    }
+    this.brush.draw(context, ink.accent, TOP - 6, bottom);
   }
 
   /** @param {number} step */

@@ -1,13 +1,13 @@
 /** Two runs or compilations: what grew, appeared and went, and the values behind it. */
 
 import {choice, copyButton, element, replace} from '../elements/dom.js';
-import {growthText, humanBytes, placeText, shareText, shellQuoted, shortened} from '../elements/format.js';
+import {growthText, humanBytes, placeText, roleTitle, shareText, shellQuoted, shortened} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {goTo, readFragment, writeFragment} from '../fragment.js';
 import {readInk} from '../plots/axis.js';
-import {drawOverlay} from '../plots/overlay.js';
 import {showWaterfall, waterfallBars} from '../plots/waterfall.js';
 import {toggleTheme} from '../theme.js';
+import {PairTimelines} from './pair_timelines.js';
 import {provenance} from './panels.js';
 
 /** @typedef {import('../plan/pack.js').Part} Part */
@@ -51,7 +51,8 @@ export class ComparisonView {
     /** @type {any[][]} changed values */
     this.changeRows = this.facts.groups.value.rows;
     this.closing = new AbortController();
-    this.canvas = /** @type {HTMLCanvasElement} */ (element('canvas.timeline', {role: 'img', tabindex: 0}));
+    this.timelines = new PairTimelines(this.ink);
+    this.canvas = this.timelines.canvas;
     this.waterfall = element('div.waterfall');
     this.behind = element('div.behind');
     this.source = element('div.source');
@@ -63,6 +64,7 @@ export class ComparisonView {
 
   close() {
     this.closing.abort();
+    this.timelines.close();
   }
 
   /** @param {HTMLElement} root */
@@ -114,7 +116,7 @@ export class ComparisonView {
   }
 
   refreshInk() {
-    this.ink = readInk();
+    this.ink = this.timelines.ink = readInk();
     this.drawTimelines();
   }
 
@@ -168,7 +170,7 @@ export class ComparisonView {
         const cells = row.slice(0, -2);
         return {
           name: JSON.stringify(cells),
-          title: this.by === 'line' ? placeText(cells[0], cells[1]) || 'no source line' : (cells[0] ?? (this.by === 'role' ? 'role unknown' : 'unattributed')),
+          title: this.titleOf(cells),
           a: row[cells.length],
           b: row[cells.length + 1],
         };
@@ -176,6 +178,13 @@ export class ComparisonView {
       this.facts.a,
       this.facts.b,
     );
+  }
+
+  /** @param {any[]} cells of a group */
+  titleOf(cells) {
+    if (this.by === 'line') return placeText(cells[0], cells[1]) || 'no source line';
+    if (this.by === 'role') return roleTitle(cells[0] ?? 'role unknown');
+    return cells[0] ?? 'unattributed';
   }
 
   pairChoice() {
@@ -189,7 +198,7 @@ export class ComparisonView {
   }
 
   drawTimelines() {
-    const {pair, part, facts, ink} = this;
+    const {pair, part, facts} = this;
     if (pair < 0) {
       replace(this.pairLine, 'No timelines: no pair of compilations has live ranges.');
       this.canvas.hidden = true;
@@ -206,7 +215,7 @@ export class ComparisonView {
       curve: /** @type {Float64Array} */ (table.column('physicalBytes').cells),
       reserved: totals.reservedBytes ?? 0,
     });
-    drawOverlay(this.canvas, side(tableA, a), side(tableB, b), ink);
+    this.timelines.show(side(tableA, a), side(tableB, b));
     this.canvas.setAttribute('aria-label', `physical bytes of both along their schedules: peaks ${humanBytes(a.physicalPeakBytes)} and ${humanBytes(b.physicalPeakBytes)}`);
   }
 

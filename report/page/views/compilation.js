@@ -1,16 +1,17 @@
 /** One compilation: timeline, address map, story, panels; all follow one state. */
 
 import {announce, choice, element, replace} from '../elements/dom.js';
-import {counted, humanBytes, numberText, shortened} from '../elements/format.js';
-import {goTo, readFragment, writeFragment} from '../fragment.js';
+import {counted, humanBytes, numberText} from '../elements/format.js';
+import {readFragment, writeFragment} from '../fragment.js';
 import {GROUPINGS, Origins} from '../plan/grouping.js';
 import {Plan} from '../plan/plan.js';
 import {AddressMap} from '../plots/address_map.js';
 import {readInk} from '../plots/axis.js';
 import {Timeline, largestStep} from '../plots/timeline.js';
 import {toggleTheme} from '../theme.js';
-import {chips, figures, legend} from './header.js';
-import {onKey, showKeys} from './keys.js';
+import {drawPlots} from './drawing.js';
+import {bar, figures, legend} from './header.js';
+import {onKey} from './keys.js';
 import {LowerPanels} from './lower_panels.js';
 import {GroupPicture, SpacePicture} from './picture.js';
 import {findValues} from './search.js';
@@ -89,7 +90,7 @@ export class CompilationView {
       element('div.map', null, mapCanvas, overlay, this.thin),
       this.lower.node,
     );
-    replace(root, element('div.compilation', null, this.bar(overview, isCompared), this.figures, plots, this.side));
+    replace(root, element('div.compilation', null, bar(this, overview, isCompared), this.figures, plots, this.side));
     this.update();
     this.listen([timelineCanvas, mapCanvas]);
     /** For tests and the curious: what the page shows, in numbers. */
@@ -116,35 +117,6 @@ export class CompilationView {
       })
     );
     return field;
-  }
-
-  /**
-   * @param {Part} overview
-   * @param {boolean} isCompared
-   */
-  bar(overview, isCompared) {
-    const {plan} = this;
-    const {columns, rows} = overview.tables.compilations;
-    const carried = [...Array(rows).keys()].filter((row) => columns.carried.flag(row));
-    const others = carried.map((row) => {
-      const key = columns.compilation.text(row);
-      return /** @type {[string, string]} */ ([key, `${shortened(key, 70)} – ${humanBytes(columns.reservedBytes.number(row))}`]);
-    });
-    const colors = plan.colors().map((color) => /** @type {[string, string]} */ ([String(color), String(color)]));
-    return element(
-      'header.bar',
-      null,
-      isCompared ? element('a.back', {href: '#', title: 'back to the comparison'}, '‹ comparison') : null,
-      !isCompared && rows > 1 ? element('a.back', {href: '#', title: 'all compilations'}, '‹ all') : null,
-      others.length > 1
-        ? element('span.title', null, choice('compilation', others, plan.key, (key) => goTo({c: key})))
-        : element('h1', {title: plan.key}, plan.key),
-      element('span.searching', null, this.search, this.searched),
-      this.bySelect,
-      colors.length > 1 ? choice('memory space', colors, String(this.state.color), (color) => this.changeSpace(Number(color))) : null,
-      element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => this.changeTheme()}, '◐'),
-      element('button.icon', {type: 'button', title: 'keys (?)', 'aria-label': 'keys', onclick: showKeys}, '?'),
-    );
   }
 
   /** @param {HTMLElement[]} canvases */
@@ -351,47 +323,8 @@ export class CompilationView {
     this.isFramed = true;
     requestAnimationFrame(() => {
       this.isFramed = false;
-      if (!this.closing.signal.aborted) this.draw();
+      if (!this.closing.signal.aborted) drawPlots(this);
     });
-  }
-
-  draw() {
-    const {state, ink, group, plan, hovered, hoveredStep} = this;
-    const {space, peak, painter} = this.picture;
-    this.timeline.draw(
-      {
-        curves: group.curves,
-        colours: group.colours,
-        shown: group.groups.map((each) => state.group === null || state.group === each.name),
-        reserved: space.bytes,
-        from: state.view.from,
-        to: state.view.to,
-        peak,
-        step: state.step,
-        hovered: hoveredStep,
-        readers: state.pins.length ? this.readerSteps(state.pins[0]) : [],
-      },
-      ink,
-    );
-    const {canvas: drawing} = this.map;
-    const wanted = [...Object.values(state.view), drawing.clientWidth, drawing.clientHeight, devicePixelRatio].join();
-    if (wanted !== this.drawn) {
-      this.drawn = wanted;
-      const label = (/** @type {number} */ value) => plan.values.column('label').text(value);
-      this.map.draw(painter, {view: state.view, of: group.grouping.of, colours: group.colours, matches: this.found.matches, label}, ink);
-      this.timeline.canvas.setAttribute('aria-label', `timeline: physical peak ${humanBytes(this.picture.peakBytes)} at step ${peak}, ${humanBytes(space.bytes)} reserved`);
-      this.map.overlay.setAttribute('aria-label', `address map: ${counted(painter.boxes, 'value')} in ${humanBytes(space.bytes)}, steps ${numberText(Math.floor(state.view.from))} to ${numberText(Math.ceil(state.view.to) - 1)}`);
-      replace(this.chips, chips(this));
-      this.thin.textContent = painter.thin ? `${numberText(painter.thin)} of ${numberText(painter.boxes)} boxes are thinner than a pixel` : '';
-    }
-    this.map.drawMarks({hovered, pins: state.pins, step: state.step, hoveredStep}, ink);
-  }
-
-  /** @param {number} value */
-  readerSteps(value) {
-    const readers = this.plan.uses.column('instruction');
-    const step = this.plan.instructions.column('step');
-    return Array.from(this.plan.readers.of(value), (use) => step.place(readers.place(use))).filter((at) => at >= 0);
   }
 
   /** Show the story of what is pinned, else the largest values of the step. */

@@ -1,9 +1,44 @@
 /** What stands above the plots: the figures, the legend, the filters that hold. */
 
-import {element} from '../elements/dom.js';
+import {choice, element} from '../elements/dom.js';
 import {counted, humanBytes, numberText, shareText, shortened} from '../elements/format.js';
+import {goTo} from '../fragment.js';
+import {showKeys} from './keys.js';
 
+/** @typedef {import('../plan/pack.js').Part} Part */
 /** @typedef {import('./compilation.js').CompilationView} CompilationView */
+
+/**
+ * Make the bar: which compilation, the search, what colours and memory space are shown.
+ * @param {CompilationView} view
+ * @param {Part} overview
+ * @param {boolean} isCompared
+ * @returns {HTMLElement}
+ */
+export function bar(view, overview, isCompared) {
+  const {plan} = view;
+  const {columns, rows} = overview.tables.compilations;
+  const carried = [...Array(rows).keys()].filter((row) => columns.carried.flag(row));
+  const others = carried.map((row) => {
+    const key = columns.compilation.text(row);
+    return /** @type {[string, string]} */ ([key, `${shortened(key, 70)} – ${humanBytes(columns.reservedBytes.number(row))}`]);
+  });
+  const colors = plan.colors().map((color) => /** @type {[string, string]} */ ([String(color), String(color)]));
+  return element(
+    'header.bar',
+    null,
+    isCompared ? element('a.back', {href: '#', title: 'back to the comparison'}, '‹ comparison') : null,
+    !isCompared && rows > 1 ? element('a.back', {href: '#', title: 'all compilations'}, '‹ all') : null,
+    others.length > 1
+      ? element('span.title', null, choice('compilation', others, plan.key, (key) => goTo({c: key})))
+      : element('h1', {title: plan.key}, plan.key),
+    element('span.searching', null, view.search, view.searched),
+    view.bySelect,
+    colors.length > 1 ? choice('memory space', colors, String(view.state.color), (color) => view.changeSpace(Number(color))) : null,
+    element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => view.changeTheme()}, '◐'),
+    element('button.icon', {type: 'button', title: 'keys (?)', 'aria-label': 'keys', onclick: showKeys}, '?'),
+  );
+}
 
 /**
  * Make the figures: what is reserved, the peaks, how much lies idle.

@@ -10,7 +10,7 @@ const KEYS = [
   ['/', 'search; Enter pins the next match'],
   ['n N', 'next or previous match'],
   ['← → ↑ ↓  w a s d', 'move the view'],
-  ['+ −', 'zoom in or out'],
+  ['+ −', 'zoom in or out; so do the wheel (with Ctrl where the page scrolls) and a pinch'],
   ['0', 'show all'],
   ['f', 'centre the pinned value, again: fit it'],
   ['p', 'to the peak'],

@@ -1,7 +1,7 @@
 /** The story of a value: what it is, who made it, whose bytes it has, who reads it, its end. */
 
 import {copyButton, element} from '../elements/dom.js';
-import {counted, humanBytes, numberText, shareText, shellQuoted, shortened} from '../elements/format.js';
+import {counted, humanBytes, numberText, roleTitle, shareText, shellQuoted, shortened} from '../elements/format.js';
 
 /** @typedef {import('../plan/grouping.js').Origins} Origins */
 /** @typedef {import('../plan/plan.js').Plan} Plan */
@@ -228,7 +228,7 @@ function storage(plan, value) {
   if (holder < 0) return 'unknown';
   const cell = (/** @type {string} */ name) => plan.allocations.column(name).at(holder);
   const parameter = cell('parameterNumber');
-  const role = `${cell('role') ?? 'role unknown'}${parameter === null ? '' : ` ${parameter}${cell('shapeIndex') ?? ''}`}`;
+  const role = `${roleTitle(String(cell('role') ?? 'role unknown'))}${parameter === null ? '' : ` ${parameter}${cell('shapeIndex') ?? ''}`}`;
   return `allocation ${cell('number')} (${role}, ${humanBytes(plan.allocations.column('sizeBytes').number(holder))}) of memory space ${cell('memorySpace')}, from byte ${numberText(plan.offset[value])}`;
 }
 
