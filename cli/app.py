@@ -61,10 +61,16 @@ _UNWRAPPED: Final = 100_000
 
 
 def _show_versions(asked: bool) -> None:
+    """Write a line for each part whose version matters in a report of a problem."""
     if asked:
-        from xlagraph.cli.version import version_lines
+        from importlib.metadata import version
 
-        typer.echo("\n".join(version_lines()))
+        from xlagraph.graph.open import engine_versions
+        from xlagraph.graph.schema import VERSION
+
+        engines = [f"{name} {number}" for name, number in engine_versions().items()]
+        lines = [f"xlagraph {version('xlagraph')}", *engines, f"schema {VERSION}"]
+        typer.echo("\n".join(lines))
         raise typer.Exit
 
 

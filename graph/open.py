@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -12,6 +13,8 @@ from xlagraph.graph.errors import GraphMissing, GraphUnreachable
 
 DEFAULT_FILE: Final = "xlagraph.lbug"
 
+_DISTRIBUTIONS: Final[Mapping[str, str]] = {"ladybug": "ladybug", "neo4j driver": "neo4j"}
+
 _SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 # also a URI whose colon or slashes were forgotten: it may hold a password, which a file name
 # would show
@@ -20,6 +23,11 @@ _ANY_SCHEME: Final = re.compile(
 )
 # what a cluster may be asked for; the driver would take any other name too
 _ROUTING: Final = re.compile(r"(?:policy=[\w.-]*)?", re.ASCII)
+
+
+def engine_versions() -> Mapping[str, str]:
+    """Return the version of each engine by its name, without loading it."""
+    return {name: version(distribution) for name, distribution in _DISTRIBUTIONS.items()}
 
 
 def open_graph(

@@ -12,8 +12,8 @@ from xlagraph.queries.errors import (
     InexactName,
     NoSuchCompilation,
 )
-from xlagraph.queries.selection.near import near
 from xlagraph.queries.selection.runs import compilations_of_run, run_names
+from xlagraph.queries.selection.similar_names import similar_names
 
 __all__ = [
     "FoundCompilation",
@@ -82,7 +82,7 @@ def select(graph: Graph, name: str) -> Selection:
     except NoSuchCompilation as error:
         raise NoSuchCompilation(
             f"no run is called '{name}', and no compilation has it in its key",
-            list(dict.fromkeys((*near(name, runs), *error.candidates))),
+            list(dict.fromkeys((*similar_names(name, runs), *error.candidates))),
         ) from None
     return Selection(key, is_run=False, compilations=(key,))
 
@@ -133,7 +133,9 @@ def _only_match(graph: Graph, part: str) -> str:
         raise AmbiguousCompilation(part, matches)
     if not matches:
         keys = _sorted(compilation_keys(graph))
-        raise NoSuchCompilation(f"no compilation has '{part}' in its key", near(part, keys))
+        raise NoSuchCompilation(
+            f"no compilation has '{part}' in its key", similar_names(part, keys)
+        )
     return matches[0]
 
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, cast
 from xlagraph.graph.engine import Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.selection.near import near
+from xlagraph.queries.selection.similar_names import similar_names
 
 __all__ = ["check_names", "check_tag"]
 
@@ -57,7 +57,7 @@ def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Sca
         return
     tags = sorted({str(row[0]).partition("=")[0] for row in graph.query(_TAGS).rows})
     if name not in tags:
-        raise NoSuchName(f"no run has a tag called '{name}'", near(name, tags))
+        raise NoSuchName(f"no run has a tag called '{name}'", similar_names(name, tags))
 
 
 def _check_name(graph: Graph, named: _Named, where: Mapping[str, Scalar], name: str) -> None:
@@ -69,4 +69,4 @@ def _check_name(graph: Graph, named: _Named, where: Mapping[str, Scalar], name: 
         # A wrong index or counter is the usual slip: look for what has the stem.
         stem = re.split(r"[.{\[(]", name)[0]
         found = found or names(stem) or names("")
-        raise NoSuchName(f"no {named.noun} is called '{name}'", near(name, found))
+        raise NoSuchName(f"no {named.noun} is called '{name}'", similar_names(name, found))

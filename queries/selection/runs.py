@@ -5,7 +5,7 @@ from typing import Final
 from xlagraph.graph.engine import Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import EmptyGraph, NoSuchRun
-from xlagraph.queries.selection.near import near
+from xlagraph.queries.selection.similar_names import similar_names
 
 __all__ = ["compilations_of_run", "find_run", "list_runs", "run_names"]
 
@@ -30,7 +30,7 @@ def find_run(graph: Graph, name: str) -> str:
     if not runs:
         raise EmptyGraph
     if name not in runs:
-        raise NoSuchRun(f"no run is called '{name}'", near(name, runs))
+        raise NoSuchRun(f"no run is called '{name}'", similar_names(name, runs))
     return name
 
 
