@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.register_assert_rewrite("tests.faults.kills", "tests.faults.graph_states")
+pytest.register_assert_rewrite("tests.faults.harness.kills", "tests.faults.harness.graph_states")
 
-from tests.faults.forked_commands import Commands, command_server  # noqa: E402
+from tests.faults.harness.forked_commands import Commands, command_server  # noqa: E402
 
 
 @pytest.fixture(scope="session")

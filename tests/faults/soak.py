@@ -22,12 +22,17 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.faults.changing_dumps import ChangingDumps
-from tests.faults.dropping_proxy import DroppingProxy
-from tests.faults.dump_damage import SAMPLES, assert_error_or_faithful_plan, damage, peak_bytes
-from tests.faults.forked_commands import Commands, command_server
-from tests.faults.graph_states import CleanGraphs, everything
-from tests.faults.kills import kill_many
+from tests.faults.harness.changing_dumps import ChangingDumps
+from tests.faults.harness.dropping_proxy import DroppingProxy
+from tests.faults.harness.dump_damage import (
+    SAMPLES,
+    assert_error_or_faithful_plan,
+    damage,
+    peak_bytes,
+)
+from tests.faults.harness.forked_commands import Commands, command_server
+from tests.faults.harness.graph_states import CleanGraphs, everything
+from tests.faults.harness.kills import kill_many
 from tests.faults.test_readers import watch_a_file, watch_a_server
 from tests.graph_fixtures import Neo4jServer, NoNeo4j, empty, own_server
 from xlagraph.graph import open_graph

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.changing_dumps import wide_dump
-from tests.faults.graph_states import CleanGraphs, complete, everything, key_of
+from tests.faults.harness.changing_dumps import wide_dump
+from tests.faults.harness.graph_states import CleanGraphs, complete, everything, key_of
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import Progress, ingest

@@ -5,7 +5,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.faults.dump_damage import (
+from tests.faults.harness.dump_damage import (
     SAMPLES,
     assert_error_or_faithful_plan,
     damage,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.forked_commands import Commands
-from tests.faults.graph_states import everything
+from tests.faults.harness.forked_commands import Commands
+from tests.faults.harness.graph_states import everything
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import GraphUnwritable, open_graph
 from xlagraph.ingest import Progress, ingest

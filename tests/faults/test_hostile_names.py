@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.forked_commands import Commands
+from tests.faults.harness.forked_commands import Commands
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import Graph, remove
 from xlagraph.ingest import ingest

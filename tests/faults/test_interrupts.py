@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.changing_dumps import KEYS, ChangingDumps
-from tests.faults.forked_commands import Commands, Ended, Running
-from tests.faults.graph_states import CleanGraphs, complete, everything
+from tests.faults.harness.changing_dumps import KEYS, ChangingDumps
+from tests.faults.harness.forked_commands import Commands, Ended, Running
+from tests.faults.harness.graph_states import CleanGraphs, complete, everything
 from tests.graph_fixtures import Neo4jServer
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import Progress, ingest

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.faults.forked_commands import Commands
-from tests.faults.kills import kill_many
+from tests.faults.harness.forked_commands import Commands
+from tests.faults.harness.kills import kill_many
 from tests.graph_fixtures import Neo4jServer
 from xlagraph.graph import Graph
 

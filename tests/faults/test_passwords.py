@@ -12,8 +12,8 @@ from pathlib import Path
 import neo4j
 import pytest
 
-from tests.faults.changing_dumps import ChangingDumps
-from tests.faults.forked_commands import Commands, Ended
+from tests.faults.harness.changing_dumps import ChangingDumps
+from tests.faults.harness.forked_commands import Commands, Ended
 from tests.graph_fixtures import Neo4jServer, own_server, skipped_without_neo4j
 from xlagraph.graph import GraphUnreachable, open_graph
 

@@ -5,9 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.faults.changing_dumps import wide_dump
-from tests.faults.forked_commands import Commands
-from tests.faults.graph_states import CATALOGUE, CleanGraphs, answers, complete, key_of, put_dump
+from tests.faults.harness.changing_dumps import wide_dump
+from tests.faults.harness.forked_commands import Commands
+from tests.faults.harness.graph_states import (
+    CATALOGUE,
+    CleanGraphs,
+    answers,
+    complete,
+    key_of,
+    put_dump,
+)
 from tests.graph_fixtures import Neo4jServer
 from xlagraph.graph import Graph, open_graph
 from xlagraph.queries import NoSuchCompilation, run

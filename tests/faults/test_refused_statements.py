@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.graph_states import everything
+from tests.faults.harness.graph_states import everything
 from tests.tiny_dumps import write_runs
 from xlagraph.graph import Graph, QueryFailed, QueryRefused
 from xlagraph.ingest import ingest

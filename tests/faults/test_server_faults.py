@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.faults.changing_dumps import ChangingDumps, wide_dump
-from tests.faults.dropping_proxy import DroppingProxy
-from tests.faults.forked_commands import Commands
-from tests.faults.graph_states import CleanGraphs, everything, key_of, put_dump
+from tests.faults.harness.changing_dumps import ChangingDumps, wide_dump
+from tests.faults.harness.dropping_proxy import DroppingProxy
+from tests.faults.harness.forked_commands import Commands
+from tests.faults.harness.graph_states import CleanGraphs, everything, key_of, put_dump
 from tests.graph_fixtures import Neo4jServer, empty, own_server, skipped_without_neo4j
 from tests.tiny_dumps import dump
 from xlagraph.graph import Graph, GraphTooNew, GraphUnwritable, WrongSchema, open_graph

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.changing_dumps import ChangingDumps
-from tests.faults.forked_commands import Commands
-from tests.faults.graph_states import CleanGraphs, everything
+from tests.faults.harness.changing_dumps import ChangingDumps
+from tests.faults.harness.forked_commands import Commands
+from tests.faults.harness.graph_states import CleanGraphs, everything
 from tests.graph_fixtures import Neo4jServer
 from tests.tiny_dumps import write_runs
 from xlagraph.graph import Graph, GraphBusy, open_graph

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.faults.changing_dumps import KEYS, ChangingDumps
-from tests.faults.forked_commands import Commands
-from tests.faults.graph_states import (
+from tests.faults.harness.changing_dumps import KEYS, ChangingDumps
+from tests.faults.harness.forked_commands import Commands
+from tests.faults.harness.graph_states import (
     CATALOGUE,
     CleanGraphs,
     answers,

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.faults.graph_states import key_of, put_dump
+from tests.faults.harness.graph_states import key_of, put_dump
 from tests.tiny_dumps import dump
 
 KEYS = (

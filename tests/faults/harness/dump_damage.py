@@ -7,7 +7,7 @@ from pathlib import Path
 from xlagraph.ingest import ParseError, parse_plan, render_plan
 from xlagraph.ingest.dump.text import DumpPart
 
-_FOLDER = Path(__file__).resolve().parents[1] / "ingest" / "dump" / "samples"
+_FOLDER = Path(__file__).resolve().parents[2] / "ingest" / "dump" / "samples"
 _COMPANIONS = ("-buffer-assignment-values.txt", "-live-range.txt")
 
 
