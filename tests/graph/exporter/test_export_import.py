@@ -11,7 +11,7 @@ import pytest
 from tests.graph.made_rows import untimed
 from tests.graph_fixtures import neo4j_admin, own_server, skipped_without_neo4j
 from tests.tiny_dumps import dump, write_dump
-from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph
+from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph, remove
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.ingest import IngestOptions, Shard, ingest
 from xlagraph.queries import load_catalogue
@@ -102,6 +102,23 @@ def compilations(graph: Graph) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
+def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Path):
+    """It is the first test: what it makes the others look keys up by."""
+    summary = ingest(engines.server, engines.dumps / "runs")
+    assert (summary.added, summary.updated) == ((), ())
+    assert len(summary.unchanged) == 10
+    ops = engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows
+    write_dump(tmp_path / "later", 1, "jit_f", dump(256, op=ODD_OPS[0]))
+    assert ingest(engines.server, tmp_path / "later").ok
+    assert engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows == ops
+    with neo4j.GraphDatabase.driver(engines.uri) as driver:
+        indexes = driver.execute_query("SHOW INDEXES YIELD name, state RETURN name, state")
+    states = {row["name"]: row["state"] for row in indexes.records}
+    for node in SCHEMA.nodes:
+        assert states[f"xlagraph_{node.label}_key"] == "ONLINE"
+    remove(engines.server, "later")
+
+
 def test_compilations_read_back_the_same(engines: Engines):
     keys = compilations(engines.embedded)
     assert compilations(engines.server) == keys
@@ -174,21 +191,6 @@ def test_every_query_gives_the_same_rows(engines: Engines, asked: list[dict[str,
         imported = engines.server.query(query.text, parameters)
         assert ingested.columns == imported.columns
         assert untimed(imported.mappings()) == untimed(ingested.mappings())
-
-
-def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Path):
-    summary = ingest(engines.server, engines.dumps / "runs")
-    assert (summary.added, summary.updated) == ((), ())
-    assert len(summary.unchanged) == 10
-    ops = engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows
-    write_dump(tmp_path / "later", 1, "jit_f", dump(256, op=ODD_OPS[0]))
-    assert ingest(engines.server, tmp_path / "later").ok
-    assert engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows == ops
-    with neo4j.GraphDatabase.driver(engines.uri) as driver:
-        indexes = driver.execute_query("SHOW INDEXES YIELD name, state RETURN name, state")
-    states = {row["name"]: row["state"] for row in indexes.records}
-    for node in SCHEMA.nodes:
-        assert states[f"xlagraph_{node.label}_key"] == "ONLINE"
 
 
 def test_the_constraints_beside_the_command_are_those_of_an_ingest(engines: Engines):

@@ -24,6 +24,7 @@ from xlagraph.graph import (
 )
 from xlagraph.graph.ladybug import changes
 from xlagraph.graph.ladybug import load as ladybug_load
+from xlagraph.graph.rows.row_files import RowFiles
 
 pytestmark = pytest.mark.usefixtures("no_connection_named")
 
@@ -48,7 +49,7 @@ def names(folder):
 def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
     for name in ("MOST_COPIED_NODES", "MOST_COPIED_RELATIONSHIPS"):
         monkeypatch.setattr(ladybug_load, name, 10)
-    compilations = [made_rows(stem=f"module_{number:04}", values=7000) for number in range(9)]
+    compilations = [made_rows(stem=f"module_{number:04}", values=20) for number in range(9)]
     parts = []
     copy = changes.copy_rows
 
@@ -57,7 +58,10 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
         return copy(*given)
 
     monkeypatch.setattr(changes, "copy_rows", counted)
-    load(tmp_path / "graph.lbug", *compilations)
+    with open_graph(tmp_path / "graph.lbug", create=True) as graph, graph.load() as loading:
+        loading.expect_rows()
+        for rows in compilations:
+            loading.write_files(RowFiles.write(loading.row_folder, [rows]))
     assert parts.count("Value") > 3
     assert parts.count("HOLDS") > 3
     with open_graph(tmp_path / "graph.lbug") as graph:
