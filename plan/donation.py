@@ -49,7 +49,7 @@ def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -
 
     `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs and TPUs.
     """
-    donors = sorted(donors, key=lambda donor: donor.parameter)
+    donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
     readers = _Readers(program.values)
     in_place: list[Donor] = []
     copied: list[Donor] = []
@@ -65,6 +65,16 @@ def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -
         for donor in in_place
     ]
     return Donation(_joined(changed, (*later, *copied)), tuple(in_place), tuple(copied), start)
+
+
+def _parameter_order(program: Program, donor: Donor) -> tuple[int, tuple[int, ...], int]:
+    """Return the order in which the compiler goes through parameters to copy them."""
+    allocation = program.stored_in(program.by_id[donor.parameter])
+    if allocation is None:
+        return 0, (), donor.parameter
+    index = (allocation.shape_index or "{}")[1:-1]
+    numbers = tuple(int(part) for part in index.split(",") if part)
+    return allocation.parameter_number or 0, numbers, donor.parameter
 
 
 class _Readers:

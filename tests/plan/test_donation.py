@@ -72,3 +72,18 @@ def test_a_member_of_a_set_ends_where_the_next_begins():
     found = donated(parameter(), output(5), until=7, knows_schedule=False)
     assert found.in_place  # nobody reads it
     assert found.program.by_id[1].last == 5
+
+
+def test_copies_come_in_the_order_of_the_parameters():
+    given = [Allocation(n, 16, 0, "parameter", parameter_number=n) for n in (0, 1)]
+    made = program(
+        value(2, 0, 9, allocation=0, is_stored=True, instruction="first"),
+        value(1, 0, 9, allocation=1, is_stored=True, instruction="second"),
+        value(3, 8, 9, reads=(1, 2), operands=(1, 2), instruction="loose"),
+        *(value(name, 5, 9, lives_out=True, instruction=f"out{name}") for name in (8, 9)),
+        allocations=given,
+    )
+    found = donate(made, [Donor(1, 8, 8), Donor(2, 9, 8)], knows_schedule=False)
+    copies = [item for item in found.program.values if item.is_copy]
+    ordered = sorted(copies, key=lambda item: item.first)
+    assert [item.instruction for item in ordered] == ["copy of first", "copy of second"]
