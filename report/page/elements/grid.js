@@ -120,26 +120,26 @@ export class Grid {
   drawHead() {
     replace(
       this.head,
-      this.columns.map((column) => {
+      this.columns.map((column, place) => {
         const isSorted = column.name === this.sortBy;
         const up = column.kind === 'text' ? this.descending : !this.descending;
-        return element(
-          `button.cell.${column.kind}`,
+        const sort = element(
+          'button',
           {
             type: 'button',
-            role: 'columnheader',
-            tabindex: -1,
-            'aria-sort': isSorted ? (up ? 'ascending' : 'descending') : 'none',
             title: `sort by ${column.title ?? column.name}`,
             onclick: () => {
               this.descending = isSorted ? !this.descending : true;
               this.sortBy = column.name;
               this.update();
+              this.head.querySelectorAll('button')[place].focus();
             },
           },
           column.title ?? column.name,
           isSorted ? element('span.arrow', {'aria-hidden': true}, up ? ' ▲' : ' ▼') : null,
         );
+        const order = isSorted ? (up ? 'ascending' : 'descending') : 'none';
+        return element(`div.cell.${column.kind}`, {role: 'columnheader', 'aria-sort': order}, sort);
       }),
     );
   }

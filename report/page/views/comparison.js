@@ -75,7 +75,7 @@ export class ComparisonView {
     replace(
       root,
       element(
-        'div.comparison',
+        'main.comparison',
         null,
         element(
           'header.bar',

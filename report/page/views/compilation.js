@@ -77,7 +77,7 @@ export class CompilationView {
     this.legend = element('div.legend', {role: 'group', 'aria-label': 'groups'});
     this.chips = element('div.chips');
     this.thin = element('span.thin');
-    this.side = element('aside.side', {'aria-label': 'details', tabindex: -1});
+    this.side = element('section.side', {'aria-label': 'details', tabindex: -1});
     this.lower = new LowerPanels(this);
     this.search = this.searchField();
     this.searched = element('span.found', {'aria-live': 'polite'});
@@ -90,7 +90,7 @@ export class CompilationView {
       element('div.map', null, mapCanvas, overlay, this.thin),
       this.lower.node,
     );
-    replace(root, element('div.compilation', null, bar(this, overview, isCompared), this.figures, plots, this.side));
+    replace(root, element('main.compilation', null, bar(this, overview, isCompared), this.figures, plots, this.side));
     this.update();
     this.listen([timelineCanvas, mapCanvas]);
     /** For tests and the curious: what the page shows, in numbers. */

@@ -30,7 +30,7 @@ export function bar(view, overview, isCompared) {
     isCompared ? element('a.back', {href: '#', title: 'back to the comparison'}, '‹ comparison') : null,
     !isCompared && rows > 1 ? element('a.back', {href: '#', title: 'all compilations'}, '‹ all') : null,
     others.length > 1
-      ? element('span.title', null, choice('compilation', others, plan.key, (key) => goTo({c: key})))
+      ? element('span.title', null, element('h1.offscreen', null, plan.key), choice('compilation', others, plan.key, (key) => goTo({c: key})))
       : element('h1', {title: plan.key}, plan.key),
     element('span.searching', null, view.search, view.searched),
     view.bySelect,

@@ -46,7 +46,7 @@ export function showList(root, overview) {
       element('p.faint', null, `${counted(table.rows, 'compilation')} in ${overview.facts.graph}, the one that reserves most first.`, carried.length < table.rows ? ` ${table.rows - carried.length} are only listed: the file would be too large. Name one of them to see it.` : ''),
       element(
         'div.bars',
-        {role: 'list'},
+        {role: 'group', 'aria-label': 'compilations'},
         shown.map((row) => bar(columns, row, most, open)),
       ),
       grid.node,
@@ -68,7 +68,7 @@ function bar(columns, row, most, open) {
   inner.style.width = `${((Number.isNaN(peak) ? 0 : peak) / most) * 100}%`;
   return element(
     'button.barline',
-    {type: 'button', role: 'listitem', onclick: () => open(row)},
+    {type: 'button', onclick: () => open(row)},
     element('span.name', {title: columns.compilation.text(row)}, columns.compilation.text(row)),
     element('span.track', null, outer, inner),
     element('span.figure', null, humanBytes(reserved), element('span.faint', null, ` peak ${humanBytes(peak)}`)),

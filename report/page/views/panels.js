@@ -206,7 +206,7 @@ export function showAnswers(panel, answers, chosen, choose, pin) {
       element(
         'div.answer',
         null,
-        element('h3', null, answer.answers),
+        element('h2', null, answer.answers),
         element('p.faint', null, `${answer.title}. Bytes: ${answer.measure}. `, ...answer.notes.map((/** @type {string} */ note) => `${note} `)),
         provenance(answer.cypher, answer.command),
         answer.rows.length ? grid.node : element('p', null, 'No rows.'),
