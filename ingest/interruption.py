@@ -9,20 +9,20 @@ from typing import TypeVar
 
 __all__ = ["Interruption"]
 
-Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 
 class Interruption:
     """Holds Ctrl-C back while something is handed over to the graph.
 
-    The first one that comes then is kept in `came`; a second one is not held back, nor is
+    The first one that comes then is kept in `has_occurred`; a second one is not held back, nor is
     anything outside the main thread, or where the program handles Ctrl-C in its own way. From
-    the first item of `until_interrupted` on it is held back whenever none is waited for.
+    the first value of `until_interrupted` on it is held back whenever none is waited for.
     """
 
     def __init__(self) -> None:
-        self.came = False
-        """Whether one came."""
+        self.has_occurred = False
+        """Whether one has come."""
         self._is_held = False
 
     @contextmanager
@@ -40,22 +40,22 @@ class Interruption:
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def until_interrupted(self, items: Iterator[Item]) -> Iterator[Item]:
-        """Yield items. Ctrl-C ends them while one is waited for, and is held back otherwise."""
+    def until_interrupted(self, values: Iterator[Value]) -> Iterator[Value]:
+        """Yield values. Ctrl-C ends them while one is waited for, and is held back otherwise."""
         while True:
             try:
                 self._is_held = False
-                received = next(items, None)
+                received = next(values, None)
                 self._is_held = True
             except KeyboardInterrupt:
-                self._is_held = self.came = True
-            if self.came or received is None:
+                self._is_held = self.has_occurred = True
+            if self.has_occurred or received is None:
                 return
             yield received
             del received  # it may be as large as the next
 
     def _on_signal(self, _: int, __: FrameType | None) -> None:
-        if self._is_held and not self.came:
-            self.came = True
+        if self._is_held and not self.has_occurred:
+            self.has_occurred = True
             return
         raise KeyboardInterrupt

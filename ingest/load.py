@@ -82,7 +82,7 @@ def ingest(
             tally.has_stopped = True
         else:
             _load(load, work, tally, Meter(dumps, progress), interruption)
-    if interruption.came:
+    if interruption.has_occurred:
         raise KeyboardInterrupt
     return tally.summary(dumps, time.monotonic() - started, dry_run=options.dry_run)
 
@@ -182,7 +182,9 @@ def _load(
     if load is not None and any(work.stored_compilation(dump) is None for dump in dumps):
         load.expect_rows()
     if load is not None:
-        load.watch(lambda share: None if interruption.came else meter.set_written_share(share))
+        load.watch(
+            lambda share: None if interruption.has_occurred else meter.set_written_share(share)
+        )
     # The largest first: last, it would keep one processor busy and the others idle.
     dumps.sort(key=lambda dump: (-dump.size_bytes, dump.key))
     written_runs: set[str] = set()
@@ -212,8 +214,8 @@ def _load(
             if work.options.fail_fast and tally.has_left_out:
                 tally.has_stopped = True
                 break
-    if not (interruption.came or tally.has_stopped):
-        _tidy(load, work, tally, written_runs)
+    if not (interruption.has_occurred or tally.has_stopped):
+        _finish_runs(load, work, tally, written_runs)
 
 
 @contextmanager
@@ -251,7 +253,9 @@ def _process_count(dumps: Sequence[DumpFiles], work: _Work) -> int:
     return min(wanted, 1 + size_bytes // worth)
 
 
-def _tidy(load: Load | None, work: _Work, tally: Tally, written_runs: Collection[str]) -> None:
+def _finish_runs(
+    load: Load | None, work: _Work, tally: Tally, written_runs: Collection[str]
+) -> None:
     """Report or remove what is no longer there, and tag runs of which nothing was written."""
     for key in work.moved():
         tally.moved.append(key)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from xlagraph.plan.program import Program, Value, members_of_sets
 
-__all__ = ["cut", "shrunk", "without"]
+__all__ = ["shortened", "shrunk", "without"]
 
 
 def without(program: Program, value_ids: Collection[int]) -> Program:
@@ -19,7 +19,7 @@ def without(program: Program, value_ids: Collection[int]) -> Program:
     )
 
 
-def cut(program: Program, last_by_id: Mapping[int, int]) -> Program:
+def shortened(program: Program, last_by_id: Mapping[int, int]) -> Program:
     """Return the program in which these values end earlier: at a step, or as they begin."""
 
     def shorter(value: Value) -> Value:

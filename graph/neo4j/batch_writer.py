@@ -153,7 +153,7 @@ class BatchWriter:
             except _NotWritten:
                 repeats += 1
                 if repeats == _REPEATS:
-                    raise _deleted_again() from None
+                    raise _deleted_repeatedly() from None
                 again = True
 
     def _merge_unknown(
@@ -171,13 +171,13 @@ class BatchWriter:
             (statements.merge_nodes(node), [row for _, row in sorted(fresh[node.label].items())])
             for node in statements.MERGED
         ]
-        for item in BETWEEN_SHARED:
+        for relationship in BETWEEN_SHARED:
             pairs: list[list[object]] = [
                 [source, target]
-                for source, target in key_pairs(batch.rows.relationships[item.name])
-                if source in fresh[item.source]
+                for source, target in key_pairs(batch.rows.relationships[relationship.name])
+                if source in fresh[relationship.source]
             ]
-            merges.append((statements.merge_relationships(item), pairs))
+            merges.append((statements.merge_relationships(relationship), pairs))
         for portion in _portions(merges, at_once):
             self._transactions.once(partial(_merge_in, merges=portion))
         for label, rows_by_key in fresh.items():
@@ -201,7 +201,7 @@ class BatchWriter:
             except _NotWritten:
                 repeats += 1
                 if repeats == _REPEATS:
-                    raise _deleted_again() from None
+                    raise _deleted_repeatedly() from None
                 self._merge(batch, again=True)
             else:
                 return end
@@ -240,14 +240,14 @@ class BatchWriter:
                 shared = batch.rows.nodes[node.label].sort_by("key").to_pylist()
                 if shared:
                     run(tx, statements.replace_nodes(node), rows=shared).consume()
-            for item in statements.OF_COMPILATIONS:
-                pairs = key_pairs(batch.rows.relationships[item.name])
-                run(tx, statements.merge_relationships(item), rows=pairs).consume()
+            for relationship in statements.OF_COMPILATIONS:
+                pairs = key_pairs(batch.rows.relationships[relationship.name])
+                run(tx, statements.merge_relationships(relationship), rows=pairs).consume()
 
         self._transactions.once(complete)
 
 
-def _deleted_again() -> GraphUnwritable:
+def _deleted_repeatedly() -> GraphUnwritable:
     return GraphUnwritable("what a compilation shares with others is deleted again and again")
 
 

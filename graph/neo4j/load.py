@@ -153,7 +153,7 @@ class Neo4jLoad:
         for key in sorted(self._state.held_elsewhere):
             self._await_other(key)
         with contextlib.suppress(Neo4jError, DriverError):  # all is there; the next load clears
-            self._own.sign_off()
+            self._own.unregister()
 
     def discard(self) -> None:
         """Remove what is not complete, as far as the server still answers, and sign off."""
@@ -161,7 +161,7 @@ class Neo4jLoad:
         self._stop_workers()
         with contextlib.suppress(Neo4jError, DriverError, OutOfMemory, GraphBusy):
             self._removal.discard_incomplete()
-            self._own.sign_off()
+            self._own.unregister()
 
     def release(self) -> None:
         """Stop the heartbeats, and the workers without waiting for them."""

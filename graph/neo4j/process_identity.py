@@ -1,4 +1,4 @@
-"""Tells whether a process that left its name somewhere is still there."""
+"""Names a process, so that another can find out whether it still runs."""
 
 import contextlib
 import os
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 def this_process() -> str:
-    """Name this process so that another on the same machine can see whether it is gone."""
+    """Name this process so that another on the same machine can see whether it has ended."""
     return f"{_machine()} {os.getpid()} {_started(os.getpid()) or ''}".strip()
 
 
-def is_gone(process: str) -> bool:
+def has_ended(process: str) -> bool:
     """Whether a process of this machine has ended; False for one of another machine."""
     machine, _, rest = process.partition(" ")
     number, _, started = rest.partition(" ")
@@ -29,7 +29,7 @@ def is_gone(process: str) -> bool:
 
 
 def _machine() -> str:
-    """Name the machine, its boot and the space of its process numbers, as far as it tells."""
+    """Name the machine, its boot and the space of its process numbers, as far as they are known."""
     named = [socket.gethostname()]
     with contextlib.suppress(OSError):
         named.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())

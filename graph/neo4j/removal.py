@@ -93,7 +93,7 @@ class Removal:
         def claim(tx: neo4j.Transaction) -> None:
             keys = run(tx, statements.HELD_BY, load=load).value()
             run(tx, statements.LOCK_INCOMPLETE, keys=keys).consume()
-            run(tx, statements.TAKE_OVER, load=load, own=self._state.key).consume()
+            run(tx, statements.CLAIM_ALL_OF_LOAD, load=load, own=self._state.key).consume()
 
         self._transactions.once(claim)
         for compilation in self._transactions.read(statements.TO_REMOVE, own=self._state.key):

@@ -109,7 +109,7 @@ REGISTER: Final = (
     "MERGE (l:Load {key: $given.key}) "
     "SET l.load = $given.load, l.process = $given.process, l.count = 0, l.heartbeat = timestamp()"
 )
-BEAT: Final = "MATCH (l:Load {key: $given.key}) SET l.heartbeat = timestamp()"
+SEND_HEARTBEAT: Final = "MATCH (l:Load {key: $given.key}) SET l.heartbeat = timestamp()"
 COUNT: Final = (
     "MATCH (l:Load {key: $given.key}) WITH l, l.count AS done "
     "SET l.count = $given.count, l.heartbeat = timestamp() RETURN done"
@@ -124,7 +124,7 @@ LOADS: Final = (
 )
 """The other loads, with the milliseconds since their last heartbeat."""
 
-SIGN_OFF: Final = (
+UNREGISTER: Final = (
     "MATCH (l:Load {load: $given.load}) "
     "WHERE NOT EXISTS { MATCH (c:Loading) WHERE c.load = $given.load } DELETE l"
 )
@@ -180,7 +180,7 @@ SET_TAGS: Final = "MATCH (r:Run {key: $given.run}) SET r.tags = $given.tags"
 
 LOCK_COMPLETE: Final = "MATCH (c:Compilation {key: $given.key}) SET c.key = c.key"
 HELD_BY: Final = "MATCH (c:Loading) WHERE c.load = $given.load RETURN c.key AS key ORDER BY key"
-TAKE_OVER: Final = (
+CLAIM_ALL_OF_LOAD: Final = (
     "MATCH (c:Loading) WHERE c.load = $given.load SET c.load = $given.own, c.state = 'removing'"
 )
 TO_REMOVE: Final = (

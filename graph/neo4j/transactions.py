@@ -21,7 +21,7 @@ from xlagraph.graph.errors import GraphBusy
 from xlagraph.graph.neo4j import statements
 from xlagraph.graph.neo4j.calls import Value, uninterrupted
 from xlagraph.graph.neo4j.database import ServerDatabase
-from xlagraph.graph.neo4j.process_identity import is_gone, this_process
+from xlagraph.graph.neo4j.process_identity import has_ended, this_process
 
 LEASE_SECONDS: Final = 60.0
 RETRY_SECONDS: Final = 120.0
@@ -108,13 +108,13 @@ class Transactions:
         """Make the node that stands for this worker."""
         self.write(statements.REGISTER, key=self.key, load=self.state.key, process=this_process())
 
-    def sign_off(self) -> None:
+    def unregister(self) -> None:
         """Delete the nodes that stand for the load, unless something of it is left."""
-        self.write(statements.SIGN_OFF, load=self.state.key)
+        self.write(statements.UNREGISTER, load=self.state.key)
 
     def send_heartbeat(self) -> None:
         """Renew the lease of this load."""
-        self.write(statements.BEAT, key=self.key)
+        self.write(statements.SEND_HEARTBEAT, key=self.key)
 
     def stale_loads(self) -> list[str]:
         """Return the loads whose lease has expired."""
@@ -122,7 +122,7 @@ class Transactions:
         return [
             str(load)
             for load, process, silent in found
-            if silent > 1000 * LEASE_SECONDS or is_gone(str(process))
+            if silent > 1000 * LEASE_SECONDS or has_ended(str(process))
         ]
 
     def state_of(self, compilation: str) -> tuple[str, str | None] | None:
@@ -144,7 +144,7 @@ class Transactions:
         return values
 
     def once(self, work: "Work[Value]") -> Value | None:
-        """Do a piece of work in a transaction exactly once.
+        """Run work in a transaction exactly once.
 
         None if it turns out to be done already, because only its confirmation was lost.
         """
@@ -201,7 +201,7 @@ class Transactions:
                 pause = min(2 * pause, 2.0)
 
     def _drop_index(self, name: str) -> None:
-        """Do without an index whose property has a value that is too long for it."""
+        """Drop an index whose property has a value that is too long for it."""
         with self.state.database.session() as session:
             session.run(statements.drop_index(name)).consume()
 

@@ -66,9 +66,9 @@ def _planned(advice: Advice, rows: Sequence[Mapping[str, Cell]], planner: Planne
         case ChangeKind.WITHOUT:
             return planner.without(labels)
         case ChangeKind.RECOMPUTE:
-            return planner.made_again(labels)
+            return planner.recomputed(labels)
         case ChangeKind.LATE:
-            return planner.made_late(labels)
+            return planner.deferred(labels)
     return planner.shrunk([(label, _factor(advice.change, row)) for row, label in labels_of_rows])
 
 

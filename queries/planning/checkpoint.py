@@ -12,13 +12,13 @@ the least is that they take nothing, the most that each lives from its first rea
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from xlagraph.plan.changes import cut, without
+from xlagraph.plan.changes import shortened, without
 from xlagraph.plan.program import Program, Value
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.compiled import Compiled
 from xlagraph.queries.planning.patterns import in_scope
 
-__all__ = ["Checkpoint", "checkpoint", "made_again", "made_late"]
+__all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
 
 REMATTED = "rematted_computation"
 """Part of the op name of what JAX computes again."""
@@ -42,7 +42,7 @@ class Checkpoint:
 
 
 def checkpoint(compiled: Compiled, program: Program, scope: str) -> Checkpoint:
-    """Put a checkpoint around a scope; NoSuchName if it makes nothing that is read backward."""
+    """Return a program with a checkpoint around a scope; NoSuchName if it would free nothing."""
     made = [value for value in program.values if _is_forward(compiled, value, scope)]
     if not made:
         raise NoSuchName(f"no value is made forward in a scope that is called '{scope}'", ())
@@ -52,18 +52,18 @@ def checkpoint(compiled: Compiled, program: Program, scope: str) -> Checkpoint:
         _, forward = _readers(compiled, program, value)
         if all(reader.value_id in inner for reader in forward):
             dropped.add(value.value_id)
-    found = made_again(compiled, program, dropped)
+    found = recompute(compiled, program, dropped)
     if not found.freed:
         raise NoSuchName(f"nothing that '{scope}' makes is kept for the backward pass", ())
     return found
 
 
-def made_again(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
-    """Keep none of these values for the backward pass."""
+def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
+    """Return the program that computes these values again for the backward pass."""
     made = [program.by_id[value_id] for value_id in sorted(value_ids) if value_id in program.by_id]
     stacks = _stacks(compiled, program, made)
     kept_until: dict[int, int] = {}
-    again: list[Value] = []
+    recomputed: list[Value] = []
     unused_id = max(program.by_id, default=0) + 1
     for value in made:
         if value.buffer_set in stacks or value.is_stored or value.is_table or value.lives_out:
@@ -72,23 +72,23 @@ def made_again(compiled: Compiled, program: Program, value_ids: Collection[int])
         if not backward:
             continue
         kept_until[value.value_id] = max((reader.first for reader in forward), default=value.first)
-        again.append(
+        recomputed.append(
             value._replace(
-                value_id=unused_id + len(again),
-                buffer_set=unused_id + len(again),
+                value_id=unused_id + len(recomputed),
+                buffer_set=unused_id + len(recomputed),
                 first=min(reader.first for reader in backward),
                 last=max(reader.first for reader in backward),
             )
         )
-    gone = {value.value_id for value in program.values if value.buffer_set in stacks}
-    least = without(cut(program, kept_until), gone)
-    most = without(cut(program, kept_until), gone - _smallest_stack(program, stacks))
-    most = replace(most, values=(*most.values, *again))
+    removed = {value.value_id for value in program.values if value.buffer_set in stacks}
+    least = without(shortened(program, kept_until), removed)
+    most = without(shortened(program, kept_until), removed - _smallest_stack(program, stacks))
+    most = replace(most, values=(*most.values, *recomputed))
     stacked = [value.value_id for value in made if value.buffer_set in stacks]
     return Checkpoint(least, most, len(kept_until) + len(stacked), frozenset(stacked))
 
 
-def made_late(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
+def defer(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
     """Make values that are made again no earlier than the backward pass reads them.
 
     Those that something is made again from in another scope stay: a checkpoint keeps its inputs.
@@ -98,19 +98,19 @@ def made_late(compiled: Compiled, program: Program, value_ids: Collection[int]) 
     for value_id in sorted(value_ids & program.by_id.keys()):
         value = program.by_id[value_id]
         readers, _ = _readers(compiled, program, value)
-        again = [reader for reader in readers if REMATTED in _op_name(compiled, reader)]
-        if any(_scope(compiled, reader) != _scope(compiled, value) for reader in again):
+        recomputing = [reader for reader in readers if REMATTED in _op_name(compiled, reader)]
+        if any(_scope(compiled, reader) != _scope(compiled, value) for reader in recomputing):
             continue
         least.add(value_id)
-        needed = [reader.first for reader in readers if reader not in again]
+        needed = [reader.first for reader in readers if reader not in recomputing]
         first_by_id[value_id] = max(value.first, min(needed, default=value.last))
-    late = tuple(
+    deferred = tuple(
         [
             value._replace(first=first_by_id.get(value.value_id, value.first))
             for value in program.values
         ]
     )
-    return Checkpoint(without(program, least), replace(program, values=late), len(least))
+    return Checkpoint(without(program, least), replace(program, values=deferred), len(least))
 
 
 def _op_name(compiled: Compiled, value: Value) -> str:
@@ -136,7 +136,9 @@ def _is_backward(compiled: Compiled, value: Value) -> bool:
 def _readers(compiled: Compiled, program: Program, value: Value) -> tuple[list[Value], list[Value]]:
     """Return the values that are made from a value, backward and forward."""
     by_id = program.by_id
-    readers = [by_id[item] for item in compiled.readers.get(value.value_id, ()) if item in by_id]
+    readers = [
+        by_id[reader] for reader in compiled.readers.get(value.value_id, ()) if reader in by_id
+    ]
     arrays = [reader for reader in readers if not reader.is_table]
     backward = [reader for reader in arrays if _is_backward(compiled, reader)]
     return backward, [reader for reader in arrays if not _is_backward(compiled, reader)]

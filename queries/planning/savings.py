@@ -12,7 +12,7 @@ from xlagraph.plan.donation import donate
 from xlagraph.plan.planning import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
-from xlagraph.queries.planning.checkpoint import Checkpoint, made_again, made_late
+from xlagraph.queries.planning.checkpoint import Checkpoint, defer, recompute
 from xlagraph.queries.planning.compiled import Compiled, read_compiled
 from xlagraph.queries.planning.donors import donors
 
@@ -72,21 +72,21 @@ class Planner:
         factor_by_id = {by_label[label]: factor for label, factor in factors if label in by_label}
         return Savings(self._saved(shrunk(self._compiled.program, factor_by_id)))
 
-    def made_again(self, labels: Collection[str]) -> Savings:
+    def recomputed(self, labels: Collection[str]) -> Savings:
         """Make these values again where they are read backward."""
         program = self._compiled.program
-        found = made_again(self._compiled, program, self._ids(labels))
+        found = recompute(self._compiled, program, self._ids(labels))
         savings = self._between(found)
         if not self.is_cpu or found.is_of_loops:
             return savings
-        stacks = self._between(made_again(self._compiled, program, found.stacked)).bytes
+        stacks = self._between(recompute(self._compiled, program, found.stacked)).bytes
         if stacks > 0:
             return replace(savings, bytes=min(stacks, savings.bytes))
         return replace(savings, may_be_undone=True)
 
-    def made_late(self, labels: Collection[str]) -> Savings:
+    def deferred(self, labels: Collection[str]) -> Savings:
         """Make these values, which are made again, no earlier than they are read backward."""
-        found = made_late(self._compiled, self._compiled.program, self._ids(labels))
+        found = defer(self._compiled, self._compiled.program, self._ids(labels))
         return replace(self._between(found), may_be_undone=self.is_cpu)
 
     def packed(self) -> Savings:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.plan.changes import cut, shrunk, without
+from xlagraph.plan.changes import shortened, shrunk, without
 from xlagraph.plan.donation import Donation, Donor, donate
 from xlagraph.plan.planning import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
@@ -196,7 +196,9 @@ def _changed(compiled: Compiled, changes: Changes, replays: Sequence[Replay]) ->
     for pattern, factor in changes.shrink:
         program = shrunk(program, dict.fromkeys(matching(pattern, facts), factor))
     for pattern in changes.until_last_use:
-        program = cut(program, _last_uses(facts[value_id] for value_id in matching(pattern, facts)))
+        program = shortened(
+            program, _last_uses(facts[value_id] for value_id in matching(pattern, facts))
+        )
     most: Program | None = None
     may_be_undone = False
     for scope in changes.checkpoint:
@@ -249,7 +251,9 @@ def _donation(
         for outcome, value_ids in (("no output", unpaired), ("donated already", sorted(already)))
         for value_id in value_ids
     ]
-    return donation, tuple(sorted(found, key=lambda item: (-item.size_bytes, item.parameter)))
+    return donation, tuple(
+        sorted(found, key=lambda parameter: (-parameter.size_bytes, parameter.parameter))
+    )
 
 
 def _donated(compiled: Compiled, pair: Donor, outcome: str) -> DonatedParameter:
@@ -288,16 +292,16 @@ def _result(
     outcome: _Outcome,
     notes: tuple[str, ...],
 ) -> WhatIf:
-    own = [item for item in replays if item.allocation.color == 0]
+    own = [replay for replay in replays if replay.allocation.color == 0]
     heap = outcome.plan.heap() if outcome.plan is not None else None
     peak = heap.peak_step if heap is not None else None
     if peak is not None and outcome.donation is not None:
         peak = outcome.donation.step_before(peak)
     result = WhatIf(
         compiled.key,
-        sum(item.allocation.size_bytes for item in own),
-        sum(item.size_bytes for item in own),
-        all(item.offsets_equal for item in own),
+        sum(replay.allocation.size_bytes for replay in own),
+        sum(replay.size_bytes for replay in own),
+        all(replay.offsets_equal for replay in own),
         compiled.reserved_bytes.get(0, 0),
         before.reserved_bytes() if before is not None else None,
         outcome.plan.reserved_bytes() if outcome.plan is not None else None,
@@ -326,7 +330,7 @@ def _doubts(compiled: Compiled, result: WhatIf) -> list[str]:
             f"planned anew without a change, {replanned - result.reserved_bytes:+,} bytes are"
             " reserved: trust no difference of that size"
         )
-    if any(item.color == 1 for item in compiled.program.allocations):
+    if any(allocation.color == 1 for allocation in compiled.program.allocations):
         name = f" ({compiled.space_names[1]})" if 1 in compiled.space_names else ""
         doubts.append(f"memory space 1{name} is taken as it is: XLA assigns it before all else")
     return doubts
@@ -344,7 +348,7 @@ def _holders(compiled: Compiled, plan: MemoryPlan | None) -> tuple[Holder, ...]:
         if first <= step <= last
     ]
     holders = []
-    for size_bytes, value_id in sorted(live, key=lambda item: (-item[0], item[1]))[:_HOLDERS]:
+    for size_bytes, value_id in sorted(live, key=lambda held: (-held[0], held[1]))[:_HOLDERS]:
         facts = compiled.facts.get(value_id)
         if facts is None:
             holders.append(Holder("a copy that the compiler makes", size_bytes, "", None))

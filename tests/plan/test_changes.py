@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 from tests.plan.small_programs import program, value
-from xlagraph.plan.changes import cut, shrunk, without
+from xlagraph.plan.changes import shortened, shrunk, without
 
 
 def test_values_that_are_gone_leave_their_set_as_large_as_the_rest():
@@ -13,7 +13,7 @@ def test_values_that_are_gone_leave_their_set_as_large_as_the_rest():
 
 def test_a_value_ends_earlier_but_never_before_it_begins_nor_later_than_it_did():
     made = program(value(1, 2, 8), value(2, 2, 8), value(3, 2, 8))
-    found = cut(made, {1: 5, 2: -1, 3: 9})
+    found = shortened(made, {1: 5, 2: -1, 3: 9})
     assert [item.last for item in found.values] == [5, 2, 8]
 
 
