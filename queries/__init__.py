@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from xlagraph.queries.pictures.picture import Picture, picture_of
     from xlagraph.queries.planning.rows import whatif_cells
     from xlagraph.queries.planning.whatif import DonatedParameter, Holder, WhatIf, whatif
+    from xlagraph.queries.runner.own_statement import OwnAnswer, run_statement
     from xlagraph.queries.runner.run import Answer, find_query, run
     from xlagraph.queries.selection.compilations import (
         FoundCompilation,
@@ -73,6 +74,7 @@ __all__ = [
     "NoSuchCompilation",
     "NoSuchName",
     "NoSuchRun",
+    "OwnAnswer",
     "Parameter",
     "Picture",
     "Query",
@@ -97,6 +99,7 @@ __all__ = [
     "load_catalogue",
     "picture_of",
     "run",
+    "run_statement",
     "select",
     "story_cells",
     "value",
@@ -131,6 +134,7 @@ __getattr__ = lazy_names(
         ],
         "lint.query_check": ["check_queries"],
         "pictures.picture": ["Picture", "picture_of"],
+        "runner.own_statement": ["OwnAnswer", "run_statement"],
         "runner.run": ["Answer", "find_query", "run"],
         "selection.compilations": [
             "FoundCompilation",

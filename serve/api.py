@@ -22,6 +22,7 @@ from xlagraph.queries import (
     find_query,
     list_runs,
     run,
+    run_statement,
     story_cells,
     value,
 )
@@ -36,6 +37,8 @@ MOST_SECONDS: Final = 30.0
 MOST_ROWS: Final = 100_000
 """Of a statement; a canned query has a limit of its own."""
 
+_MOST_NOTES: Final = 10
+"""A header has little room, a statement for many wrong names."""
 _NOTES: Final = "X-Xlagraph-Notes"
 """Header with what helps to read the rows, as JSON in ASCII."""
 
@@ -77,9 +80,10 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
 
         def read() -> Response:
             with pool.borrow() as graph:
-                return _Rows(
-                    graph.query(text, parameters, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS)
+                result, notes = run_statement(
+                    graph, text, parameters, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS
                 )
+                return _Rows(result, notes[:_MOST_NOTES])
 
         return await _answered(read)
 

@@ -21,6 +21,7 @@ from xlagraph.queries import (
     find_query,
     list_runs,
     run,
+    run_statement,
     story_cells,
     value,
 )
@@ -138,10 +139,10 @@ class _Tools:
 
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
             given: Mapping[str, Cell] = parameters or {}  # type: ignore[assignment]  # JSON
-            result = graph.query(
-                statement, given, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS
+            result, notes = run_statement(
+                graph, statement, given, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS
             )
-            return rows_of(result), ()
+            return rows_of(result), notes
 
         return self._read(read)
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +15,7 @@ from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.messages import note
 
 if TYPE_CHECKING:
-    from xlagraph.graph import Cell, Graph, Result
+    from xlagraph.graph import Cell
 
 
 def cypher(
@@ -37,23 +37,13 @@ def cypher(
     except ValueError as error:
         raise UsageError(str(error)) from None
     parameters |= _parse_parameters(param or ())
+    from xlagraph.queries import run_statement
+
     with opened(options) as graph:
-        result = _query(graph, statement, parameters)
-    write_rows(result.columns, result.rows, options)
-
-
-def _query(graph: "Graph", statement: str, parameters: "Mapping[str, Cell]") -> "Result":
-    from xlagraph.graph import QueryFailed
-    from xlagraph.queries.lint.query_check import unknown_names
-
-    unknown = [f"line {fault.line}: {fault.message}" for fault in unknown_names(statement)]
-    try:
-        result = graph.query(statement, parameters)
-    except QueryFailed as error:
-        raise QueryFailed("\n".join((str(error), *unknown))) from error
-    for text in unknown:  # one engine answers null, or no rows
+        result, notes = run_statement(graph, statement, parameters)
+    for text in notes:
         note(text)
-    return result
+    write_rows(result.columns, result.rows, options)
 
 
 def _read_statement() -> str:

@@ -123,6 +123,18 @@ def test_a_statement_that_does_more_than_read_is_refused(client, body, message):
     assert message in response.json()["error"]
 
 
+def test_a_name_that_the_schema_lacks_is_named_with_what_is_near(client):
+    def answer(statement):
+        return client.post("/api/cypher", json={"statement": statement})
+
+    refused = answer("MATCH (v:Values) RETURN v.sizeByte AS size")
+    assert refused.status_code == 400
+    assert "no label Values" in refused.json()["error"]
+    assert "Value?" in refused.json()["error"]
+    mapped = answer("WITH {sizeBytes: 1} AS v RETURN v.sizeBytes AS size")
+    assert mapped.json() == [{"size": 1}]
+
+
 def test_a_statement_comes_as_json_alone(client):
     text = '{"statement": "RETURN 1 AS one"}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):

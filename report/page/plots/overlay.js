@@ -10,7 +10,6 @@ import {columnSteps, drawCurve, largestStep} from './timeline.js';
 
 const TOP = 16;
 const BOTTOM = 20;
-const LABEL_ROOM = 200;
 
 export const SIDE_COLOURS = /** @type {const} */ (['#56B4E9', '#D55E00']);
 
@@ -78,9 +77,10 @@ export function drawOverlay(canvas, picture, ink, drawOver) {
     context.fillStyle = ink.text;
     context.textBaseline = 'top';
     // beside its dot: that of the one before on the left, of the other on the right
-    const isLeft = place ? at > right - LABEL_ROOM : at > GUTTER + LABEL_ROOM;
-    context.textAlign = isLeft ? 'right' : 'left';
     const text = `peak ${humanBytes(side.curve[side.peak])} at step ${numberText(side.peak)}`;
+    const room = context.measureText(text).width + 12;
+    const isLeft = place ? at + room > right : at - room > GUTTER;
+    context.textAlign = isLeft ? 'right' : 'left';
     const left = at + (isLeft ? -9 : 9);
     context.strokeStyle = ink.plot;
     context.lineWidth = 4;

@@ -1,0 +1,43 @@
+"""Run a statement of the user's own: read only, with what its names may have meant."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.graph.errors import QueryFailed
+from xlagraph.queries.lint.query_check import unknown_names
+
+__all__ = ["OwnAnswer", "run_statement"]
+
+
+_LONGEST_CHECKED: Final = 10_000
+"""Characters: what is near a wrong name takes a millisecond to find, and a service waits for it."""
+
+
+class OwnAnswer(NamedTuple):
+    """What a statement returned."""
+
+    result: Result
+    notes: tuple[str, ...]
+    """Names that the schema lacks, each with what is near: one engine answers null, or no rows."""
+
+
+def run_statement(
+    graph: Graph,
+    text: str,
+    parameters: Mapping[str, Cell] | None = None,
+    *,
+    timeout_seconds: float | None = None,
+    most_rows: int | None = None,
+) -> OwnAnswer:
+    """Run a statement that reads; raises what `Graph.query` raises.
+
+    QueryFailed names what the schema lacks too, with what is near.
+    """
+    faults = unknown_names(text) if len(text) <= _LONGEST_CHECKED else []
+    unknown = tuple(f"line {fault.line}: {fault.message}" for fault in faults)
+    try:
+        result = graph.query(text, parameters, timeout_seconds=timeout_seconds, most_rows=most_rows)
+    except QueryFailed as error:
+        raise QueryFailed("\n".join((str(error), *unknown))) from error
+    return OwnAnswer(result, unknown)
