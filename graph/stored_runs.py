@@ -36,7 +36,7 @@ class StoredRun:
     @property
     def folders(self) -> frozenset[str]:
         """Return the paths of all folders that it came from."""
-        return frozenset((self.path, *(item.path for item in self.compilations.values())))
+        return frozenset((self.path, *(stored.path for stored in self.compilations.values())))
 
 
 def read_stored_runs(

@@ -44,7 +44,7 @@ def ingest(
     jobs: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> IngestSummary:
-    """Bring the dumps below some folders, or single files, into a graph or an export.
+    """Ingest the dumps below some folders, or single files, into a graph or an export.
 
     The same content again is left alone, changed content replaced. What is wrong with a
     file is in the summary and never stops the others, unless the options ask for that.

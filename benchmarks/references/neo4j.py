@@ -53,7 +53,7 @@ class Prepared:
     chunks: list[Chunk] = field(default_factory=lambda: [Chunk()])
 
     def add(self, rows: CompilationRows) -> None:
-        """Put compilations, each whole, into chunks."""
+        """Add compilations, each whole, to chunks."""
         for key in rows.digests:
             self._add_compilation(rows.of([key]))
 

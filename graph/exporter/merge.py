@@ -25,7 +25,7 @@ from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
 
 
 def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:
-    """Make an export in a folder that is new or empty, of finished exports that stay in use.
+    """Write an export into a folder that is new or empty, of finished exports that stay in use.
 
     Of a run that is in several, the row of the latest ``ingestedAt`` stands. Raises
     `GraphMissing` if one is no finished export, `GraphUnwritable` if two hold the same

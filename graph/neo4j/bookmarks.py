@@ -38,7 +38,7 @@ class KeptBookmarks:
         )
 
     def keep(self, manager: BookmarkManager) -> None:
-        """Keep what was committed, as far as the folder can be written."""
+        """Store what was committed, as far as the folder can be written."""
         if self._file is None:
             return
         with suppress(OSError):

@@ -125,7 +125,7 @@ def _note_no_uses(text: DumpText, block: Match[str], value: Value, draft: DraftP
 
 
 def _instruction_end(text: DumpText, position: int, name: str, instructions: dict[str, str]) -> int:
-    """Keep the text of an instruction; return where the next line or the glued value starts."""
+    """Record the text of an instruction; return where the next line or the glued value starts."""
     lines = text.text
     if not lines.startswith(f"{name} = ", position):
         raise text.error(position, f"the instruction '%{name} = …', which defines the value")

@@ -46,14 +46,14 @@ class KnownContents:
         self._bytes = 0
 
     def find(self, sha256: str) -> tuple[Outcome, CompilationFacts] | None:
-        """Return what came of a content; None if it is not known."""
+        """Return the outcome of a content; None if it is not known."""
         found = self._known.get(sha256)
         if found is not None:
             self._known.move_to_end(sha256)
         return found
 
     def keep(self, sha256: str, outcome: Outcome, facts: CompilationFacts) -> None:
-        """Keep what came of a content, and drop what was longest not asked for."""
+        """Remember the outcome of a content, and drop the one that was longest not asked for."""
         self._known[sha256] = outcome, facts
         self._bytes += outcome.bytes_read
         while self._bytes > _KNOWN_BYTES:

@@ -89,7 +89,7 @@ def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) 
 
 
 def defer(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
-    """Make values that are made again no earlier than the backward pass reads them.
+    """Return the program that computes values again no earlier than the backward pass reads them.
 
     Those that something is made again from in another scope stay: a checkpoint keeps its inputs.
     """

@@ -73,7 +73,7 @@ class Planner:
         return Savings(self._saved(shrunk(self._compiled.program, factor_by_id)))
 
     def recomputed(self, labels: Collection[str]) -> Savings:
-        """Make these values again where they are read backward."""
+        """Compute these values again where they are read backward."""
         program = self._compiled.program
         found = recompute(self._compiled, program, self._ids(labels))
         savings = self._between(found)
@@ -85,7 +85,7 @@ class Planner:
         return replace(savings, may_be_undone=True)
 
     def deferred(self, labels: Collection[str]) -> Savings:
-        """Make these values, which are made again, no earlier than they are read backward."""
+        """Compute these values again no earlier than they are read backward."""
         found = defer(self._compiled, self._compiled.program, self._ids(labels))
         return replace(self._between(found), may_be_undone=self.is_cpu)
 
