@@ -36,7 +36,7 @@ class Tally:
         return any(problem.left_out for problem in self.problems)
 
     def count(self, dump: DumpFiles, stored: StoredCompilation | None, outcome: Outcome) -> None:
-        """Count what came of one dump."""
+        """Count the outcome of one dump."""
         self.problems.extend(outcome.problems)
         self.bytes_read += outcome.bytes_read
         if outcome.is_unchanged and stored is not None:

@@ -1,4 +1,4 @@
-"""Changes of named values: gone, shorter, smaller. The schedule stays as it is."""
+"""Changes of named values: removed, shortened, shrunk. The schedule stays as it is."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a report says without script: totals, advice, the largest values at the peak."""
+"""What a report shows without script: totals, advice, the largest values at the peak."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

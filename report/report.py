@@ -1,4 +1,4 @@
-"""Puts a report together: one file of HTML that needs nothing else."""
+"""Builds a report: one file of HTML that needs nothing else."""
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Keeps Python's cycle collector away while records pile up that all stay.
+"""Pauses Python's cycle collector while many records are made that all stay.
 
 It looks at every record again as the heap grows and finds nothing: records form no cycles.
 Measured on training steps of 5,000 values: a quarter of the time from text to rows, and a

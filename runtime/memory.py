@@ -1,4 +1,4 @@
-"""Gives memory back to the system that allocators keep after it was freed."""
+"""Returns memory to the system that allocators keep after it was freed."""
 
 import ctypes
 import sys

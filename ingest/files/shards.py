@@ -1,4 +1,4 @@
-"""Deals the dumps of a folder out to several machines that see the same folder."""
+"""Distributes the dumps of a folder over several machines that see the same folder."""
 
 from hashlib import blake2b
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What is to be prepared, and what came of it: all that passes between processes."""
+"""What is to be prepared, and its outcome: all that passes between processes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: rows, among those of others, or problems alone."""
+    """The outcome of a job: rows, among those of others, or problems alone."""
 
     has_rows: bool = False
     is_unchanged: bool = False
@@ -42,7 +42,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What came of some jobs, in their order, and the rows of those that have some."""
+    """The outcomes of some jobs, in their order, and the rows of those that have some."""
 
     outcomes: tuple[Outcome, ...]
     counts: RowCounts

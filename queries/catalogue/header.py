@@ -1,4 +1,4 @@
-"""The header of a query file: comments that declare what a query asks and gives.
+"""The header of a query file: comments that declare what a query asks and returns.
 
     // Values that hold the most memory at the peak of a compilation
     // @kind     table

@@ -1,4 +1,4 @@
-"""How many temporary blocks of a graph are given back byte for byte when packed again."""
+"""How many temporary blocks of a graph come out byte for byte the same when packed again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

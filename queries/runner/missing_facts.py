@@ -1,4 +1,4 @@
-"""Why a query gave nothing: the facts that the dump lacks."""
+"""Why a query returned nothing: the facts that the dump lacks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, cast

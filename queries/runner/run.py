@@ -1,4 +1,4 @@
-"""Run a canned query: resolve what a user names, check types, run, say what is lacking."""
+"""Run a canned query: resolve what a user names, check types, run, name what is lacking."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
