@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from xlagraph.graph import Cell
 
-__all__ = ["write_bars", "write_series"]
+__all__ = ["bar_text", "write_bars", "write_series"]
 
 _HEIGHT: Final = 16
 """Lines of a plot, so that it stands on a screen with what was typed."""
@@ -85,7 +85,7 @@ def write_bars(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream:
     largest, total = max(map(abs, sizes), default=0), sum(map(abs, sizes))
     for label, size in zip(labels, sizes, strict=True):
         share = share_text(size / total) if total else ""
-        bar = _bar(abs(size) / largest * room if largest else 0)
+        bar = bar_text(abs(size) / largest * room if largest else 0)
         stream.write(f"{label:<{width}}  {human_bytes(size):>10} {share:>7}  {bar}\n")
 
 
@@ -100,6 +100,7 @@ def _label(columns: Sequence[str], row: Sequence["Cell"], end: int) -> str:
     return label if len(label) <= _LONGEST_LABEL else f"…{label[1 - _LONGEST_LABEL :]}"
 
 
-def _bar(length: float) -> str:
+def bar_text(length: float) -> str:
+    """Return a bar of so many characters, to an eighth of one."""
     whole, part = divmod(round(length * 8), 8)
     return _BAR * whole + _PARTS_OF_BAR[part].strip()

@@ -21,6 +21,8 @@ class Column(NamedTuple):
     heading: str
     cells: Sequence[str]
     is_numeric: bool
+    styles: Sequence[str] = ()
+    """Of each cell on a terminal, as rich names them; all plain if empty."""
 
 
 def write_table(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream: TextIO) -> None:
@@ -28,16 +30,24 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream
     table = [_column(name, [row[index] for row in rows]) for index, name in enumerate(columns)]
     if stream.isatty():
         # rich takes 50 ms to import
-        from xlagraph.cli.output.terminal_tables import write_bands
+        from xlagraph.cli.output.terminal_tables import grouped_bytes, write_bands
 
-        write_bands(table, stream)
+        write_bands(table, stream, grouped_bytes(columns, rows))
     else:
         _write_lines(table, stream)
 
 
 def _column(name: str, cells: Sequence["Cell"]) -> Column:
     texts = [cell_text(name, cell) for cell in cells]
-    return Column(escape_control_characters(name), texts, is_numeric(cells))
+    styles = [_style(name, cell) for cell in cells]
+    return Column(escape_control_characters(name), texts, is_numeric(cells), styles)
+
+
+def _style(column: str, cell: "Cell") -> str:
+    """Return what colour says: what grew is red, what shrank green."""
+    if column in ("growthBytes", "growthShare") and isinstance(cell, int | float) and cell:
+        return "red" if cell > 0 else "green"
+    return ""
 
 
 def _write_lines(table: Sequence[Column], stream: TextIO) -> None:

@@ -1,7 +1,7 @@
 """Tables on a terminal: as wide as it is, in bands where there are too many columns."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions
@@ -10,9 +10,14 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from xlagraph.cli.output.plots import bar_text
 from xlagraph.cli.output.tables import Column
+from xlagraph.queries.byte_sizes import counts_bytes
 
-__all__ = ["write_bands"]
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+
+__all__ = ["grouped_bytes", "write_bands"]
 
 _GAP: Final = 2
 _NARROWEST: Final = 24
@@ -23,9 +28,44 @@ _MOST_LINES: Final = 3
 """A sentence is wrapped at words; beyond so many lines its middle is left out."""
 
 
-def write_bands(table: Sequence[Column], stream: TextIO) -> None:
-    """Write a table; one that is too wide in bands below each other, their rows numbered."""
+_COUNTS: Final = ("values", "allocations")
+_SHORTEST_BAR: Final = 8
+_LONGEST_BAR: Final = 30
+
+
+def grouped_bytes(
+    columns: Sequence[str], rows: Sequence[Sequence["Cell"]]
+) -> tuple[int, Sequence[float]] | None:
+    """Return the column of bytes that groups are about, and its parts of the largest.
+
+    It follows a count of what each group holds. None where rows are no groups.
+    """
+    for index in range(1, len(columns)):
+        if columns[index - 1] in _COUNTS and counts_bytes(columns[index]):
+            cells = [row[index] for row in rows]
+            sizes = [abs(cell) if isinstance(cell, int | float) else 0 for cell in cells]
+            largest = max(sizes, default=0)
+            return (index, [size / largest for size in sizes]) if largest else None
+    return None
+
+
+def write_bands(
+    table: Sequence[Column],
+    stream: TextIO,
+    bars: tuple[int, Sequence[float]] | None = None,
+) -> None:
+    """Write a table; one that is too wide in bands below each other, their rows numbered.
+
+    Bars stand beside their column where the whole table leaves room for them.
+    """
     console = Console(file=stream, highlight=False, soft_wrap=False)
+    room = console.width - sum(_widest(column) + _GAP for column in table)
+    if bars is not None and room >= _SHORTEST_BAR:
+        index, shares = bars
+        longest = min(room, _LONGEST_BAR)
+        cells = [bar_text(share * longest) for share in shares]
+        bar = Column("", cells, is_numeric=False, styles=["blue"] * len(cells))
+        table = [*table[: index + 1], bar, *table[index + 1 :]]
     for index, band in enumerate(_bands(table, console.width)):
         stream.write("\n" if index else "")
         with console.capture() as capture:
@@ -43,9 +83,8 @@ def _rendered(band: Sequence[Column]) -> Table:
             min_width=_narrowest(column),
         )
     table.add_row(*(Rule(characters="-", style="") for _ in band))
-    is_key = [_is_key(column) for column in band]
-    for row in zip(*(column.cells for column in band), strict=True):
-        table.add_row(*(_Cell(text, key) for text, key in zip(row, is_key, strict=True)))
+    for row in range(len(band[0].cells)):
+        table.add_row(*(_Cell(column, row) for column in band))
     return table
 
 
@@ -55,9 +94,10 @@ class _Cell:
     The key of a compilation loses its end.
     """
 
-    def __init__(self, text: str, is_key: bool) -> None:
-        self._text = text
-        self._is_key = is_key
+    def __init__(self, column: Column, row: int) -> None:
+        self._text = column.cells[row]
+        self._style = column.styles[row] if column.styles else ""
+        self._is_key = _is_key(column)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         width = cell_len(self._text)
@@ -70,7 +110,8 @@ class _Cell:
             if len(lines) <= _MOST_LINES:
                 yield Text("\n").join(lines)
                 return
-        yield Text(_shortened(self._text, width, keep_end=not self._is_key), no_wrap=True)
+        text = _shortened(self._text, width, keep_end=not self._is_key)
+        yield Text(text, style=self._style, no_wrap=True)
 
 
 def _shortened(text: str, width: int, *, keep_end: bool) -> str:
@@ -107,8 +148,12 @@ def _least_width(columns: Sequence[Column]) -> int:
     return sum(map(_narrowest, columns)) + _GAP * (len(columns) - 1)
 
 
+def _widest(column: Column) -> int:
+    return max(map(cell_len, (column.heading, *column.cells)))
+
+
 def _narrowest(column: Column) -> int:
-    width = max(map(cell_len, (column.heading, *column.cells)))
+    width = _widest(column)
     if column.is_numeric:
         return width
     return min(width, _NARROWEST_KEY if _is_key(column) else _NARROWEST)

@@ -107,6 +107,28 @@ def test_a_table_fits_the_terminal_whatever_its_width(graph, width):
         assert any(heading in line.split() for line in lines)
 
 
+def test_bars_stand_beside_the_bytes_of_groups_where_there_is_room(graph):
+    asked = ("query", "peak/by-op", "--compilation", "after/module_0001", "-q")
+    with terminal(*asked, COLUMNS="120") as shown:
+        assert shown.end() == 0
+    assert "\x1b[34m█" in shown.shown
+    with terminal(*asked, COLUMNS="120", NO_COLOR="1") as plain:
+        assert plain.end() == 0
+    (dot,) = [line for line in plain.shown.splitlines() if line.startswith("jit(f)/layer_0/dot")]
+    assert dot.split()[2:4] == ["512", "B"]
+    assert dot.count("█") == 30
+    with terminal(*asked, COLUMNS="60") as narrow:
+        assert narrow.end() == 0
+    assert "█" not in narrow.shown
+
+
+def test_what_grew_is_red_and_what_shrank_green(graph):
+    asked = ("query", "compare/ops", "--run-a", "before", "--run-b", "after", "-q")
+    with terminal(*asked) as shown:
+        assert shown.end() == 0
+    assert "\x1b[31m" in shown.shown
+
+
 def test_no_color_is_honoured_and_data_cannot_colour(run, tmp_path):
     write_dump(tmp_path / "runs", 1, "jit_f", dump(256, op="jit(f)/\\033[31mred"))
     graph = str(tmp_path / "g.lbug")
