@@ -147,6 +147,14 @@ def neo4j_empty(uri: str) -> None:
         reference.empty(driver, database)
 
 
+def neo4j_indexes(uri: str, wanted: str) -> None:
+    """Make the indexes of what people look up, or drop them; constraints stay."""
+    from references import neo4j as reference
+
+    with timed(), reference.connected(uri) as (driver, database):
+        (reference.make_indexes if wanted == "made" else reference.drop_indexes)(driver, database)
+
+
 def neo4j_nodes(uri: str) -> None:
     """Count the nodes of a database."""
     from references import neo4j as reference
@@ -170,7 +178,7 @@ TASKS: dict[str, Callable[..., None]] = {
     task.__name__: task
     for task in (
         *(ingest, record, copy_rows, add_rows, export, count_lines, parse, parse_and_derive),
-        *(neo4j_reference, neo4j_empty, neo4j_nodes, queries),
+        *(neo4j_reference, neo4j_empty, neo4j_indexes, neo4j_nodes, queries),
     )
 }
 

@@ -18,6 +18,7 @@ import neo4j
 
 from references.recording import LINKS, SHARED
 from xlagraph.graph import CompilationRows
+from xlagraph.graph.neo4j import statements
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import RelationshipType
 
@@ -122,6 +123,23 @@ def make_constraints(driver: neo4j.Driver, database: str | None) -> None:
             f"FOR (n:{node.label}) REQUIRE n.key IS UNIQUE",
             database_=database,
         )
+
+
+def make_indexes(driver: neo4j.Driver, database: str | None) -> None:
+    """Make the indexes that a load makes beside its constraints."""
+    for statement in (*statements.indexes(), statements.AWAIT_INDEXES):
+        driver.execute_query(statement, database_=database)
+
+
+def drop_indexes(driver: neo4j.Driver, database: str | None) -> None:
+    """Drop the indexes that a load makes beside its constraints."""
+    found = driver.execute_query(
+        "SHOW INDEXES YIELD name, owningConstraint "
+        "WHERE owningConstraint IS NULL AND name STARTS WITH 'xlagraph_' RETURN name",
+        database_=database,
+    )
+    for record in found.records:
+        driver.execute_query(statements.drop_index(record["name"]), database_=database)
 
 
 def _send_chunk(transaction: neo4j.ManagedTransaction, chunk: Chunk) -> None:

@@ -26,9 +26,10 @@ class ImportFailed(Exception):
 
 
 def rows(settings: Settings) -> Iterator[Row]:
-    """Measure the ingest into a warm server, and the export with an import after it."""
+    """Measure the ingest into a warm server, what its indexes cost, and export with import."""
     for measured, what in (
         (_ingest, f"ingest into Neo4j, {settings.server_values:,} values"),
+        (_indexes, f"indexes of an ingest into Neo4j, {settings.server_values:,} values"),
         (_export, f"export + offline importer, {settings.import_values:,} values"),
     ):
         try:
@@ -88,6 +89,22 @@ def _ingest(settings: Settings, what: str) -> Iterator[Row]:
         what, f"{count / ingest.seconds:,.0f} rows/s",
         f"{count:,} rows; reference {count / reference.seconds:,.0f} rows/s",
     )  # fmt: skip
+
+
+def _indexes(settings: Settings, what: str) -> Iterator[Row]:
+    """Compare ingests with and without the indexes of what people look up, in turns."""
+    folder = settings.training_folder(settings.server_values, values_each=1000)
+    runs: dict[str, list[Measured]] = {"dropped": [], "made": []}
+    with neo4j_server(settings) as uri:
+        in_child("ingest", uri, folder)  # the server is warm, and has its constraints
+        in_child("neo4j_empty", uri)
+        for _ in range(settings.repeats):
+            for wanted, found in runs.items():
+                in_child("neo4j_indexes", uri, wanted)
+                found.append(in_child("ingest", uri, folder))
+                in_child("neo4j_empty", uri)
+    without, ingest = map(median_run, runs.values())
+    yield ratio_row(what, ingest.seconds, "the same without them", without.seconds, 1.1)
 
 
 def _export(settings: Settings, what: str) -> Iterator[Row]:

@@ -152,6 +152,11 @@ class Neo4jLoad:
         self._raise_failure()
         for key in sorted(self._state.held_elsewhere):
             self._await_other(key)
+        for name in sorted(self._state.dropped_indexes):
+            self._notify(
+                f"the index {name} is dropped: Neo4j indexes texts up to 8 kB, and one is longer;"
+                " what looks nodes up by it reads all of them"
+            )
         with contextlib.suppress(Neo4jError, DriverError):  # all is there; the next load clears
             self._own.unregister()
 
@@ -234,6 +239,7 @@ class Neo4jLoad:
             if not failed:
                 raise
             for name in failed:  # what was imported has texts too long for it
+                self._state.dropped_indexes.add(name)
                 self._own.write(statements.drop_index(name))
 
     def _send_heartbeats(self) -> None:

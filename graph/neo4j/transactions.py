@@ -82,6 +82,8 @@ class LoadState:
     """Keys of shared nodes that this load has seen in the graph."""
     held_elsewhere: set[str] = field(default_factory=set)
     """Compilations that other loads were writing when this one came to them."""
+    dropped_indexes: set[str] = field(default_factory=set)
+    """Indexes that had to go, because a text is too long for them."""
     done: RowCounter = field(default_factory=RowCounter)
     rows: BatchLimit = field(default_factory=lambda: BatchLimit(WRITTEN_ROWS))
     deletions: BatchLimit = field(default_factory=lambda: BatchLimit(DELETED_NODES))
@@ -202,6 +204,7 @@ class Transactions:
 
     def _drop_index(self, name: str) -> None:
         """Drop an index whose property has a value that is too long for it."""
+        self.state.dropped_indexes.add(name)
         with self.state.database.session() as session:
             session.run(statements.drop_index(name)).consume()
 

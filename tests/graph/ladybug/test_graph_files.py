@@ -60,6 +60,7 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(changes, "copy_rows", counted)
     with open_graph(tmp_path / "graph.lbug", create=True) as graph, graph.load() as loading:
         loading.expect_rows()
+        assert loading.row_folder is not None
         for rows in compilations:
             loading.write_files(RowFiles.write(loading.row_folder, [rows]))
     assert parts.count("Value") > 3

@@ -1,11 +1,13 @@
 """What a server holds when loads have ended, and what it must not hold."""
 
+from typing import Any
+
 from xlagraph.graph import Graph
 
 __all__ = ["assert_nothing_is_left_over", "cells"]
 
 
-def cells(graph: Graph, text: str) -> list[object]:
+def cells(graph: Graph, text: str) -> list[Any]:
     """Return the first column of a statement."""
     return [row[0] for row in graph.query(text).rows]
 

@@ -10,9 +10,12 @@ import pytest
 from tests.graph.loader import start_loader
 from tests.graph.made_rows import facts, made_rows
 from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
-from xlagraph.graph import remove
+from tests.tiny_dumps import dump, write_dump
+from xlagraph.graph import open_graph, remove
+from xlagraph.graph.neo4j import statements
 from xlagraph.graph.neo4j.load import BATCH_ROWS
 from xlagraph.graph.schema import SCHEMA
+from xlagraph.ingest import ingest
 
 REMOVER = """
 import sys
@@ -92,6 +95,23 @@ def test_a_load_reports_what_of_the_rows_is_written(neo4j_graph, neo4j_server):
             load.write(held)
     assert (shares[0], shares[-1]) == (0, 1)
     assert any(0 < share < 1 for share in shares)
+
+
+def test_an_index_for_which_a_name_is_too_long_is_dropped_and_named(
+    neo4j_graph, neo4j_server, tmp_path
+):
+    name = "jit(f)/" + "a/" * 5000 + "dot"
+    write_dump(tmp_path / "runs", 1, "jit_f", dump(64, op=name))
+    with neo4j_server.driver() as driver:  # another test may have dropped it
+        for statement in (*statements.indexes(), statements.AWAIT_INDEXES):
+            driver.execute_query(statement, database_=neo4j_server.database or "neo4j")
+    notes: list[str] = []
+    with open_graph(neo4j_server.uri, notify=notes.append) as graph:
+        assert ingest(graph, tmp_path / "runs", jobs=1).ok
+    assert any(note.startswith("the index xlagraph_Op_name is dropped: ") for note in notes)
+    found = neo4j_graph.query("MATCH (o:Op {name: $name}) RETURN o.key AS key", {"name": name})
+    ((key,),) = found.rows
+    assert len(str(key)) < 8000
 
 
 def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):

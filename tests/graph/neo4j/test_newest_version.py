@@ -56,8 +56,8 @@ def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, 
         )
         assert found == expected
         for key in found:
-            read, expected = (facts(one.read(key), without=["ingestedAt"]) for one in (graph, file))
-            assert read == expected
+            read, kept = (facts(one.read(key), without=["ingestedAt"]) for one in (graph, file))
+            assert read == kept
         assert_nothing_is_left_over(graph)
 
     with (

@@ -30,6 +30,11 @@ def names(folder):
     return {path.name for path in folder.iterdir()}
 
 
+def started_folder(process):
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
 def test_the_folder_goes_with_its_use(temporary):
     with temporary_row_folder() as folder:
         (folder / "rows.parquet").touch()
@@ -49,7 +54,7 @@ def test_what_a_killed_process_left_goes_with_the_next_use_and_what_is_in_use_st
         )
         for _ in range(2)
     ]
-    killed, lives = (process.stdout.readline().strip() for process in processes)
+    killed, lives = (started_folder(process) for process in processes)
     processes[0].kill()
     processes[0].communicate()
     assert killed in names(temporary)
