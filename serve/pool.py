@@ -63,7 +63,7 @@ class GraphPool:
 
     def _version(self) -> tuple[int, ...] | None:
         try:
-            found = os.stat(self.location)  # noqa: PTH116 - a URI is no path, and has no version
+            found = os.stat(self.location)  # noqa: PTH116 - a URI is not a path, and has no version
         except OSError:
             return None
         return found.st_dev, found.st_ino, found.st_mtime_ns

@@ -62,7 +62,7 @@ def serve(
         webbrowser.open(address)
     settings = uvicorn.Config(
         app,
-        log_level="critical",  # what is cut off at the end is no error
+        log_level="critical",  # what is cut off at the end is not an error
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=0,

@@ -90,7 +90,7 @@ def write_bars(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream:
 
 
 def _label(columns: Sequence[str], row: Sequence["Cell"], end: int) -> str:
-    """Return the texts before the bytes; a count among them is no name."""
+    """Return the texts before the bytes; a count among them is not a name."""
     texts = [
         cell_text(name, cell)
         for name, cell in zip(columns[:end], row, strict=False)

@@ -28,7 +28,7 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
     """Write an export into a folder that is new or empty, of finished exports that stay in use.
 
     Of a run that is in several, the row of the latest ``ingestedAt`` stands. Raises
-    `GraphMissing` if one is no finished export, `GraphUnwritable` if two hold the same
+    `GraphMissing` if one is not a finished export, `GraphUnwritable` if two hold the same
     compilation or the folder is not empty.
     """
     target = Path(folder)

@@ -50,7 +50,7 @@ _ELEMENT_BITS: Final = re.compile(r"[:)]E\((\d{1,3})\)")
 def shape_facts(text: str) -> ShapeFacts:
     """Parse a printed shape; linear in its length.
 
-    Text that is no shape is given back as the shape, all else None.
+    Text that is not a shape is returned as the shape, all else None.
     """
     if text.startswith("("):
         return _tuple_facts(text)

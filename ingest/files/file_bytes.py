@@ -21,7 +21,7 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error)
 def read_bytes(path: Path, most_bytes: int = MOST_UNPACKED_BYTES) -> bytes:
     """Read a whole file, unpacked if it is packed; OSError, EOFError or zlib.error if not.
 
-    OSError too if it is no file any more, or unpacks to more than the most bytes.
+    OSError too if it is not a file any more, or unpacks to more than the most bytes.
     """
     with _open(path) as file:
         content = file.read()
