@@ -44,7 +44,10 @@ def plan(parts):
 
 @pytest.fixture
 def ranges(plan):
-    range_by_key = {(item.name, item.shape_index): item for item in plan.live_ranges.ranges}
+    range_by_key = {
+        (live_range.name, live_range.shape_index): live_range
+        for live_range in plan.live_ranges.ranges
+    }
     return {
         value.value_id: range_by_key.get((value.name, value.shape_index or "{}"))
         for value in plan.values
@@ -74,11 +77,13 @@ def test_an_allocation_ends_where_the_last_of_its_values_ends(plan):
     ends: dict[object, int] = defaultdict(int)
     for value in plan.values:
         ends[value.allocation] = max(ends[value.allocation], value.offset_bytes + value.size_bytes)
-    assert {item.number: item.size_bytes for item in plan.allocations} == ends
+    assert {allocation.number: allocation.size_bytes for allocation in plan.allocations} == ends
 
 
 def test_only_temporaries_lie_elsewhere_than_at_the_start(plan):
-    temporary = {item.number for item in plan.allocations if item.is_preallocated_temp}
+    temporary = {
+        allocation.number for allocation in plan.allocations if allocation.is_preallocated_temp
+    }
     assert temporary
     assert all(
         value.offset_bytes == 0 for value in plan.values if value.allocation not in temporary
@@ -89,13 +94,19 @@ def test_constants_and_thread_local_allocations_hold_one_value(plan):
     held: dict[object, int] = defaultdict(int)
     for value in plan.values:
         held[value.allocation] += 1
-    alone = [item for item in plan.allocations if item.is_constant or item.is_thread_local]
+    alone = [
+        allocation
+        for allocation in plan.allocations
+        if allocation.is_constant or allocation.is_thread_local
+    ]
     assert alone
-    assert {held[item.number] for item in alone} == {1}
+    assert {held[allocation.number] for allocation in alone} == {1}
 
 
 def test_numbers_are_dense_and_ids_ascend_in_each_allocation(plan):
-    assert [item.number for item in plan.allocations] == list(range(len(plan.allocations)))
+    assert [allocation.number for allocation in plan.allocations] == list(
+        range(len(plan.allocations))
+    )
     ids = [value.value_id for value in plan.values]
     assert len(set(ids)) == len(ids)
     by_allocation = defaultdict(list)
@@ -108,7 +119,9 @@ def test_numbers_are_dense_and_ids_ascend_in_each_allocation(plan):
 def test_ranges_lie_within_the_schedule_and_only_thread_local_values_have_none(plan, ranges):
     end = plan.live_ranges.max_step
     assert end == len(plan.live_ranges.schedule)
-    thread_local = {item.number for item in plan.allocations if item.is_thread_local}
+    thread_local = {
+        allocation.number for allocation in plan.allocations if allocation.is_thread_local
+    }
     for value in plan.values:
         found = ranges[value.value_id]
         assert (found is None) == (value.allocation in thread_local)
@@ -136,7 +149,7 @@ def test_values_that_share_bytes_touch_in_one_step_at_most(plan, ranges):
 
 
 def test_slots_are_reused_and_a_use_lies_within_the_range(plan, ranges):
-    block = max(plan.allocations, key=lambda item: item.is_preallocated_temp)
+    block = max(plan.allocations, key=lambda allocation: allocation.is_preallocated_temp)
     inside = [value for value in plan.values if value.allocation == block.number]
     assert block.size_bytes < sum(value.size_bytes for value in inside)
     step = {name: place for place, name in enumerate(plan.live_ranges.schedule)}

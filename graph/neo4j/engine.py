@@ -310,7 +310,7 @@ def graph_error(
         return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
     if isinstance(error, ConfigurationError | UnsupportedServerProduct):
         return GraphUnreachable(
-            f"{where} is too old or no Neo4j, xlagraph needs {_NEEDED} or later: "
+            f"{where} is too old or not Neo4j, xlagraph needs {_NEEDED} or later: "
             f"{_first_line(error)}"
         )
     if isinstance(error, OSError | ValueError):

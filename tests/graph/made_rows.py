@@ -182,8 +182,8 @@ def untimed(cell):
     """
     if isinstance(cell, dict):
         return {
-            name: untimed(item)
-            for name, item in cell.items()
-            if name != "ingestedAt" and item != []
+            name: untimed(inner)
+            for name, inner in cell.items()
+            if name != "ingestedAt" and inner != []
         }
-    return [untimed(item) for item in cell] if isinstance(cell, list | tuple) else cell
+    return [untimed(inner) for inner in cell] if isinstance(cell, list | tuple) else cell

@@ -27,19 +27,20 @@ def said_by_plan(plan: Plan) -> Facts:
     return {
         "allocations": {
             (
-                item.number,
-                item.size_bytes,
-                item.color,
-                item.page,
-                item.parameter and (item.parameter.number, item.parameter.shape_index),
-                item.parameter.shape if item.parameter else item.output_shape,
-                item.is_thread_local,
-                item.is_constant,
-                item.is_preallocated_temp,
-                item.maybe_live_out,
-                item.output_shape is not None,
+                allocation.number,
+                allocation.size_bytes,
+                allocation.color,
+                allocation.page,
+                allocation.parameter
+                and (allocation.parameter.number, allocation.parameter.shape_index),
+                allocation.parameter.shape if allocation.parameter else allocation.output_shape,
+                allocation.is_thread_local,
+                allocation.is_constant,
+                allocation.is_preallocated_temp,
+                allocation.maybe_live_out,
+                allocation.output_shape is not None,
             )
-            for item in plan.allocations
+            for allocation in plan.allocations
         },
         "values": {
             (
@@ -56,11 +57,17 @@ def said_by_plan(plan: Plan) -> Facts:
             for value in plan.values
         },
         "total": plan.total and plan.total.bytes,
-        "positions": {(label[item.value_id], *place) for item in used for place in item.positions},
-        "uses": {(label[item.value_id], *use) for item in used for use in item.uses},
+        "positions": {
+            (label[used_value.value_id], *place)
+            for used_value in used
+            for place in used_value.positions
+        },
+        "uses": {
+            (label[used_value.value_id], *use) for used_value in used for use in used_value.uses
+        },
         "texts": {f"%{name} = {text}" for name, text in plan.instructions.items()},
         "schedule": list(ranges.schedule) if ranges else [],
-        "ranges": {tuple(item) for item in ranges.ranges} if ranges else set(),
+        "ranges": {tuple(live_range) for live_range in ranges.ranges} if ranges else set(),
         "peak step": peak and peak.step,
         "peak": [(entry.name, entry.bytes) for entry in peak.entries] if peak else [],
     }
@@ -75,25 +82,25 @@ def said_by_graph(rows: CompilationRows) -> Facts:
     edges = {name: table.to_pylist() for name, table in rows.relationships.items()}
     slots = {edge["target"]: edge for edge in edges["HOLDS"]}
     allocations = rows.nodes["Allocation"].to_pylist()
-    number_by_key = {item["key"]: item["number"] for item in allocations}
+    number_by_key = {allocation["key"]: allocation["number"] for allocation in allocations}
     return {
         "allocations": {
             (
-                item["number"],
-                item["sizeBytes"],
-                item["memorySpace"],
-                item["page"],
+                allocation["number"],
+                allocation["sizeBytes"],
+                allocation["memorySpace"],
+                allocation["page"],
                 None
-                if item["parameterNumber"] is None
-                else (item["parameterNumber"], item["shapeIndex"]),
-                item["shape"],
-                item["role"] == "threadLocal",
-                item["role"] == "constant",
-                item["role"] == "temp",
-                item["maybeLiveOut"],
-                item["isOutput"] or False,
+                if allocation["parameterNumber"] is None
+                else (allocation["parameterNumber"], allocation["shapeIndex"]),
+                allocation["shape"],
+                allocation["role"] == "threadLocal",
+                allocation["role"] == "constant",
+                allocation["role"] == "temp",
+                allocation["maybeLiveOut"],
+                allocation["isOutput"] or False,
             )
-            for item in allocations
+            for allocation in allocations
         },
         "values": {
             (

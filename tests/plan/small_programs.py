@@ -10,6 +10,6 @@ def value(value_id, first, last, size=16, **facts):
 
 
 def program(*values, allocations=(), overwrites=None, given=None):
-    if not any(item.role == "temp" for item in allocations):
+    if not any(allocation.role == "temp" for allocation in allocations):
         allocations = (*allocations, Allocation(9, 0, 0, "temp"))
     return Program(values, tuple(allocations), overwrites or {}, (16,), given or {})

@@ -38,7 +38,7 @@ def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     found = donated(*values, until=3)
     assert [donor.parameter for donor in found.copied] == [1]
     changed = found.program.by_id
-    (copy,) = [item for item in changed.values() if item.is_copy]
+    (copy,) = [made for made in changed.values() if made.is_copy]
     # the copy is a step of its own, before the first that computes
     assert (copy.first, copy.last) == (2, 4)
     assert (changed[1].first, changed[1].last) == (0, 2)

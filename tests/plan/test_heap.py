@@ -4,8 +4,8 @@ from xlagraph.plan.heap import heap_groups, live_bytes
 
 def groups(*values, overwrites=None):
     sizes: dict[int, int] = {}
-    for item in values:
-        sizes[item.buffer_set] = sizes.get(item.buffer_set, 0) + 1
+    for member in values:
+        sizes[member.buffer_set] = sizes.get(member.buffer_set, 0) + 1
     return heap_groups(values, sizes, overwrites or {})
 
 

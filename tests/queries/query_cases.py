@@ -77,7 +77,7 @@ def _read_case(path: Path) -> Case:
             files[rest.strip()] = "\n".join(body).rstrip("\n") + "\n"
         else:
             table = [_cells(line) for line in body if line.strip()]
-            parameters = dict(item.split("=", 1) for item in rest.split())
+            parameters = dict(parameter.split("=", 1) for parameter in rest.split())
             asks.append(
                 Ask(
                     {name: _cell(text) for name, text in parameters.items()},

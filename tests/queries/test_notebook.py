@@ -93,7 +93,7 @@ def test_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(graph
     assert "img" not in page.tags
     assert page.tags.count("details") == len(diagnosis.findings)
     assert list(diagnosis) == list(diagnosis.findings)
-    assert list(diagnosis.to_pandas()["finding"]) == [item.advice.title for item in diagnosis]
+    assert list(diagnosis.to_pandas()["finding"]) == [finding.advice.title for finding in diagnosis]
     assert len(diagnosis.to_polars()) == len(diagnosis.findings)
     if not diagnosis.findings:
         assert "Nothing stands out" in page.text

@@ -17,17 +17,19 @@ from xlagraph.queries import load_catalogue, run
 CATALOGUE = load_catalogue()
 ALL = 1_000_000
 ANSWERS = find_answers()
-DECLARED = {query.id: {item.name for item in query.parameters} for query in CATALOGUE.values()}
+DECLARED = {
+    query.id: {parameter.name for parameter in query.parameters} for query in CATALOGUE.values()
+}
 OF_ONE = [query for query in ANSWERS if "compilation" in DECLARED[query]]
 OVER_RUNS = [query for query in ANSWERS if "compilation" not in DECLARED[query]]
 
 OF_A_VALUE: dict[str, Callable[[PlainValue], object]] = {
-    "sizeBytes": lambda item: item.size,
-    "shape": lambda item: item.shape,
-    "opcode": lambda item: item.made.opcode,
-    "opName": lambda item: item.made.op_name,
-    "sourceFile": lambda item: item.made.source[0],
-    "sourceLine": lambda item: item.made.source[1],
+    "sizeBytes": lambda value: value.size,
+    "shape": lambda value: value.shape,
+    "opcode": lambda value: value.made.opcode,
+    "opName": lambda value: value.made.op_name,
+    "sourceFile": lambda value: value.made.source[0],
+    "sourceLine": lambda value: value.made.source[1],
 }
 OF_ITS_OP: dict[str, Callable[[Belonging], object]] = {
     "attributedOpName": lambda belongs: belongs.op_name,
@@ -43,7 +45,7 @@ def test_each_second_computation_is_that_of_a_query():
 
 def ask(real: Real, query: str, **parameters: str | int) -> list[dict[str, Cell]]:
     """Return all rows of a query."""
-    if any(item.name == "limit" for item in CATALOGUE[query].parameters):
+    if any(parameter.name == "limit" for parameter in CATALOGUE[query].parameters):
         parameters["limit"] = ALL
     return run(real.graph, query, catalogue=CATALOGUE, **parameters).result.mappings()
 
@@ -74,12 +76,12 @@ def _agree(rows: list[dict[str, Cell]], answer: PlainAnswer, expected: list[Row]
 def _tell_of_values(rows: list[dict[str, Cell]], dump: PlainDump) -> None:
     if not rows or "value" not in rows[0]:
         return
-    values = {item.label: item for item in dump.values}
+    values = {value.label: value for value in dump.values}
     for row in rows:
-        item = values[str(row["value"])]
-        belongs = dump.belonging(item)
+        value = values[str(row["value"])]
+        belongs = dump.belonging(value)
         assert {name: row[name] for name in [*OF_A_VALUE, *OF_ITS_OP]} == {
-            name: tell(item) for name, tell in OF_A_VALUE.items()
+            name: fact(value) for name, fact in OF_A_VALUE.items()
         } | {name: tell(belongs) for name, tell in OF_ITS_OP.items()}
 
 
@@ -113,5 +115,5 @@ def test_groups_add_up_to_the_peak(real: Real):
                     sum(int(str(row[name])) for row in rows)
                     for name in ("values", "physicalBytes", "sizeBytes")
                 ]
-                sizes = sum(item.size for item in shares)
+                sizes = sum(value.size for value in shares)
                 assert sums == [len(shares), sum(shares.values()), sizes], (dump.key, query)

@@ -44,8 +44,8 @@ def keys(found: FoundDumps) -> list[str]:
 
 def problems(found: FoundDumps, given: Path) -> list[tuple[str, str]]:
     return [
-        (str(Path(item.file).relative_to(given)), item.message.split(":")[0])
-        for item in found.problems
+        (str(Path(problem.file).relative_to(given)), problem.message.split(":")[0])
+        for problem in found.problems
     ]
 
 
@@ -297,7 +297,7 @@ def test_a_single_file_is_a_run_named_after_its_folder(given, write):
     dump = write(f"{STEM}-buffer-assignment.txt")
     values = write(f"{STEM}-buffer-assignment-values.txt")
     found = find_dumps(dump)
-    assert [(item.key, item.values) for item in found.dumps] == [(f"given/{STEM}", values)]
+    assert [(dump.key, dump.values) for dump in found.dumps] == [(f"given/{STEM}", values)]
     assert found.searched == frozenset()
 
 

@@ -16,10 +16,12 @@ def test_progress_is_told_in_bytes(graph, runs, write):
     sizes = [write("baseline", number).stat().st_size for number in (1, 2, 3)]
     told: list[Progress] = []
     ingest(graph, runs, progress=told.append)
-    assert [(item.bytes_done, item.compilations_done) for item in told] == [
+    assert [(progress.bytes_done, progress.compilations_done) for progress in told] == [
         (sum(sizes[:count]), count) for count in (1, 2, 3)
     ]
-    assert {(item.bytes_total, item.compilations_total) for item in told} == {(sum(sizes), 3)}
+    assert {(progress.bytes_total, progress.compilations_total) for progress in told} == {
+        (sum(sizes), 3)
+    }
 
 
 def test_several_processes_give_the_same_graph(corpus, tmp_path):

@@ -16,7 +16,9 @@ def two_runs(graph, tmp_path):
 
 def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
     found = check_capacity(two_runs, {0: 300})
-    assert [(item.run, item.reserved_bytes, item.missing_bytes, item.fits) for item in found] == [
+    assert [
+        (space.run, space.reserved_bytes, space.missing_bytes, space.fits) for space in found
+    ] == [
         ("after", 640, 340, False),
         ("before", 384, 84, False),
         ("before", 256, 0, True),
@@ -25,8 +27,8 @@ def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
 
 
 def test_without_a_capacity_nothing_is_said_of_a_space(two_runs):
-    (item,) = check_capacity(two_runs, {1: 5}, ["jit_h"])
-    assert (item.memory_space, item.capacity_bytes, item.fits, item.missing_bytes) == (
+    (space,) = check_capacity(two_runs, {1: 5}, ["jit_h"])
+    assert (space.memory_space, space.capacity_bytes, space.fits, space.missing_bytes) == (
         *(0, None, None, None),
     )
 
@@ -38,13 +40,13 @@ def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path
     folder.mkdir()
     (folder / "f.txt").write_text(text.replace("262272", "786432"))
     assert ingest(graph, folder, jobs=1).ok
-    (item,) = check_capacity(graph, {0: 1})
-    changes = first_changes(graph, item)
+    (space,) = check_capacity(graph, {0: 1})
+    changes = first_changes(graph, space)
     assert 1 <= len(changes) <= 3
     assert [change.bytes for change in changes] == sorted(
         (change.bytes for change in changes), reverse=True
     )
-    assert first_changes(graph, item, most=1) == changes[:1]
+    assert first_changes(graph, space, most=1) == changes[:1]
 
 
 def test_a_name_without_compilations_raises(two_runs):

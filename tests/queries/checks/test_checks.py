@@ -18,7 +18,7 @@ def test_a_run_is_checked_compilation_by_compilation(two_runs):
     found = check(two_runs, ["before"])
     key = "before/module_0001.jit_f.cpu_after_optimizations"
     assert found.compilations[0] == ("before", key, 384, 384, 384, 384, 384)
-    assert [item.agrees for item in found.compilations] == [True, True]
+    assert [totals.agrees for totals in found.compilations] == [True, True]
     assert found.disagreeing == ()
 
 
@@ -29,9 +29,9 @@ def test_without_names_everything_is_checked_and_nothing_twice(two_runs):
 
 def test_exactly_the_limit_is_within_it(two_runs):
     found = check(two_runs)
-    assert [item.reserved_bytes for item in found.reserving_more_than(639)] == [640]
+    assert [totals.reserved_bytes for totals in found.reserving_more_than(639)] == [640]
     assert found.reserving_more_than(640) == ()
-    assert [item.physical_peak_bytes for item in found.peaking_above(383)] == [640, 384]
+    assert [totals.physical_peak_bytes for totals in found.peaking_above(383)] == [640, 384]
 
 
 def test_a_total_that_does_not_add_up_is_found_and_a_silent_dump_is_not_judged(graph, tmp_path):
@@ -40,8 +40,8 @@ def test_a_total_that_does_not_add_up_is_found_and_a_silent_dump_is_not_judged(g
     write_dump(tmp_path / "a", 2, "jit_g", silent)
     ingest(graph, tmp_path, jobs=1)
     found = check(graph)
-    assert [item.agrees for item in found.compilations] == [False, None]
-    assert [(item.total_bytes, item.allocation_bytes) for item in found.disagreeing] == [
+    assert [totals.agrees for totals in found.compilations] == [False, None]
+    assert [(totals.total_bytes, totals.allocation_bytes) for totals in found.disagreeing] == [
         (1000, 384)
     ]
 
@@ -60,10 +60,10 @@ def test_a_check_says_of_each_compilation_what_the_query_of_totals_says(two_runs
     columns = ("totalBytes", "allocationBytes", "agrees", "logicalPeakBytes", "physicalPeakBytes")
     queried = {row["compilation"]: tuple(row[name] for name in columns) for row in rows}
     checked = {
-        item.compilation: (
-            *(item.total_bytes, item.allocation_bytes, item.agrees),
-            *(item.logical_peak_bytes, item.physical_peak_bytes),
+        totals.compilation: (
+            *(totals.total_bytes, totals.allocation_bytes, totals.agrees),
+            *(totals.logical_peak_bytes, totals.physical_peak_bytes),
         )
-        for item in check(two_runs).compilations
+        for totals in check(two_runs).compilations
     }
     assert checked == queried

@@ -29,7 +29,7 @@ def two_runs(graph, tmp_path):
 
 
 def grown(comparison, by):
-    return {item.group: (item.bytes_a, item.bytes_b) for item in comparison.groups[by]}
+    return {growth.group: (growth.bytes_a, growth.bytes_b) for growth in comparison.groups[by]}
 
 
 def test_totals_pairs_and_the_unpaired(two_runs):
@@ -37,7 +37,7 @@ def test_totals_pairs_and_the_unpaired(two_runs):
     assert found.totals_a == (640, 640, 640, 640)
     assert found.totals_b == (832, 832, 832, 832)
     assert [(pair.module, pair.reserved.growth_bytes) for pair in found.pairs] == [("jit_f", 256)]
-    assert [(item.module, item.a is None) for item in found.unpaired] == [
+    assert [(pair.module, pair.a is None) for pair in found.unpaired] == [
         ("jit_g", False),
         ("jit_h", True),
     ]
@@ -67,8 +67,8 @@ def test_every_grouping_by_hand(two_runs):
         ("grown", dot, "fusion", None, "f32[32]", "f32[128]", 2, 2): (384, 576)
     }
     for by in set(By) - {By.VALUE}:
-        assert sum(item.bytes_a for item in found.groups[by]) == 640
-        assert sum(item.bytes_b for item in found.groups[by]) == 832
+        assert sum(growth.bytes_a for growth in found.groups[by]) == 640
+        assert sum(growth.bytes_b for growth in found.groups[by]) == 832
 
 
 @pytest.mark.parametrize("sides", [("before", "after"), (BEFORE_F, AFTER_F), ("after", AFTER_F)])
@@ -78,18 +78,20 @@ def test_a_grouping_is_the_answer_of_its_query(two_runs, sides):
         query = load_catalogue()[f"compare/{by}s"]
         given = {"limit": 0, "depth": 2}
         named: dict[str, Any] = {
-            item.name: given[item.name] for item in query.parameters if item.name in given
+            parameter.name: given[parameter.name]
+            for parameter in query.parameters
+            if parameter.name in given
         }
         result = run(two_runs, query.id, runA=sides[0], runB=sides[1], **named).result
         assert result.columns == (*by.columns, "bytesA", "bytesB", "growthBytes")
-        rows = [(*item.group, item.bytes_a, item.bytes_b, item.growth_bytes)
-                for item in found.groups[by]]  # fmt: skip
+        rows = [(*growth.group, growth.bytes_a, growth.bytes_b, growth.growth_bytes)
+                for growth in found.groups[by]]  # fmt: skip
         assert rows == list(result.rows), by
 
 
 def test_the_largest_growth_or_shrinkage_comes_first(two_runs):
     shapes = compare(two_runs, "before", "after", by=[By.SHAPE]).groups[By.SHAPE]
-    assert [item.growth_bytes for item in shapes] == [512, -256, -128, 64]
+    assert [growth.growth_bytes for growth in shapes] == [512, -256, -128, 64]
 
 
 def test_two_compilations_are_a_pair_whatever_their_modules(two_runs):
@@ -101,7 +103,7 @@ def test_two_compilations_are_a_pair_whatever_their_modules(two_runs):
 def test_a_run_against_a_compilation_pairs_by_module(two_runs):
     found = compare(two_runs, "before", "after/module_0001")
     assert [pair.module for pair in found.pairs] == ["jit_f"]
-    assert [item.module for item in found.unpaired] == ["jit_g"]
+    assert [pair.module for pair in found.unpaired] == ["jit_g"]
 
 
 def test_compilations_of_one_name_pair_by_the_shapes_of_their_parameters(graph, tmp_path):

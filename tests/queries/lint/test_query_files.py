@@ -64,7 +64,7 @@ def test_header_declares_parameters_and_columns(tmp_path: Path):
     assert compilation.required
     assert (run_a.default, run_a.option) == ("x", "run-a")
     assert (limit.type, limit.default, limit.required) == (LiteralType.INTEGER, 20, False)
-    assert [(item.name, item.is_bytes) for item in query.columns] == [
+    assert [(column.name, column.is_bytes) for column in query.columns] == [
         ("value", False),
         ("sizeBytes", True),
     ]

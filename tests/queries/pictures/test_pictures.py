@@ -83,7 +83,7 @@ def test_graphml_keeps_all_properties_with_their_types():
     assert ("node", "sizeBytes", "long") in keys.values()
     assert ("node", "isPhi", "boolean") in keys.values()
     nodes = list(root.iter(f"{XMLNS}node"))
-    data = {keys[item.get("key")][1]: item.text for item in nodes[1]}
+    data = {keys[datum.get("key")][1]: datum.text for datum in nodes[1]}
     assert data["label"] == B["label"]
     assert data["isPhi"] == "true"
     assert data["nodeLabel"] == "Value"
