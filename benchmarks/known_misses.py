@@ -29,7 +29,7 @@ KNOWN_MISSES: Final[Mapping[str, KnownMiss]] = {
         11.9, "3.37 / 0.31 s = 10.8", "the engine's CHECKPOINT alone takes 8.5"
     ),
     "parse + derive, long lines, 100 MB": KnownMiss(
-        7.0, "0.305 / 0.048 s = 6.4; 4.5 with large pages", "reading and decoding takes half of it"
+        7.0, "0.305 / 0.048 s = 6.4", "reading and decoding takes half of it"
     ),
     "peak memory, ingest of 1,000,000 values": KnownMiss(
         1.65, "662 / 449 MiB = 1.5", "the engine's pool, and what COPY takes beside it"

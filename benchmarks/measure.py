@@ -19,9 +19,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from xlagraph.ingest.preparation.worker import ENVIRONMENT
-
-PREPARING = frozenset({"parse", "parse_and_derive"})
 """Tasks of the processes that an ingest starts, measured in their environment."""
 TASKS = Path(__file__).with_name("tasks.py")
 SAMPLE_SECONDS = 0.05
@@ -68,11 +65,10 @@ def peak_bytes_in_child(task: str, *arguments: object) -> int:
 def _run(
     task: str, arguments: Sequence[object], until_end: Callable[["subprocess.Popen[str]"], object]
 ) -> Measured:
-    environment = {**ENVIRONMENT, **os.environ} if task in PREPARING else None
     command = [sys.executable, str(TASKS), task, *map(str, arguments)]
     # files, not pipes: nobody reads while the child runs, and it may have much to say
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        with subprocess.Popen(command, env=environment, stdout=out, stderr=err, text=True) as child:
+        with subprocess.Popen(command, stdout=out, stderr=err, text=True) as child:
             until_end(child)
         out.seek(0)
         err.seek(0)

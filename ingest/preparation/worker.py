@@ -6,11 +6,10 @@ ask for, and when a process of one dies it does not tell over which job: here th
 and the others are prepared again. A process without a caller ends by itself.
 """
 
-import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -22,15 +21,7 @@ from xlagraph.ingest.preparation.prepare import KnownContents, prepare
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.summary import Problem, readable
 
-__all__ = ["ENVIRONMENT", "Worker", "serve"]
-
-ENVIRONMENT: Final[Mapping[str, str]] = {
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-}
-"""Of processes that prepare, unless it is set already.
-
-Large pages: of 100 MB, to read and decode took 35 ms in place of 100.
-"""
+__all__ = ["Worker", "serve"]
 
 _SERVE: Final = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
@@ -100,7 +91,6 @@ def _start_process(folder: Path | None) -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-c", _SERVE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**ENVIRONMENT, **os.environ},
         stderr=subprocess.DEVNULL,  # an error of our own shows where this process prepares
         start_new_session=True,  # Ctrl-C is for the caller, who then ends this one
     )
