@@ -1,8 +1,8 @@
 """Pauses Python's cycle collector while many records are made that all stay.
 
 It looks at every record again as the heap grows and finds nothing: records form no cycles.
-Measured on training steps of 5,000 values: a quarter of the time from text to rows, and a
-third of parse and derive at 20,000 values, where it also made the growth steeper than linear.
+Without the pause, preparing two training steps of 5,000 values took 1.31 s of processor time
+in place of 0.92, and grew more than linearly with the size of a dump.
 """
 
 import gc

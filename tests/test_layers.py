@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "ingest/measures ingest/rows",
     "ingest/dump": "runtime plan ingest",
     "ingest/files": "ingest ingest/dump",
-    "ingest/measures": "runtime plan ingest/dump ingest/rows",
+    "ingest/measures": "plan ingest/dump ingest/rows",
     "ingest/rows": "graph graph/rows ingest/files ingest/dump ingest/measures",
     # canned queries, and what is built on them
     "queries": "runtime graph queries/catalogue queries/lint queries/selection queries/runner "

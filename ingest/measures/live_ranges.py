@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 from xlagraph.ingest.dump.plan import Plan
-from xlagraph.runtime.collector import collector_paused
 
 __all__ = ["Span", "value_spans"]
 
@@ -15,7 +14,6 @@ class Span(NamedTuple):
     last: int
 
 
-@collector_paused()
 def value_spans(plan: Plan) -> tuple[Span | None, ...]:
     """Return the live range of each of the plan's values; None where the dump lists none.
 

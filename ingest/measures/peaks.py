@@ -21,7 +21,6 @@ from xlagraph.ingest.dump.plan import Allocation, Plan
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover, takeovers
-from xlagraph.runtime.collector import collector_paused
 
 __all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
 
@@ -76,7 +75,6 @@ _Changes = defaultdict[int, int]
 """By how many bytes a sum changes at a step, against the step before."""
 
 
-@collector_paused()
 def peaks(
     plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
 ) -> Peaks:

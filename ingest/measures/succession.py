@@ -18,7 +18,6 @@ from typing import NamedTuple, cast
 from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover, takeovers
-from xlagraph.runtime.collector import collector_paused
 
 __all__ = ["AliasPosition", "Succession", "alias_positions", "succession"]
 
@@ -42,7 +41,6 @@ class AliasPosition(NamedTuple):
     position: int
 
 
-@collector_paused()
 def succession(
     plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
 ) -> tuple[Succession, ...]:
@@ -66,7 +64,6 @@ def succession(
     return tuple(found)
 
 
-@collector_paused()
 def alias_positions(
     plan: Plan, spans: Sequence[Span | None], successions: Sequence[Succession]
 ) -> tuple[AliasPosition, ...]:
