@@ -209,15 +209,21 @@ def _read_frames(graph: Graph, innermost: Iterable[Cell]) -> _Rows:
 
 def _endings(tables: Mapping[str, Table], schedule_length: Cell) -> Iterator[str]:
     """Yield for each value the sentence that says why it ends where it does."""
-    values = _mappings(tables["values"])
-    instructions = [row | {"instruction": row["name"]} for row in _mappings(tables["instructions"])]
-    allocations = _mappings(tables["allocations"])
+    life = ("label", "liveFrom", "liveUntil", "lastUse", "allocation")
+    values = _mappings(tables["values"], life)
+    instructions = [
+        {**row, "instruction": row["name"]}
+        for row in _mappings(tables["instructions"], ("name", "opcode", "step"))
+    ]
+    reasons = ("role", "parameterNumber", "maybeLiveOut")
+    allocations = _mappings(tables["allocations"], reasons)
     at_step: dict[Cell, Row] = {row["step"]: row for row in instructions if row["step"] is not None}
     readers: list[list[Row]] = [[] for _ in values]
-    for use in _mappings(tables["uses"]):
-        readers[cast("int", use["value"])].append(instructions[cast("int", use["instruction"])])
+    uses = tables["uses"]
+    for value, reader in zip(uses["value"].cells, uses["instruction"].cells, strict=True):
+        readers[cast("int", value)].append(instructions[cast("int", reader)])
     successors: list[list[Row]] = [[] for _ in values]
-    for row in _mappings(tables["successions"]):
+    for row in _mappings(tables["successions"], ("later", "earlier", "inPlace", "steps")):
         if row["inPlace"]:
             later = values[cast("int", row["later"])]
             successors[cast("int", row["earlier"])].append(row | {"value": later["label"]})
@@ -239,6 +245,6 @@ def _endings(tables: Mapping[str, Table], schedule_length: Cell) -> Iterator[str
         yield ending(facts, read_by, overwritten_by).why
 
 
-def _mappings(table: Table) -> list[dict[str, Cell]]:
-    cells = zip(*(column.cells for column in table.values()), strict=True)
-    return [dict(zip(table, row, strict=True)) for row in cells]
+def _mappings(table: Table, columns: Sequence[str]) -> list[dict[str, Cell]]:
+    cells = zip(*(table[name].cells for name in columns), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in cells]

@@ -119,9 +119,11 @@ def _block(column: Column, strings: dict[str, int]) -> tuple[str, bytes]:
         case Kind.FLAG:
             return "flag", bytes(_UNKNOWN_FLAG if c is None else int(bool(c)) for c in cells)
         case Kind.TEXT:
-            places = [
-                0 if c is None else strings.setdefault(_cut(str(c)), len(strings)) for c in cells
-            ]
+            place_of = {
+                cell: 0 if cell is None else strings.setdefault(_cut(str(cell)), len(strings))
+                for cell in dict.fromkeys(cells)  # most texts recur
+            }
+            places = [place_of[cell] for cell in cells]
             most = max(places, default=0)
             code, width = ("B", 8) if most < 2**8 else ("H", 16) if most < 2**16 else ("I", 32)
             return f"text{width}", _little_endian(code, places)
