@@ -39,10 +39,10 @@ def write_training_folder(folder: Path, values: int, values_each: int = 5000) ->
     layers = max(1, values_each // VALUES_PER_LAYER)
     compilations = max(2, round(values / (layers * VALUES_PER_LAYER)))
     for number in range(compilations):
-        run, place = ("changed", "baseline")[number % 2], number // 2
-        width = 64 * (1 + place // 16) + (8 if run == "changed" else 0)
-        sizes = Sizes(batch=1 + place % 16, width=width)
-        write_training_step(folder / run, layers, module_id=place, sizes=sizes)
+        run, index = ("changed", "baseline")[number % 2], number // 2
+        width = 64 * (1 + index // 16) + (8 if run == "changed" else 0)
+        sizes = Sizes(batch=1 + index % 16, width=width)
+        write_training_step(folder / run, layers, module_id=index, sizes=sizes)
     return compilations
 
 

@@ -148,14 +148,14 @@ def _is_own_copy(program: Program, value: Value, donor: Donor) -> bool:
 
 
 def _without_own_copies(program: Program, donors: Iterable[Donor]) -> Program:
-    spared = {
+    unneeded = {
         value.value_id
         for donor in donors
         for value in program.sets[program.by_id[donor.output].buffer_set]
         if _is_own_copy(program, value, donor)
     }
     return replace(
-        program, values=tuple(value for value in program.values if value.value_id not in spared)
+        program, values=tuple(value for value in program.values if value.value_id not in unneeded)
     )
 
 

@@ -103,10 +103,10 @@ def _stack_trace(live: list[Value], total: int) -> Iterator[str]:
     remaining = total
     last = len(bytes_by_label) - 1
     by_size = sorted(bytes_by_label.items(), key=lambda labelled: (-labelled[1], labelled[0]))
-    for place, (label, size) in enumerate(by_size):
+    for index, (label, size) in enumerate(by_size):
         remaining -= size
         yield (
-            f"      {'└' if place == last else '├'}── {label} ({100 * size / total:.1f}%, "
+            f"      {'└' if index == last else '├'}── {label} ({100 * size / total:.1f}%, "
             f"total: {_grouped(size)} bytes, current: {_grouped(size)} bytes, "
             f"remaining: {_grouped(remaining)} bytes)\n"
         )

@@ -37,20 +37,20 @@ def separated(parts: Iterable[str]) -> str:
 
 
 def _marked(parts: Iterable[str]) -> Iterator[str]:
-    for place, part in enumerate(parts):
-        yield f"/*index={place}*/{part}" if place and place % 5 == 0 else part
+    for index, part in enumerate(parts):
+        yield f"/*index={index}*/{part}" if index and index % 5 == 0 else part
 
 
 def fused_computation(fusion: Fusion) -> str:
     """Write the body of a fused computation: its parameters, a product, its root."""
     n = fusion.number
-    names = [f"param_{place}.{n}" for place in range(len(fusion.operands))]
+    names = [f"param_{index}.{n}" for index in range(len(fusion.operands))]
     signature = ", ".join(
         [f"{name}: {bare(shape)}" for name, shape in zip(names, fusion.operands, strict=True)]
     )
     lines = [f"%fused_computation.{n} ({signature}) -> {bare(fusion.shape)} {{\n"]
-    for place, (name, shape) in enumerate(zip(names, fusion.operands, strict=True)):
-        lines.append(f"  %{name} = {shape} parameter({place})\n")
+    for index, (name, shape) in enumerate(zip(names, fusion.operands, strict=True)):
+        lines.append(f"  %{name} = {shape} parameter({index})\n")
     lines.append(f"  %mul.{n} = {fusion.operands[0]} multiply(%{names[0]}, %{names[-1]})\n")
     if fusion.reducer:
         lines.append(f"  %zero.{n} = f32[] constant(0)\n")
@@ -64,16 +64,16 @@ def fused_computation(fusion: Fusion) -> str:
 def stack_tables() -> str:
     """Write the tables that ``stack_frame_id`` points into."""
     files = sorted({file for _, file, _, _ in FRAMES})
-    numbered = [f'{place} "{file}"' for place, file in enumerate(files, 1)]
-    functions = [f'{place} "{frame[0]}"' for place, frame in enumerate(FRAMES, 1)]
+    numbered = [f'{number} "{file}"' for number, file in enumerate(files, 1)]
+    functions = [f'{number} "{frame[0]}"' for number, frame in enumerate(FRAMES, 1)]
     locations = [
-        f"{place} {{file_name_id={files.index(file) + 1} function_name_id={place} "
+        f"{number} {{file_name_id={files.index(file) + 1} function_name_id={number} "
         f"line={line} end_line={line} column=8 end_column=40}}"
-        for place, (_, file, line, _) in enumerate(FRAMES, 1)
+        for number, (_, file, line, _) in enumerate(FRAMES, 1)
     ]
     frames = [
-        f"{place} {{file_location_id={place} parent_frame_id={caller + 1}}}"
-        for place, (*_, caller) in enumerate(FRAMES, 1)
+        f"{number} {{file_location_id={number} parent_frame_id={caller + 1}}}"
+        for number, (*_, caller) in enumerate(FRAMES, 1)
     ]
     tables = zip(
         ("FileNames", "FunctionNames", "FileLocations", "StackFrames"),

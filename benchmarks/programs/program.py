@@ -139,9 +139,9 @@ class _FreeBytes:
         self._top = 0
 
     def take(self, size: int) -> int:
-        for place, (offset, room) in enumerate(self._holes):
+        for index, (offset, room) in enumerate(self._holes):
             if room >= size:
-                self._holes[place : place + 1] = (
+                self._holes[index : index + 1] = (
                     [(offset + size, room - size)] if room > size else []
                 )
                 return offset
@@ -153,10 +153,10 @@ class _FreeBytes:
 
     def give(self, offset: int, size: int) -> None:
         insort(self._holes, (offset, size))
-        place = self._holes.index((offset, size))
-        first = place - 1 if place and sum(self._holes[place - 1]) == offset else place
+        index = self._holes.index((offset, size))
+        first = index - 1 if index and sum(self._holes[index - 1]) == offset else index
         end = offset + size
-        after = place + 1
+        after = index + 1
         if after < len(self._holes) and self._holes[after][0] == end:
             end = sum(self._holes[after])
             after += 1

@@ -129,8 +129,8 @@ class StepBuilder:
         table = self._emit(self.name("tuple"), shape, *texts, results, "{}").value
         self.entry[-1] = self.entry[-1].replace("  %", "  ROOT %", 1)
         table.last = len(self.program.schedule)
-        for place, ref in enumerate(results):
-            ref.value.positions.append(f"{table.name} {{{place}}}")
+        for index, ref in enumerate(results):
+            ref.value.positions.append(f"{table.name} {{{index}}}")
             ref.value.last = table.last
         return table
 

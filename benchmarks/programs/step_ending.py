@@ -44,11 +44,11 @@ def _allocate(builder: StepBuilder, table: Value, results: Sequence[Value]) -> N
 
 
 def _module_header(builder: StepBuilder, results: Sequence[Ref]) -> str:
-    number = {value: place for place, value in enumerate(builder.parameters)}
+    number = {value: index for index, value in enumerate(builder.parameters)}
     source = {update: number[value] for value, update in builder.donated.items()}
     aliases = ", ".join(
-        f"{{{place}}}: ({source[ref.value]}, {{}}, may-alias)"
-        for place, ref in enumerate(results)
+        f"{{{index}}}: ({source[ref.value]}, {{}}, may-alias)"
+        for index, ref in enumerate(results)
         if ref.value in source
     )
     layout = separated([value.shape for value in builder.parameters])

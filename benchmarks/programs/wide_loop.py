@@ -50,7 +50,7 @@ class _WideLoop:
         )  # fmt: skip
         body = self._loop_state("arg_tuple.1", f"{self.state} parameter(0)")
         self._elements(body, 1)
-        steps = [self._update(place, value) for place, value in enumerate(body[1:])]
+        steps = [self._update(leaf, value) for leaf, value in enumerate(body[1:])]
         end = self._tuple("tuple.6", self.state, steps)
         loop = self._loop_state(
             "while.1",
@@ -64,8 +64,8 @@ class _WideLoop:
         self._use(zero, "copy.1", 0)
         self._use(limit, "wrapped_compare", 1)
         self._use(condition[1], "wrapped_compare", 0)
-        for place, value in enumerate(body[1:]):
-            self._use(value, steps[place].name, 0)
+        for leaf, value in enumerate(body[1:]):
+            self._use(value, steps[leaf].name, 0)
         for index, value in zip(_indices(), (start, counter, *kernels), strict=False):
             value.uses.append(f"while.1, operand 0 {index}")
         compare.last = body[0].first
@@ -106,27 +106,27 @@ class _WideLoop:
     def _tuple(self, name: str, shape: str, elements: Sequence[Value]) -> Value:
         names = separated([f"%{value.positions[-1].partition(' ')[0]}" for value in elements])
         self._schedule(name)
-        for place, value in enumerate(elements):
-            value.positions.append(f"{name} {{{place}}}")
-            self._use(value, name, place)
+        for index, value in enumerate(elements):
+            value.positions.append(f"{name} {{{index}}}")
+            self._use(value, name, index)
         return self._value(name, "{}", shape, f"{shape} tuple({names})")
 
     def _elements(self, state: Sequence[Value], number: int) -> None:
         """Return the leaves of a state, which begins with its table, by get-tuple-element."""
         table, *leaves = state
-        for place, value in enumerate(leaves, number):
-            name = f"get-tuple-element.{place}"
+        for suffix, value in enumerate(leaves, number):
+            name = f"get-tuple-element.{suffix}"
             self._schedule(name)
             table.uses.append(f"{name}, operand 0 {{}}")
             value.positions.append(name)
             table.last = value.last = len(self.program.schedule) - 1
 
-    def _update(self, place: int, value: Value) -> Value:
+    def _update(self, index: int, value: Value) -> Value:
         operand = value.positions[-1]
-        name = f"multiply_subtract_fusion.{place}" if place else "wrapped_add"
+        name = f"multiply_subtract_fusion.{index}" if index else "wrapped_add"
         return self._array(
             name, value.shape,
-            f"{value.shape} fusion(%{operand}), kind=kLoop, calls=%fused_computation.{place}, "
+            f"{value.shape} fusion(%{operand}), kind=kLoop, calls=%fused_computation.{index}, "
             f'{_metadata("/body/sub", 5)}, backend_config={{"outer_dimension_partitions":["2"]}}',
         )  # fmt: skip
 
@@ -153,7 +153,7 @@ class _WideLoop:
 
     def _module_header(self, result: str) -> str:
         count = len(self.shapes)
-        aliases = ", ".join([f"{{{place}}}: ({place}, {{}}, may-alias)" for place in range(count)])
+        aliases = ", ".join([f"{{{index}}}: ({index}, {{}}, may-alias)" for index in range(count)])
         return (
             f"HloModule {self.program.module_name}, is_scheduled=true, input_output_alias="
             f"{{ {aliases} }}, entry_computation_layout="
@@ -199,7 +199,7 @@ class _WideLoop:
 
 def _indices() -> Iterator[str]:
     yield "{}"
-    yield from (f"{{{place}}}" for place in count())
+    yield from (f"{{{index}}}" for index in count())
 
 
 def _metadata(part: str, frame: int) -> str:

@@ -161,15 +161,15 @@ def _tree_text(labels: Sequence[str], names: Sequence[str]) -> str:
 
 def _relationship_text(relationship: RelationshipType) -> str:
     picked, matched, scope = ["r"], [], []
-    for place, (variable, label) in enumerate(
+    for index, (variable, label) in enumerate(
         (("a", relationship.source), ("b", relationship.target))
     ):
         if label in SHARED:
-            matched.append(f"MATCH ({variable}:{label} {{key: r[{place}]}}) ")
+            matched.append(f"MATCH ({variable}:{label} {{key: r[{index}]}}) ")
         else:
-            picked.append(f"all{label}[r[{place}]] AS {variable}")
+            picked.append(f"all{label}[r[{index}]] AS {variable}")
             scope.append(f"all{label}")
-    cells = [f"{part.name}: r[{place}]" for place, part in enumerate(relationship.properties, 2)]
+    cells = [f"{part.name}: r[{index}]" for index, part in enumerate(relationship.properties, 2)]
     properties = f" {{{', '.join(cells)}}}" if cells else ""
     return (
         f"CALL ({', '.join(dict.fromkeys(scope))}) {{ UNWIND ${relationship.name} AS r "

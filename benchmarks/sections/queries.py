@@ -46,10 +46,10 @@ def _judged(engine: str, size: str, queries: list[dict[str, Any]]) -> Iterator[R
             (query for query in timed if query["of_one"] is is_of_one),
             key=lambda query: -float(query["seconds"]),
         )
-        for place, query in enumerate(found):
-            if place == 0 or query["seconds"] > limit:
+        for index, query in enumerate(found):
+            if index == 0 or query["seconds"] > limit:
                 yield limit_row(
-                    f"{'slowest, ' if place == 0 else ''}{kind}: {query['id']}, {engine}",
+                    f"{'slowest, ' if index == 0 else ''}{kind}: {query['id']}, {engine}",
                     query["seconds"], limit, f"{query['rows']} rows",
                 )  # fmt: skip
         yield shown_row(

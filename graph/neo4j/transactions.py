@@ -196,8 +196,8 @@ class Transactions:
                         or "EntityNotFound" in code
                     )
                     is_given_up = self.state.given_up.is_set()
-                    patience = _LAST_RETRY_SECONDS if is_given_up else RETRY_SECONDS
-                    if not may_succeed or time.monotonic() > began + patience:
+                    retry_seconds = _LAST_RETRY_SECONDS if is_given_up else RETRY_SECONDS
+                    if not may_succeed or time.monotonic() > began + retry_seconds:
                         raise
                 time.sleep(random.uniform(0, pause))  # noqa: S311  only spreads those who collide
                 pause = min(2 * pause, 2.0)

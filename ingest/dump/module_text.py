@@ -197,16 +197,16 @@ def _callers(stack: Mapping[int, str]) -> dict[int, int | None]:
         # XLA prints the number of the parent + 1, and 1 for none.
         caller = _fields(row).get("parent_frame_id", 0) - 1
         callers[number] = caller if caller in stack else None
-    sound: set[int] = set()
+    acyclic: set[int] = set()
     for number in stack:
         path: dict[int, None] = {}
         at: int | None = number
-        while at is not None and at not in sound and at not in path:
+        while at is not None and at not in acyclic and at not in path:
             path[at] = None
             at = callers[at]
         if at in path:  # a circle: cut it where it was entered
             callers[next(reversed(path))] = None
-        sound.update(path)
+        acyclic.update(path)
     return callers
 
 

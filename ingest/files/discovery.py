@@ -224,9 +224,9 @@ def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, 
     pairs = []
     for dump in dumps:
         if dump not in found:
-            moment, rest = split_timestamp(dump)
+            timestamp, rest = split_timestamp(dump)
             for text in alone.get(rest, ()):
-                distance = abs(split_timestamp(text)[0] - (moment or _FAR_FUTURE))
+                distance = abs(split_timestamp(text)[0] - (timestamp or _FAR_FUTURE))
                 pairs.append((distance, dump, text))
     taken: set[str] = set()
     for _, dump, text in sorted(pairs):

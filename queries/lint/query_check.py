@@ -32,7 +32,7 @@ def check_queries(directory: Path) -> list[str]:
     if not files:
         return [f"{directory}: holds no query; put one at theme/noun-phrase.cypher"]
     problems: list[str] = []
-    sound: list[Query] = []
+    valid: list[Query] = []
     for path in files:
         try:
             query = read_query(path, directory)
@@ -45,8 +45,8 @@ def check_queries(directory: Path) -> list[str]:
         faults = query_faults(query)
         problems += [f"{path}:{fault.line}: {fault.message}" for fault in faults]
         if not faults:
-            sound.append(query)
-    return [*problems, *refusals(sound)]
+            valid.append(query)
+    return [*problems, *refusals(valid)]
 
 
 def query_faults(query: Query) -> list[Fault]:
@@ -127,11 +127,11 @@ def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
             yield Fault(clause.line, "LIMIT without ORDER BY gives any rows; sort before it")
             continue
         sorted_by = _sorted_by(found[index - 1])
-        loose = _missing_tie_breakers(found[: index - 1], sorted_by)
-        if loose:
+        missing = _missing_tie_breakers(found[: index - 1], sorted_by)
+        if missing:
             yield Fault(
                 clause.line,
-                f"rows that are equal in ORDER BY come in any order; end it in {loose}",
+                f"rows that are equal in ORDER BY come in any order; end it in {missing}",
             )
 
 

@@ -93,11 +93,11 @@ def missing_facts(
         return _missing_facts_of_runs(graph, words, parameters, result)
     compilation = {"compilation": parameters["compilation"]}
     empty = _empty_columns(result)
-    suspects = [
+    candidates = [
         fact for fact in _FACTS if (fact.columns & empty if result.rows else fact.words & words)
     ]
-    absent = _absent(graph, suspects, compilation)
-    notes = [fact.absence for fact in suspects if fact in absent]
+    absent = _absent(graph, candidates, compilation)
+    notes = [fact.absence for fact in candidates if fact in absent]
     if not result.rows and "memorySpace" in parameters and not notes:
         spaces = [row[0] for row in graph.query(_SPACES, compilation).rows]
         if parameters["memorySpace"] not in spaces:
@@ -107,16 +107,16 @@ def missing_facts(
 
 
 def _absent(
-    graph: Graph, suspects: Collection[_Fact], compilation: Mapping[str, Scalar]
+    graph: Graph, candidates: Collection[_Fact], compilation: Mapping[str, Scalar]
 ) -> set[_Fact]:
     """Return the facts that no value has; only those that are asked for are counted."""
     absent: set[_Fact] = set()
-    if any(fact in suspects for fact in _FACTS_OF_VALUES):
+    if any(fact in candidates for fact in _FACTS_OF_VALUES):
         (counts,) = graph.query(_PRESENT, compilation).rows
         absent |= {fact for fact, count in zip(_FACTS_OF_VALUES, counts, strict=True) if not count}
-    if _USES in suspects and graph.query(_POSITIONS_PRESENT, compilation).rows == ((0,),):
+    if _USES in candidates and graph.query(_POSITIONS_PRESENT, compilation).rows == ((0,),):
         absent.add(_USES)
-    if _FUSION_ROOTS in suspects:
+    if _FUSION_ROOTS in candidates:
         ((fusions, roots),) = graph.query(_FUSION_ROOTS_PRESENT, compilation).rows
         if fusions and not roots:
             absent.add(_FUSION_ROOTS)
