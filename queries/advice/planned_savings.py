@@ -19,7 +19,6 @@ _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the 
 _OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program another way"
 _DOUBTS: Final = {
     ChangeKind.WITHOUT: _OTHER_PROGRAM,
-    ChangeKind.LATE: _OTHER_PROGRAM,
     ChangeKind.SHARD: _MAY_GATHER,
     ChangeKind.PACK: _NO_PACKING,
 }
@@ -87,8 +86,8 @@ def _factor(change: ChangeKind | None, row: Mapping[str, Cell]) -> Fraction:
 
 
 def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> str | None:
-    if found.may_be_undone:
-        return _CPU_UNDOES
+    if not found.is_certain:
+        return _CPU_UNDOES if is_cpu else _OTHER_PROGRAM
     if is_cpu and change is ChangeKind.HALF:
         return _CPU_WIDENS
     return _DOUBTS.get(change)

@@ -33,7 +33,7 @@
 //           there. XLA for CPU takes the barriers out before it merges and schedules.
 // @note     What XLA merged with the first computation under the name of that one is no row here:
 //           lifetime/not-recomputed has it.
-// @advice   waitingBytes physical What a checkpoint computes again waits at the peak
+// @advice   waitingBytes physical A checkpoint computes again too early: its values wait at the peak
 // @change   late
 // @evidence value shape liveFrom neededAt reason attributedOpName userFile userLine
 // @remedy   jax         The checkpoint saves nothing where it computes again before the peak what is

@@ -11,6 +11,7 @@
 // @column   physicalBytes INTEGER       their own shares of the physical peak
 // @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
 // @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
+// @column   largest       STRING        the value among them with the largest share
 // @measure  physical
 // @note     What has no op name of its own counts for the op that it is made of or read by.
 // @note     Parameters have op names, but no line: they are in the group null.
@@ -19,10 +20,16 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
 WITH max(s.physicalPeakBytes) AS peakBytes,
-     v.userFile AS userFile, v.userLine AS userLine, v.userFunction AS userFunction, count(v) AS values,
-     sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+     v.userFile AS userFile, v.userLine AS userLine, v.userFunction AS userFunction,
+     count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes,
+     max(p.physicalBytes) AS most,
+     collect({label: v.label, physicalBytes: p.physicalBytes}) AS shares
+UNWIND shares AS part
+WITH userFile, userLine, userFunction, max(peakBytes) AS peakBytes, max(values) AS values,
+     max(physicalBytes) AS physicalBytes, max(sizeBytes) AS sizeBytes,
+     min(CASE WHEN part.physicalBytes = most THEN part.label ELSE null END) AS largest
 RETURN userFile, userLine, userFunction, values, physicalBytes,
        CASE WHEN peakBytes > 0 THEN 1.0 * physicalBytes / peakBytes ELSE null END AS peakShare,
-       sizeBytes
+       sizeBytes, largest
 ORDER BY physicalBytes DESC, sizeBytes DESC, userFile, userLine, userFunction
 LIMIT $limit

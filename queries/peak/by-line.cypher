@@ -10,6 +10,7 @@
 // @column   physicalBytes INTEGER       their own shares of the physical peak
 // @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
 // @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
+// @column   largest       STRING        the value among them with the largest share
 // @measure  physical
 // @note     What has no op name of its own counts for the op that it is made of or read by.
 // @note     Lines of installed packages count too: peak/by-caller has your own.
@@ -18,10 +19,16 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
 WITH max(s.physicalPeakBytes) AS peakBytes,
-     v.attributedFile AS sourceFile, v.attributedLine AS sourceLine, count(v) AS values,
-     sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes
+     v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
+     count(v) AS values, sum(p.physicalBytes) AS physicalBytes, sum(v.sizeBytes) AS sizeBytes,
+     max(p.physicalBytes) AS most,
+     collect({label: v.label, physicalBytes: p.physicalBytes}) AS shares
+UNWIND shares AS part
+WITH sourceFile, sourceLine, max(peakBytes) AS peakBytes, max(values) AS values,
+     max(physicalBytes) AS physicalBytes, max(sizeBytes) AS sizeBytes,
+     min(CASE WHEN part.physicalBytes = most THEN part.label ELSE null END) AS largest
 RETURN sourceFile, sourceLine, values, physicalBytes,
        CASE WHEN peakBytes > 0 THEN 1.0 * physicalBytes / peakBytes ELSE null END AS peakShare,
-       sizeBytes
+       sizeBytes, largest
 ORDER BY physicalBytes DESC, sizeBytes DESC, sourceFile, sourceLine
 LIMIT $limit

@@ -30,8 +30,8 @@ class Savings:
     """At least, where it is a range."""
     at_most: int | None = None
     """None where it is not a range."""
-    may_be_undone: bool = False
-    """Whether the compiler of a CPU may undo the change."""
+    is_certain: bool = True
+    """Whether the compiler makes of the change what was planned: not where it schedules anew."""
 
 
 class Planner:
@@ -77,17 +77,17 @@ class Planner:
         program = self._compiled.program
         found = recompute(self._compiled, program, self._ids(labels))
         savings = self._between(found)
-        if not self.is_cpu or found.is_of_loops:
+        if found.is_of_loops:
             return savings
         stacks = self._between(recompute(self._compiled, program, found.stacked)).bytes
         if stacks > 0:
             return replace(savings, bytes=min(stacks, savings.bytes))
-        return replace(savings, may_be_undone=True)
+        return replace(savings, is_certain=False)
 
     def deferred(self, labels: Collection[str]) -> Savings:
         """Compute these values again no earlier than they are read backward."""
         found = defer(self._compiled, self._compiled.program, self._ids(labels))
-        return replace(self._between(found), may_be_undone=self.is_cpu)
+        return replace(self._between(found), is_certain=False)
 
     def packed(self) -> Savings:
         """Pack the heap as well as any packing could: what no change saves more of."""
