@@ -17,7 +17,7 @@ def rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) ->
     it. Where the query says `@once`, rows that find all places taken are left out too.
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
-    found = _taken_once(here, *advice.once) if advice.once else here
+    found = _rows_with_free_places(here, *advice.once) if advice.once else here
     saving = [row for row in _each_value_once(found) if _bytes(row, advice) > 0]
     return sorted(saving, key=lambda row: -_bytes(row, advice))
 
@@ -38,7 +38,7 @@ def _each_value_once(rows: Iterable[Row]) -> list[Row]:
     return kept
 
 
-def _taken_once(rows: Iterable[Row], group: str, places: str) -> list[Row]:
+def _rows_with_free_places(rows: Iterable[Row], group: str, places: str) -> list[Row]:
     # The places that suit a row suit all rows of its group that have more to choose from:
     # taking the choosiest first gives as many rows a place as any other way.
     taken: Counter[Cell] = Counter()
