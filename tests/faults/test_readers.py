@@ -14,6 +14,7 @@ from tests.faults.harness.graph_states import (
     complete,
     key_of,
     put_dump,
+    rows_of_dumps,
 )
 from tests.graph_fixtures import Neo4jServer
 from xlagraph.graph import Graph, open_graph
@@ -127,8 +128,4 @@ def answer(graph: Graph, query: str) -> object:
         result = run(graph, query, **{name: given[name] for name in given.keys() & declared}).result
     except NoSuchCompilation:
         return None
-    shown = [name not in ("ingestedAt", "path", "tags") for name in result.columns]
-    return [
-        tuple(cell for cell, is_shown in zip(row, shown, strict=True) if is_shown)
-        for row in result.rows
-    ]
+    return rows_of_dumps(result)

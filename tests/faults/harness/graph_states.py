@@ -1,11 +1,11 @@
 """What a graph holds, in a form that two graphs of either engine can be compared by."""
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tests.tiny_dumps import STEM, dump, write_dump
-from xlagraph.graph import SCHEMA, Cell, CompilationRows, Graph, QueryFailed, open_graph
+from xlagraph.graph import SCHEMA, Cell, CompilationRows, Graph, QueryFailed, Result, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
 
@@ -80,12 +80,27 @@ def answers(
             except QueryFailed as error:
                 found[query.id, compilation] = str(error)
                 continue
-            shown = [name not in OF_THE_MOMENT for name in result.columns]
-            found[query.id, compilation] = [
-                tuple(cell for cell, is_shown in zip(row, shown, strict=True) if is_shown)
-                for row in result.rows
-            ]
+            found[query.id, compilation] = rows_of_dumps(result)
     return found
+
+
+def rows_of_dumps(result: Result) -> Rows:
+    """Return rows without what tells of an ingest, in the nodes of paths too."""
+    return [tuple(_of_dumps(row).values()) for row in result.mappings()]
+
+
+def _of_dumps(properties: Mapping[str, Cell]) -> dict[str, Cell]:
+    return {
+        name: _cell_of_dumps(cell) for name, cell in properties.items() if name not in OF_THE_MOMENT
+    }
+
+
+def _cell_of_dumps(cell: Cell) -> Cell:
+    if isinstance(cell, Mapping):
+        return _of_dumps(cell)
+    if isinstance(cell, Sequence) and not isinstance(cell, str):
+        return [_cell_of_dumps(item) for item in cell]
+    return cell
 
 
 class CleanGraphs:
