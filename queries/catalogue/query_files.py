@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -41,8 +42,8 @@ def load_catalogue(
     should be, or calls ``on_problem`` with each and leaves it out; `check_queries` finds every
     problem of a directory.
     """
-    catalogue: dict[str, Query] = {}
-    for directory in (OWN_DIRECTORY, *directories):
+    catalogue = dict(_own_queries())
+    for directory in directories:
         if not directory.is_dir():
             raise CatalogueError(
                 f"{directory}: no such folder; name one that holds theme/noun.cypher"
@@ -57,6 +58,15 @@ def load_catalogue(
             else:
                 catalogue[query.id] = query
     return dict(sorted(catalogue.items()))
+
+
+@cache
+def _own_queries() -> Mapping[str, Query]:
+    """Read the queries that come with xlagraph, once: files of a package stay."""
+    return {
+        query.id: query
+        for query in (read_query(path, OWN_DIRECTORY) for path in query_files(OWN_DIRECTORY))
+    }
 
 
 def _new_query(path: Path, directory: Path, catalogue: Mapping[str, Query]) -> Query:

@@ -1,6 +1,7 @@
 """Why a query returned nothing: the facts that the dump lacks."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Result, Scalar
@@ -123,6 +124,7 @@ def _absent(
     return absent
 
 
+@cache
 def _needed_words(text: str) -> frozenset[str]:
     """Return the words of a statement without which it finds no rows.
 
