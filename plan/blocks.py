@@ -53,7 +53,8 @@ class Blocks:
 def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
     """Choose a block for each buffer set of `values`, which may differ from the program's."""
     sets = members_of_sets(values)
-    reusable = _ReusableBlocks(sum(map(len, sets.values())))
+    last_steps = [value.last for members in sets.values() for value in members]
+    reusable = _ReusableBlocks(len(last_steps), max(last_steps, default=0))
     blocks: list[Block] = []
     tables: list[Block] = []
     heap_values: list[Value] = []
@@ -123,8 +124,10 @@ class _ReusableBlocks:
     A program has thousands of each: their live ranges are compared all at once.
     """
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, steps: int) -> None:
         self._blocks: list[Block] = []
+        # by step: blocks that hold something from it to the next one
+        self._taken: npt.NDArray[np.int32] = np.zeros(steps, np.int32)
         # first step, last step, number of the block
         self._held: npt.NDArray[np.int64] = np.empty((3, capacity), np.int64)
         self._count = 0
@@ -144,12 +147,22 @@ class _ReusableBlocks:
                 [block.reusable_number] * len(members),
             ]
             self._count = end
+            counted_until = 0  # members of one set may overlap
+            for value in sorted(members, key=lambda value: value.first):
+                self._taken[max(value.first, counted_until) : value.last] += 1
+                counted_until = max(value.last, counted_until)
 
     def without_overlap(self, members: Sequence[Value]) -> Iterator[Block]:
         """Yield the blocks in which no live range overlaps one of these, the last made first.
 
         Live ranges that only meet in the last step of one of them are not looked at.
         """
+        if any(
+            value.first < value.last
+            and self._taken[value.first : value.last].max() == len(self._blocks)
+            for value in members
+        ):
+            return
         firsts, lasts, numbers = self._held[:, : self._count]
         is_free = np.ones(len(self._blocks), np.bool_)
         for value in members:

@@ -23,8 +23,10 @@ def shortened(program: Program, last_by_id: Mapping[int, int]) -> Program:
     """Return the program in which these values end earlier: at a step, or as they begin."""
 
     def shorter(value: Value) -> Value:
-        last = last_by_id.get(value.value_id, value.last)
-        return value._replace(last=max(value.first, min(value.last, last)))
+        last = last_by_id.get(value.value_id)
+        if last is None or last >= value.last:
+            return value
+        return value._replace(last=max(value.first, last))
 
     return _with_each_value(program, shorter)
 
@@ -40,10 +42,7 @@ def shrunk(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
         if (factor := factor_by_id.get(value.value_id)) is not None and not value.is_table
     }
     return _with_set_sizes(
-        _with_each_value(
-            program,
-            lambda value: value._replace(size_bytes=smaller.get(value.value_id, value.size_bytes)),
-        )
+        _with_each_value(program, lambda value: _resized(value, smaller.get(value.value_id)))
     )
 
 
@@ -57,6 +56,11 @@ def _with_set_sizes(program: Program) -> Program:
         name: max(value.size_bytes for value in members)
         for name, members in members_of_sets(program.values).items()
     }
-    return _with_each_value(
-        program, lambda value: value._replace(size_bytes=sizes[value.buffer_set])
-    )
+    return _with_each_value(program, lambda value: _resized(value, sizes[value.buffer_set]))
+
+
+def _resized(value: Value, size_bytes: int | None) -> Value:
+    # most values stay as they are, and a copy takes its time
+    if size_bytes is None or size_bytes == value.size_bytes:
+        return value
+    return value._replace(size_bytes=size_bytes)
