@@ -123,9 +123,9 @@ def pack(temporaries: list[Value]) -> None:
     for chain in chains:  # in the order of their first steps
         while ends and ends[0][0] < chain[0].first:
             _, offset, size = heappop(ends)
-            free.give(offset, size)
+            free.release(offset, size)
         size = -(-chain[0].size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-        offset = free.take(size)
+        offset = free.allocate(size)
         heappush(ends, (chain[-1].last, offset, size))
         for value in chain:
             value.offset_bytes = offset
@@ -138,7 +138,7 @@ class _FreeBytes:
         self._holes: list[tuple[int, int]] = []
         self._top = 0
 
-    def take(self, size: int) -> int:
+    def allocate(self, size: int) -> int:
         for index, (offset, room) in enumerate(self._holes):
             if room >= size:
                 self._holes[index : index + 1] = (
@@ -151,7 +151,7 @@ class _FreeBytes:
         self._top = offset + size
         return offset
 
-    def give(self, offset: int, size: int) -> None:
+    def release(self, offset: int, size: int) -> None:
         insort(self._holes, (offset, size))
         index = self._holes.index((offset, size))
         first = index - 1 if index and sum(self._holes[index - 1]) == offset else index

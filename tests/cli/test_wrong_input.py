@@ -321,9 +321,9 @@ def test_the_dumps_of_another_folder_do_not_slip_into_a_run(run, own_graph, tmp_
 def test_a_defect_is_told_without_a_traceback_unless_asked(capsys):
     set_verbosity(Verbosity.NORMAL)
     assert report(ZeroDivisionError("no")) == FAILED
-    told = capsys.readouterr().err
-    assert told.startswith("error: ZeroDivisionError: no (this is a defect of xlagraph)\n")
-    assert "Traceback" not in told
+    message = capsys.readouterr().err
+    assert message.startswith("error: ZeroDivisionError: no (this is a defect of xlagraph)\n")
+    assert "Traceback" not in message
 
 
 def test_a_reader_that_has_enough_is_no_failure(run, graph, tmp_path):

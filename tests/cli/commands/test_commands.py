@@ -26,10 +26,10 @@ def test_ingest_says_what_went_in_and_that_totals_agree(run, tmp_path):
     ended = run("ingest", tmp_path / "runs", "--jobs", 1)
     assert ended.code == 0
     assert ended.out == ""
-    said = ended.err.splitlines()
-    assert said[0] == f"graph: {Path.cwd() / 'xlagraph.lbug'}"
-    assert "ingested 4 compilations in 2 runs: 4 added, 0 replaced, 0 unchanged" in said
-    assert said[-1] == "4 of 4 agree with XLA's 'Total bytes used'"
+    lines = ended.err.splitlines()
+    assert lines[0] == f"graph: {Path.cwd() / 'xlagraph.lbug'}"
+    assert "ingested 4 compilations in 2 runs: 4 added, 0 replaced, 0 unchanged" in lines
+    assert lines[-1] == "4 of 4 agree with XLA's 'Total bytes used'"
 
 
 def test_ingest_that_does_not_wait_says_who_writes(run, tmp_path):

@@ -29,15 +29,15 @@ def as_data(record: Any) -> object:
     """Return a record as JSON has it, without the fields that have their default."""
     if is_dataclass(record):
         defaults = {field.name: field.default for field in fields(record)}
-        return said({name: getattr(record, name) for name in defaults}, defaults)
+        return without_defaults({name: getattr(record, name) for name in defaults}, defaults)
     if hasattr(record, "_asdict"):  # a named tuple
-        return said(record._asdict(), record._field_defaults)
+        return without_defaults(record._asdict(), record._field_defaults)
     if isinstance(record, tuple):
         return [as_data(each) for each in record]
     return record
 
 
-def said(record: dict[str, Any], defaults: dict[str, Any]) -> dict[str, object]:
+def without_defaults(record: dict[str, Any], defaults: dict[str, Any]) -> dict[str, object]:
     return {
         name: as_data(value)
         for name, value in record.items()

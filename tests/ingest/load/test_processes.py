@@ -14,12 +14,12 @@ from xlagraph.ingest import Progress, ingest
 
 def test_progress_is_told_in_bytes(graph, runs, write):
     sizes = [write("baseline", number).stat().st_size for number in (1, 2, 3)]
-    told: list[Progress] = []
-    ingest(graph, runs, progress=told.append)
-    assert [(progress.bytes_done, progress.compilations_done) for progress in told] == [
+    reported: list[Progress] = []
+    ingest(graph, runs, progress=reported.append)
+    assert [(progress.bytes_done, progress.compilations_done) for progress in reported] == [
         (sum(sizes[:count]), count) for count in (1, 2, 3)
     ]
-    assert {(progress.bytes_total, progress.compilations_total) for progress in told} == {
+    assert {(progress.bytes_total, progress.compilations_total) for progress in reported} == {
         (sum(sizes), 3)
     }
 
@@ -113,12 +113,12 @@ def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
 
     write("baseline", 1)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]
-    told = tmp_path / "modules.txt"
-    spy: Any = _Spy(told)
+    listing = tmp_path / "modules.txt"
+    spy: Any = _Spy(listing)
     jobs.append(Job(spy, "", ()))
     with closing(prepare_all(jobs, 2, None, one_by_one=True)) as batches:
         assert [prepared.outcomes[0].has_rows for prepared in batches] == [True, False]
-    modules = told.read_text().split()
+    modules = listing.read_text().split()
     assert "pyarrow" in modules
     assert "numpy" not in modules
 
@@ -129,9 +129,9 @@ class _Spy:
     size_bytes = 0
     allocations = Path("spy.txt")
 
-    def __init__(self, told: Path) -> None:
-        self.told = told
+    def __init__(self, listing: Path) -> None:
+        self.listing = listing
 
     def __reduce__(self):
-        text = f"open({str(self.told)!r}, 'w').write(' '.join(__import__('sys').modules))"
+        text = f"open({str(self.listing)!r}, 'w').write(' '.join(__import__('sys').modules))"
         return eval, (text,)

@@ -82,9 +82,9 @@ class PlainDump:
 
     def text(self, instruction: str) -> PlainText:
         """Read what the dump says of an instruction, then what its module text adds."""
-        told = self.plan.instructions.get(instruction)
+        text = self.plan.instructions.get(instruction)
         return filled(
-            read_instruction(told) if told else PlainText(),
+            read_instruction(text) if text else PlainText(),
             self.module.instructions.get(instruction, PlainText()),
             self.module.frames,
         )
@@ -129,10 +129,10 @@ class PlainDump:
 
     def root(self, instruction: str) -> str | None:
         """Return the opcode of the root of a fusion."""
-        told = self.module.instructions.get(instruction)
-        if told is None or told.opcode != "fusion" or told.calls is None:
+        fusion = self.module.instructions.get(instruction)
+        if fusion is None or fusion.opcode != "fusion" or fusion.calls is None:
             return None
-        return self.module.root_opcodes.get(told.calls)
+        return self.module.root_opcodes.get(fusion.calls)
 
     def live_to_the_end(self, value: PlainValue) -> bool:
         """Return whether a value leaves the program."""

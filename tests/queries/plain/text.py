@@ -69,14 +69,14 @@ class PlainModule:
 def read_instruction(text: str) -> PlainText:
     """Read the text behind `name = `."""
     metadata = re.search(r'metadata=\{((?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*)\}', text)
-    told = metadata[1] if metadata else ""
-    source_file = _quoted("source_file", told)
-    line = re.search(r"source_line=(\d+)", told)
-    frame = re.search(r"stack_frame_id=(\d+)", told)
+    attributes = metadata[1] if metadata else ""
+    source_file = _quoted("source_file", attributes)
+    line = re.search(r"source_line=(\d+)", attributes)
+    frame = re.search(r"stack_frame_id=(\d+)", attributes)
     calls = re.search(r", calls=%?([\w.-]+)", text)
     return PlainText(
         _opcode(text),
-        _quoted("op_name", told),
+        _quoted("op_name", attributes),
         (source_file, int(line[1]) if line else None),
         int(frame[1]) if frame else 0,
         _quoted("custom_call_target", text),
@@ -100,14 +100,14 @@ def read_module(text: str) -> PlainModule:
         elif found := re.match(r"(?:ENTRY )?%?([\w.-]+) (?:\(.*)?\{$", line):
             computation = found[1]
         elif found := re.match(r"  (ROOT )?%?([\w.-]+) = (.*)", line):
-            told = read_instruction(found[3])
-            module.instructions[found[2]] = told
+            parsed = read_instruction(found[3])
+            module.instructions[found[2]] = parsed
             module.lines[found[2]] = found[3]
             module.computations[found[2]] = computation
             if found[1]:
                 module.roots[computation] = found[2]
-            if found[1] and told.opcode:
-                module.root_opcodes[computation] = told.opcode
+            if found[1] and parsed.opcode:
+                module.root_opcodes[computation] = parsed.opcode
         elif line.strip():
             table = line.strip()
     for number, frame in tables.get("StackFrames", {}).items():

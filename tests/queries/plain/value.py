@@ -80,7 +80,7 @@ class PlainValue:
 
 def role(allocation: Allocation) -> str | None:
     """Return what an allocation is for."""
-    said = (
+    roles = (
         ("threadLocal", allocation.is_thread_local),
         ("constant", allocation.is_constant),
         ("parameter", allocation.parameter is not None),
@@ -88,4 +88,4 @@ def role(allocation: Allocation) -> str | None:
         ("liveOut", allocation.maybe_live_out),
         ("temp", allocation.is_preallocated_temp),
     )
-    return next((name for name, holds in said if holds), None)
+    return next((name for name, holds in roles if holds), None)
