@@ -28,6 +28,17 @@ def test_advice_names_the_potential_savings_what_shows_them_and_what_to_change()
     assert advice.remedies == {"jax": "a", "tensorflow": "b", "pytorch": "c"}
 
 
+def test_a_change_is_of_the_values_of_each_row_or_of_those_that_a_column_lists():
+    text = "// @advice paddingBytes physical Padding\n// @change without"
+    own = parse_header(HEADER + text + "\n" + REMEDIES, "f").advice
+    listed = "// @column repeated LIST names of them\n"
+    others = parse_header(HEADER + listed + text + " repeated\n" + REMEDIES, "f").advice
+    assert own is not None
+    assert others is not None
+    assert (own.change, own.changed) == ("without", "value")
+    assert (others.change, others.changed) == ("without", "repeated")
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
@@ -44,6 +55,14 @@ def test_advice_names_the_potential_savings_what_shows_them_and_what_to_change()
         (
             "// @advice paddingBytes physical Padding\n// @once value\n" + REMEDIES,
             "f:11: expected a line like '@once shape freeOutputs'",
+        ),
+        (
+            "// @advice paddingBytes physical Padding\n// @change without size\n" + REMEDIES,
+            "f:11: 'size' is not a @column; name the one with the values that change",
+        ),
+        (
+            "// @advice paddingBytes physical Padding\n// @change gone\n" + REMEDIES,
+            "f:11: expected one of donate, without",
         ),
         (
             "// @param value STRING a label\n// @advice paddingBytes physical Padding\n" + REMEDIES,

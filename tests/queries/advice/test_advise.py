@@ -154,6 +154,7 @@ def test_the_same_op_over_the_same_operands_is_the_same_value(advised):
     assert shown(finding, "opName", "copies", "alike", "repeatedBytes") == [
         ("jit(f)/mask", 3, 2, 8192)
     ]
+    assert sorted(finding.rows[0]["repeated"]) == ["b", "c"]
 
 
 def test_fusions_of_one_array_with_one_op_name_may_differ_inside(advised):
