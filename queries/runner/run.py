@@ -1,13 +1,13 @@
 """Run a canned query: resolve what a user names, check types, run, name what is lacking."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from xlagraph.graph.elements import Path
 from xlagraph.graph.engine import Cell, Graph, Result, Scalar
-from xlagraph.queries.catalogue.declarations import EXAMPLES, LiteralType, Parameter
+from xlagraph.queries.catalogue.declarations import EXAMPLES, ColumnType, LiteralType, Parameter
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.errors import BadParameter, UnknownQuery
 from xlagraph.queries.runner.missing_facts import missing_facts
@@ -75,7 +75,7 @@ def run(
     query = find_query(query_id, load_catalogue() if catalogue is None else catalogue)
     given = {name: value for name, value in parameters.items() if value is not None}
     resolved, notes = resolve_parameters(graph, query, given)
-    result = graph.query(query.text, resolved)
+    result = _with_sorted_lists(query, graph.query(query.text, resolved))
     check_tag(graph, result.columns, resolved)
     if not result.rows:
         check_names(graph, resolved)
@@ -99,6 +99,21 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
         f"no query is called '{query_id}'",
         of_theme or list(dict.fromkeys((*same_noun, *close)))[:5],
     )
+
+
+def _with_sorted_lists(query: Query, result: Result) -> Result:
+    """Return the rows with the texts of each LIST in order: engines collect them in any."""
+    lists = {i for i, column in enumerate(query.columns) if column.type is ColumnType.LIST}
+    if not lists:
+        return result
+    rows = [
+        tuple(
+            sorted(map(str, cast("Sequence[Cell]", cell))) if i in lists and cell else cell
+            for i, cell in enumerate(row)
+        )
+        for row in result.rows
+    ]
+    return Result(result.columns, tuple(rows))
 
 
 def _limited_count(query: Query, result: Result) -> int:
