@@ -34,7 +34,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> None:
         """Read until a text is shown."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while text not in self.shown:
             if not self._read(deadline):
                 raise AssertionError(f"{text!r} is not in {self.shown!r}")
@@ -45,7 +45,7 @@ class Terminal:
 
     def end(self) -> int:
         """Read the rest, and give the exit code."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while self._read(deadline):
             pass
         return self.process.wait(60)

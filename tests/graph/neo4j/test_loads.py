@@ -164,7 +164,7 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
     )
     assert process.stdout is not None
     process.stdout.readline()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 180
     while cells(neo4j_graph, "MATCH (:Run)-[:COMPILED]->() RETURN count(*) AS n") == [1]:
         assert time.monotonic() < deadline
     process.kill()
@@ -224,7 +224,7 @@ def test_what_a_load_has_seen_may_be_removed_before_it_is_used_again(neo4j_graph
         load.write(kept)
     with neo4j_graph.load() as load:
         load.write(seen)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while "seen" not in cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run"):
             assert time.monotonic() < deadline
         remove(neo4j_graph, "seen")

@@ -63,7 +63,7 @@ def test_a_server_that_does_not_answer_is_asked_once():
 
 def test_something_else_that_listens_is_no_graph():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(20)
+        server.settimeout(180)
         port = server.getsockname()[1]
         process = subprocess.Popen(
             [
@@ -79,7 +79,7 @@ def test_something_else_that_listens_is_no_graph():
         with accepted:
             accepted.recv(100)
             accepted.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=180)
     assert said.startswith("told:")
 
 
