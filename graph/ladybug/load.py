@@ -18,6 +18,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Final, cast
 
@@ -157,7 +158,8 @@ class LadybugLoad:
     def write_waiting(self) -> None:
         """Write the rows that wait in memory."""
         if self._waiting:
-            self._files.append(RowFiles.write(self._folder, self._waiting))
+            tables = chain.from_iterable(rows.tables.items() for rows in self._waiting)
+            self._files.append(RowFiles.write(self._folder, tables))
             self._waiting, self._waiting_rows = [], 0
 
     def __enter__(self) -> "LadybugLoad":
@@ -277,7 +279,7 @@ class LadybugLoad:
             rows = self._distinct_rows(relationship.name)
             is_new = pc.is_in(rows.column("source"), nodes[relationship.source].column("key"))
             relationships[relationship.name] = rows.filter(is_new)
-        return RowFiles.write(self._folder, [CompilationRows(nodes, relationships)])
+        return RowFiles.write(self._folder, CompilationRows(nodes, relationships).tables.items())
 
     def _distinct_rows(self, name: str) -> pa.Table:
         """Read the rows of what compilations share from all files, each row once."""

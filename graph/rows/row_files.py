@@ -19,6 +19,7 @@ from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
     CompilationRows,
+    digests_of,
     distinct_rows,
 )
 from xlagraph.graph.schema import BETWEEN_SHARED, SHARED
@@ -58,10 +59,11 @@ class RowFiles:
     """Digest of the files of each compilation, by key."""
 
     @classmethod
-    def write(cls, parent: Path, batches: Iterable[CompilationRows]) -> "RowFiles":
-        """Write rows as they come into a new folder below ``parent``, made with the first.
+    def write(cls, parent: Path, tables: Iterable[tuple[str, pa.Table]]) -> "RowFiles":
+        """Write named tables as they come into a new folder below ``parent``, made with the first.
 
-        Raises `RowsUnwritten`, and whatever comes out of ``batches``.
+        Rows of a table that come later are added. Raises `RowsUnwritten`, and whatever comes out
+        of ``tables``.
         """
         folder = parent / f"rows-{uuid.uuid4().hex}"
         digests: dict[str, str | None] = {}
@@ -70,11 +72,11 @@ class RowFiles:
                 name: stack.enter_context(_RowFile(folder / f"{name}.parquet", columns))
                 for name, columns in {**NODE_COLUMNS, **RELATIONSHIP_COLUMNS}.items()
             }
-            for rows in batches:
-                digests |= rows.digests
-                for name, table in rows.tables.items():
-                    files[name].add(table)
-                del rows  # it may be as large as the next
+            for name, table in tables:
+                files[name].add(table)
+                if name == "Compilation":
+                    digests |= digests_of(table)
+                del table  # it may be as large as the next
             for name in _SHARED_TABLES:
                 files[name].keep_distinct()
         counts = {name: file.row_count for name, file in files.items() if file.row_count}

@@ -110,9 +110,7 @@ class CompilationRows:
     @property
     def digests(self) -> dict[str, str | None]:
         """Digest of the files of each compilation, by key."""
-        table = self.nodes["Compilation"]
-        digests = cast("list[str | None]", table.column("sha256").to_pylist())
-        return dict(zip(keys_of(table), digests, strict=True))
+        return digests_of(self.nodes["Compilation"])
 
     @property
     def tables(self) -> Mapping[str, pa.Table]:
@@ -184,6 +182,12 @@ def distinct_rows(table: pa.Table) -> pa.Table:
         # the stubs know no text beside columns
         keys = pc.binary_join_element_wise(*ends)  # type: ignore[call-overload]
     return table.take(pc.index_in(pc.unique(keys), value_set=keys))
+
+
+def digests_of(compilations: pa.Table) -> dict[str, str | None]:
+    """Return the digest of the files of each compilation, by key."""
+    digests = cast("list[str | None]", compilations.column("sha256").to_pylist())
+    return dict(zip(keys_of(compilations), digests, strict=True))
 
 
 def keys_of(table: pa.Table) -> list[str]:

@@ -110,6 +110,8 @@ def join_facts(
     facts = _instruction_facts(plan, module_text, names)
     program = Program(plan.instructions, facts, module_text)
     belonging = attributions(plan, program, steps, module_text)
+    del program  # the next takes as much memory
+    planning = planning_facts(plan, spans, steps, module_text) if module_text else None
     frame_ids = [each.stack_frame_id for each in facts.values()]
     value_frame_ids = [each.stack_frame_id if each is not None else None for each in belonging]
     frames = module_text.frames if module_text is not None else {}
@@ -128,7 +130,7 @@ def join_facts(
         call_path_of_values=tuple(map(paths.key_by_frame.get, value_frame_ids)),
         call_paths=paths.paths,
         header=module_text.header if module_text is not None else None,
-        planning=planning_facts(plan, spans, steps, module_text) if module_text else None,
+        planning=planning,
     )
 
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from xlagraph.graph.rows.row_files import RowFiles
-from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.ingest.dump.parser import parse_plan
 from xlagraph.ingest.dump.plan import Plan
@@ -19,7 +20,7 @@ from xlagraph.ingest.measures.compilation_facts import (
     join_facts,
 )
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
-from xlagraph.ingest.rows.compilations import Identity, compilation_rows
+from xlagraph.ingest.rows.compilations import Identity, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.summary import Problem, readable
 from xlagraph.runtime.collector import collector_paused
@@ -61,6 +62,7 @@ class KnownContents:
             self._bytes -= dropped.bytes_read
 
 
+@collector_paused(has_many=True)
 def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> Prepared:
     """Prepare some jobs, and write their rows below a folder if there is one.
 
@@ -69,33 +71,24 @@ def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> P
     outcomes: list[Outcome] = []
     counts = RowCounts()
 
-    def batches() -> Iterator[CompilationRows]:
+    def tables() -> Iterator[tuple[str, pa.Table]]:
         for together in batches_of_jobs(jobs, _TOGETHER_BYTES, _TOGETHER_DUMPS):
-            found, rows = _rows_of(together, known)
-            outcomes.extend(found)
-            if rows is not None:
-                counts.add_rows(rows)
-                yield rows
-                del rows  # it may be as large as the next
+            found = [_read_and_join(job, known) for job in together]
+            outcomes.extend(outcome for outcome, _ in found)
+            compilations = [compilation for _, compilation in found if compilation is not None]
+            del found  # it may be as large as the next
+            for name, rows in compilation_tables(compilations):
+                counts.add_rows(name, rows)
+                yield name, rows
+                del rows  # as large
 
     files = None
     if folder is None:
-        for _ in batches():
+        for _ in tables():
             pass
     else:
-        files = RowFiles.write(folder, batches())
+        files = RowFiles.write(folder, tables())
     return Prepared(tuple(outcomes), counts, files if files and files.digests else None)
-
-
-@collector_paused(has_many=True)
-def _rows_of(
-    jobs: Sequence[Job], known: KnownContents
-) -> tuple[list[Outcome], CompilationRows | None]:
-    found = [_read_and_join(job, known) for job in jobs]
-    compilations = [compilation for _, compilation in found if compilation is not None]
-    return [outcome for outcome, _ in found], (
-        compilation_rows(compilations) if compilations else None
-    )
 
 
 def _read_and_join(

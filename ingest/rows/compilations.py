@@ -1,6 +1,6 @@
 """Makes the rows of compilations, as typed columns that fit the schema of the graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, repeat
 from typing import Any, Final
 
@@ -11,18 +11,20 @@ from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
     CompilationRows,
+    distinct_rows,
     row_numbers,
 )
-from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.rows.nodes import IDENTITY_NODE_ROWS, NODE_ROWS
 from xlagraph.ingest.rows.relationships import IDENTITY_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
 from xlagraph.ingest.rows.source import Columns, Identity, RowSource
 
-__all__ = ["Identity", "compilation_rows"]
+__all__ = ["Identity", "compilation_rows", "compilation_tables"]
 
 _ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
 _ROWS_OF_IDENTITY: Final = {**IDENTITY_NODE_ROWS, **IDENTITY_RELATIONSHIP_ROWS}
+_SHARED: Final = frozenset([node.label for node in SHARED] + [item.name for item in BETWEEN_SHARED])
 _OWNER: Final = "compilation"
 """Property of every part of a compilation."""
 
@@ -36,28 +38,45 @@ _NUMBERED_COLUMNS: Final = {
 def compilation_rows(
     compilations: Sequence[tuple[Identity, CompilationFacts]],
 ) -> CompilationRows:
-    """Make the rows of some compilations, their runs and shared nodes too.
+    """Make the rows of some compilations, their runs and shared nodes too."""
+    tables = dict(compilation_tables(compilations))
+    return CompilationRows(
+        {label: tables[label] for label in NODE_COLUMNS},
+        {name: tables[name] for name in RELATIONSHIP_COLUMNS},
+    )
 
-    Of facts that several of them share, the rows are made once and repeated. Small
-    compilations have some hundred short columns each: to make and load them one by one took
-    three to five times as long as together.
+
+def compilation_tables(
+    compilations: Sequence[tuple[Identity, CompilationFacts]],
+) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the tables of the rows of some compilations, nodes first, in the schema's order.
+
+    Each is made when it is asked for: those of relationships name both ends by their keys, and
+    together take more memory than all that they are made from. Of facts that several
+    compilations share, the rows are made once and repeated. Small compilations have some
+    hundred short columns each: to make and load them one by one took three to five times as
+    long as together.
     """
+    if not compilations:
+        return
     tables = _Tables(compilations)
-    nodes = {label: tables.nodes(label, columns) for label, columns in NODE_COLUMNS.items()}
-    keys = {label: table.column("key").combine_chunks() for label, table in nodes.items()}
-    relationships = {}
-    for relationship in SCHEMA.relationships:
-        numbered = tables.relationships(relationship.name)
+    repeated = _SHARED if len(compilations) > 1 else ()
+    keys = {}
+    for label, columns in NODE_COLUMNS.items():
+        rows = tables.nodes(label, columns)
+        keys[label] = rows.column("key").combine_chunks()
+        yield label, distinct_rows(rows) if label in repeated else rows
+        del rows
+    for item in SCHEMA.relationships:
+        numbered = tables.relationships(item.name)
         ends = [
-            keys[label].take(tables.rows_of_all(numbered.column(end), label, relationship.name))
-            for end, label in (("source", relationship.source), ("target", relationship.target))
+            keys[label].take(tables.rows_of_all(numbered.column(end), label, item.name))
+            for end, label in (("source", item.source), ("target", item.target))
         ]
-        relationships[relationship.name] = pa.table(
-            [*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name]
-        )
-    if len(compilations) == 1:
-        return CompilationRows(nodes, relationships)
-    return CompilationRows.distinct(nodes, relationships)
+        rows = pa.table([*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[item.name])
+        del numbered, ends
+        yield item.name, distinct_rows(rows) if item.name in repeated else rows
+        del rows
 
 
 class _Tables:

@@ -5,7 +5,6 @@ from typing import Final, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
 
 __all__ = ["RowCounts"]
@@ -25,13 +24,12 @@ class RowCounts:
         self._own: Counter[str] = Counter()
         self._shared: dict[str, set[tuple[str, ...]]] = {name: set() for name in _IDENTITY}
 
-    def add_rows(self, rows: CompilationRows) -> None:
-        """Count the rows of compilations that were not counted yet."""
-        for name, table in rows.tables.items():
-            if name in _IDENTITY:
-                self._shared[name].update(_cells(table, _IDENTITY[name]))
-            else:
-                self._own[name] += table.num_rows
+    def add_rows(self, name: str, rows: pa.Table) -> None:
+        """Count the rows of a table of compilations that were not counted yet."""
+        if name in _IDENTITY:
+            self._shared[name].update(_cells(rows, _IDENTITY[name]))
+        else:
+            self._own[name] += rows.num_rows
 
     def add(self, other: "RowCounts") -> None:
         """Count what others have counted of other compilations."""

@@ -62,7 +62,7 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
         loading.expect_rows()
         assert loading.row_folder is not None
         for rows in compilations:
-            loading.write_files(RowFiles.write(loading.row_folder, [rows]))
+            loading.write_files(RowFiles.write(loading.row_folder, rows.tables.items()))
     assert parts.count("Value") > 3
     assert parts.count("HOLDS") > 3
     with open_graph(tmp_path / "graph.lbug") as graph:
