@@ -167,7 +167,7 @@ def neo4j_nodes(uri: str) -> None:
 
 def queries(graph: str, repeats: str) -> None:
     """Time every canned query on a graph; one call before the first is not counted."""
-    from sections.query_times import query_times
+    from query_times import query_times
 
     from xlagraph.graph import open_graph
 
