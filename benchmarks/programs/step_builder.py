@@ -59,14 +59,12 @@ class StepBuilder:
         frame: int,
         attributes: str = "",
         base: str | None = None,
-        overwrites: Ref | None = None,
     ) -> Ref:
         """Emit one instruction with an array for its result."""
         name = self.name(base or opcode)
         texts = _texts(shape, opcode, operands, f"{attributes}, {_metadata(op, frame)}")
         ref = self._emit(name, shape, *texts, operands)
         self.program.temporaries.append(ref.value)
-        ref.value.overwrites = overwrites.value if overwrites else None
         return ref
 
     def fuse(
@@ -85,7 +83,9 @@ class StepBuilder:
         shapes = tuple([ref.value.shape for ref in operands])
         self.fusions.append(Fusion(number, shapes, shape, region))
         attributes = f", kind=kLoop, calls=%fused_computation.{number}"
-        return self.operation("fusion", shape, operands, op, frame, attributes, base, overwrites)
+        ref = self.operation("fusion", shape, operands, op, frame, attributes, base)
+        ref.value.overwrites = overwrites.value if overwrites else None
+        return ref
 
     def library_call(
         self, shape: str, scratch_bytes: int, operands: Sequence[Ref], op: str, frame: int
