@@ -8,6 +8,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Dialog, Page, expect
 
+from tests.report.test_accessibility import WITH_AXE, faults
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import open_graph
 from xlagraph.ingest import IngestOptions, ingest
@@ -119,3 +120,10 @@ def test_a_screen_of_a_phone_is_not_left(shown: Page, address: str) -> None:
     for path in ("/", "/queries", "/cypher", "/query/peak/by-op"):
         visit(shown, address + path)
         assert shown.evaluate("document.documentElement.scrollWidth") <= 390, Path(path)
+
+
+@WITH_AXE
+def test_the_pages_of_the_service_can_be_read_by_all(shown: Page, address: str) -> None:
+    for path in ("/", "/queries", "/cypher", "/query/peak/by-op"):
+        visit(shown, address + path)
+        assert faults(shown) == [], path

@@ -47,5 +47,5 @@ function themeSection(theme, queries) {
   const lines = queries.map((query) =>
     element('li', null, element('a', {href: `/query/${query.id}`}, query.question), ' ', element('code.faint', null, query.id)),
   );
-  return element('section', {'aria-label': theme}, element('h3', null, theme), element('ul', null, lines));
+  return element('section', {'aria-label': theme}, element('h2', null, theme), element('ul', null, lines));
 }
