@@ -102,11 +102,18 @@ def _query(query: Query) -> Iterator[str]:
     yield ""
     if query.parameters:
         rows = (
-            (f"`--{item.option}`", item.type.lower(), _default(item.default), item.description)
-            for item in query.parameters
+            (
+                f"`--{parameter.option}`",
+                parameter.type.lower(),
+                _default(parameter.default),
+                parameter.description,
+            )
+            for parameter in query.parameters
         )
         yield from _table(("parameter", "type", "default", "is"), rows)
-    columns = ((f"`{item.name}`", item.type.lower(), item.description) for item in query.columns)
+    columns = (
+        (f"`{column.name}`", column.type.lower(), column.description) for column in query.columns
+    )
     yield from _table(("column", "type", "is"), columns)
     if query.notes:
         yield from (f"- {note}" for note in query.notes)
@@ -173,7 +180,10 @@ defines the byte counts, in place and reuse."""
 
 
 def _properties(properties: Iterable[Property]) -> Iterator[str]:
-    rows = ((f"`{item.name}`", item.type.lower(), item.description) for item in properties)
+    rows = (
+        (f"`{property_.name}`", property_.type.lower(), property_.description)
+        for property_ in properties
+    )
     return _table(("property", "type", "is"), rows)
 
 

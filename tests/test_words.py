@@ -1,4 +1,4 @@
-"""The words of the code: docstrings begin with what readers of Python expect."""
+"""The words of the code: docstrings begin, and names are, as readers of Python expect."""
 
 import ast
 from pathlib import Path
@@ -11,6 +11,7 @@ PARTS = (
     "serve",
 )
 MODULES = [path.relative_to(TREE) for part in PARTS for path in sorted((TREE / part).rglob("*.py"))]
+NAMES_OF_ANYTHING = {"info", "item", "obj", "res", "tmp"}
 NOT_FIRST = {"Bring", "Do", "Get", "Give", "Go", "Leave", "Let", "Put", "Say", "Tell"}
 
 
@@ -23,3 +24,11 @@ def test_docstrings_begin_with_usual_verbs(module: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert not first_words & NOT_FIRST
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_names_say_what_they_hold(module: Path) -> None:
+    tree = ast.parse((TREE / module).read_text(encoding="utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    assert not names & NAMES_OF_ANYTHING

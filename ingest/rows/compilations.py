@@ -24,7 +24,9 @@ __all__ = ["Identity", "compilation_rows", "compilation_tables"]
 
 _ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
 _ROWS_OF_IDENTITY: Final = {**IDENTITY_NODE_ROWS, **IDENTITY_RELATIONSHIP_ROWS}
-_SHARED: Final = frozenset([node.label for node in SHARED] + [item.name for item in BETWEEN_SHARED])
+_SHARED: Final = frozenset(
+    [node.label for node in SHARED] + [relationship.name for relationship in BETWEEN_SHARED]
+)
 _OWNER: Final = "compilation"
 """Property of every part of a compilation."""
 
@@ -67,15 +69,17 @@ def compilation_tables(
         keys[label] = rows.column("key").combine_chunks()
         yield label, distinct_rows(rows) if label in repeated else rows
         del rows
-    for item in SCHEMA.relationships:
-        numbered = tables.relationships(item.name)
+    for relationship in SCHEMA.relationships:
+        numbered = tables.relationships(relationship.name)
         ends = [
-            keys[label].take(tables.rows_of_all(numbered.column(end), label, item.name))
-            for end, label in (("source", item.source), ("target", item.target))
+            keys[label].take(tables.rows_of_all(numbered.column(end), label, relationship.name))
+            for end, label in (("source", relationship.source), ("target", relationship.target))
         ]
-        rows = pa.table([*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[item.name])
+        rows = pa.table(
+            [*ends, *numbered.columns[2:]], schema=RELATIONSHIP_COLUMNS[relationship.name]
+        )
         del numbered, ends
-        yield item.name, distinct_rows(rows) if item.name in repeated else rows
+        yield relationship.name, distinct_rows(rows) if relationship.name in repeated else rows
         del rows
 
 
