@@ -8,8 +8,8 @@
 // @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
 //           live then
 // @column   liveFrom      INTEGER       first step in which it is needed
-// @column   neededAt      INTEGER       first step of the backward pass that reads it; null if only
-//           what is computed again does
+// @column   neededAt      INTEGER       first step of the backward pass that reads it, else of
+//           another reader; null if only what is computed again reads it
 // @column   liveUntil     INTEGER       last step in which it is needed, inclusive
 // @column   waitsAtPeak   BOOLEAN       live at the peak, and needed only after it
 // @column   shape         STRING        shape, without layout
@@ -55,13 +55,15 @@ WHERE (v.attributedOpName CONTAINS 'rematted_computation'
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
 OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
 WITH v, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
-WITH v, min(CASE WHEN readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad'
-                 THEN null ELSE step END) AS neededAt,
-     max(CASE WHEN readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
-                   OR readBy CONTAINS 'gradients/' OR readBy CONTAINS 'recompute_grad' THEN 0
-              WHEN step IS NULL OR readBy IS NULL THEN 0 ELSE 1 END) AS readForward
+WITH v, step, readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad' AS again,
+     readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
+     OR readBy CONTAINS 'gradients/' AS isBackward
+WITH v, min(CASE WHEN isBackward AND NOT again THEN step ELSE null END) AS backwardFrom,
+     min(CASE WHEN isBackward OR again THEN null ELSE step END) AS otherwiseFrom
+WITH v, coalesce(backwardFrom, otherwiseFrom) AS neededAt, otherwiseFrom < backwardFrom AS isMerged
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(s:MemorySpace)
-WITH v, p, neededAt, readForward, p.physicalBytes IS NOT NULL AND neededAt > s.physicalPeakStep AS waits
+WITH v, p, neededAt, coalesce(isMerged, false) AS isMerged,
+     p.physicalBytes IS NOT NULL AND neededAt > s.physicalPeakStep AS waits
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.liveFrom AS liveFrom, neededAt, v.liveUntil AS liveUntil,
        coalesce(waits, false) AS waitsAtPeak,
@@ -70,7 +72,7 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBy
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        CASE WHEN waits THEN p.physicalBytes ELSE null END AS waitingBytes,
        CASE WHEN NOT coalesce(waits, false) THEN null
-            WHEN readForward = 1 THEN 'merged with the first computation'
+            WHEN isMerged THEN 'merged with the first computation'
             ELSE 'computed again before the peak' END AS reason
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

@@ -267,6 +267,23 @@ def test_what_a_checkpoint_computes_again_before_the_peak_is_a_finding(advised):
     ]
 
 
+def test_what_the_forward_pass_reads_too_was_merged_under_the_second_name(advised):
+    again = "jit(f)/transpose(jvp(h))/jvp(h)/checkpoint/rematted_computation/mul"
+    diagnosis = advised(
+        CHECKPOINTED,
+        f"""
+        0 | x | s8[2048] | 0    | 2048 | 0-4 | parameter(0)
+        1 | h | s8[2048] | 0    | 2048 | 1-3 | fusion(x)    | {again}
+        1 | l | s8[2048] | 2048 | 2048 | 2-2 | fusion(h)    | jit(f)/jvp(l)/sum
+        1 | d | s8[0]    | 2048 | 0    | 3-3 | fusion(h, l) | {BACKWARD}
+        """,
+    )
+    finding = found(diagnosis)["lifetime/recomputed"]
+    assert shown(finding, "value", "neededAt", "reason") == [
+        ("h", 3, "merged with the first computation")
+    ]
+
+
 def test_what_is_small_is_no_finding(advised):
     # all of it is padding, and all of it is 512 bytes
     diagnosis = advised("0 | 512 | preallocated-temp", "0 | a | s8[1] | 0 | 512 | 0-1 | iota()")

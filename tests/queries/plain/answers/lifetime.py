@@ -74,13 +74,15 @@ def recomputed(dump: PlainDump) -> Rows:
         if belongs.op_name is None or belongs.rule == "reader" or not value.is_array:
             continue
         if REMATTED in belongs.op_name and value.made.opcode not in ("parameter", "constant"):
-            needed = [
-                dump.steps[name]
+            readers = [
+                (dump.steps[name], op)
                 for name in value.users
                 if name in dump.steps
-                if not all(REMATTED in op for op in _ops_of(dump, name) or {""})
+                for op in _ops_of(dump, name) or {""}
+                if REMATTED not in op
             ]
-            first = min(needed, default=None)
+            backward = [step for step, op in readers if is_backward(op)]
+            first = min(backward or [step for step, _ in readers], default=None)
             yield value.label, value.size, dump.share(value), value.first, first, value.last
 
 
