@@ -5,7 +5,7 @@ from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph, NameUnknown, Result
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.story.ending import ending
+from xlagraph.queries.story.ending import reason
 from xlagraph.report.packing import Column, Kind, Part, Table
 
 Row = Mapping[str, Cell]
@@ -232,7 +232,6 @@ def _endings(tables: Mapping[str, Table], schedule_length: Cell) -> Iterator[str
         allocation = {} if holder is None else allocations[cast("int", holder)]
         last = at_step.get(value["liveUntil"]) or {}
         facts = {
-            "liveFrom": value["liveFrom"],
             "liveUntil": value["liveUntil"],
             "lastUse": value["lastUse"],
             "scheduleLength": schedule_length,
@@ -242,7 +241,8 @@ def _endings(tables: Mapping[str, Table], schedule_length: Cell) -> Iterator[str
             "parameterNumber": allocation.get("parameterNumber"),
             "maybeLiveOut": allocation.get("maybeLiveOut"),
         }
-        yield ending(facts, read_by, overwritten_by).why
+        _, why = reason(facts, read_by, overwritten_by)
+        yield why
 
 
 def _mappings(table: Table, columns: Sequence[str]) -> list[dict[str, Cell]]:

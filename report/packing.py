@@ -58,8 +58,11 @@ class Part:
     """Small things, as JSON."""
     tables: Mapping[str, Table]
 
-    def packed(self) -> bytes:
-        """Return the bytes of the part; the same part always packs to the same bytes."""
+    def packed(self, *, is_kept: bool = True) -> bytes:
+        """Return the bytes of the part; the same part always packs to the same bytes.
+
+        What is not kept, but sent once, is compressed in a fifth of the time, a tenth larger.
+        """
         strings: dict[str, int] = {"": 0}
         blocks: list[bytes] = []
         offset = 0
@@ -81,7 +84,7 @@ class Part:
         ).encode("ascii")
         head += b" " * (-(len(head) + 4) % _ALIGNMENT)
         whole = b"".join((len(head).to_bytes(4, "little"), head, *blocks))
-        return gzip.compress(whole, compresslevel=6, mtime=0)
+        return gzip.compress(whole, compresslevel=6 if is_kept else 1, mtime=0)
 
 
 def table_of(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:

@@ -105,7 +105,7 @@ def _compilation(graph: Graph, part: str) -> bytes:
     if part.startswith(_ANSWERS):
         key = find_compilation(graph, part.removeprefix(_ANSWERS)).key
         return Part(answered_facts(graph, key), {}).packed()
-    return compilation_part(graph, find_compilation(graph, part).key).packed()
+    return compilation_part(graph, find_compilation(graph, part).key).packed(is_kept=False)
 
 
 async def _shell(request: Request, script: str) -> Response:

@@ -63,7 +63,7 @@ def ending(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Life:
 
     ``after`` are the values that take its bytes, in place or later.
     """
-    kind, why = _reason(facts, readers, after)
+    kind, why = reason(facts, readers, after)
     return Life(
         live_from=_number(facts["liveFrom"]),
         live_until=_number(facts["liveUntil"]),
@@ -75,7 +75,8 @@ def ending(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Life:
     )
 
 
-def _reason(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[Ending, str]:
+def reason(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[Ending, str]:
+    """Return what ends the live range of a value, and the same as a sentence; see `ending`."""
     until, last_use = _number(facts["liveUntil"]), _number(facts["lastUse"])
     if until is None:
         return Ending.UNKNOWN, "unknown: the dump has no live range of it"
