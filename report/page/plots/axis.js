@@ -72,7 +72,7 @@ export function ticks(low, high, most, least = 0) {
 }
 
 /**
- * Return round byte counts between two bounds: round in the unit in which they are written.
+ * Return round byte counts between two bounds: whole and half units, as they are written.
  * @param {number} low
  * @param {number} high
  * @param {number} most
@@ -81,7 +81,7 @@ export function ticks(low, high, most, least = 0) {
 export function byteTicks(low, high, most) {
   const power = Math.max(0, Math.floor(Math.log2(Math.max(1, high - low)) / 10));
   const unit = 1024 ** power;
-  return ticks(low / unit, high / unit, most, power ? 0 : 1).map((tick) => tick * unit);
+  return ticks(low / unit, high / unit, most, power ? 0.5 : 1).map((tick) => tick * unit);
 }
 
 /**

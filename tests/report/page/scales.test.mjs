@@ -16,6 +16,7 @@ test('ticks are round and between the bounds', () => {
 test('ticks of bytes are round in the unit in which they are written', () => {
   const mebibyte = 2 ** 20;
   assert.deepEqual(byteTicks(0, 45 * mebibyte, 5), [0, 10, 20, 30, 40].map((each) => each * mebibyte));
+  assert.deepEqual(byteTicks(0, 1600 * mebibyte, 9), [0, 512, 1024, 1536].map((each) => each * mebibyte));
 });
 
 test('no peak is lost where many steps share a column of pixels', () => {
