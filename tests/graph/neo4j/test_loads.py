@@ -77,6 +77,8 @@ def test_a_load_reports_what_of_the_rows_is_written(neo4j_graph, neo4j_server):
     """The second of two batches waits until the first is reported."""
     written, held = made_rows(values=BATCH_ROWS // 10), made_rows(stem="held")
     shares: list[float] = []
+    with neo4j_graph.load():
+        pass  # constraints are made by the first, and not beside an open transaction
     with (
         neo4j_server.driver() as driver,
         driver.session(database=neo4j_server.database or "neo4j") as session,
