@@ -57,6 +57,14 @@ class Neo4jBrowser:
         self.page.click(part("editor-Run"))
         frames.nth(before).wait_for(state="attached", timeout=PATIENCE)
 
+    def wait_until_kept(self, what: str, text: str) -> None:
+        """Wait until Browser has stored a text: what a page knows is stored a moment later."""
+        self.page.wait_for_function(
+            "([key, text]) => (localStorage.getItem(key) ?? '').includes(text)",
+            arg=[f"neo4j.{what}", text],
+            timeout=PATIENCE,
+        )
+
     def rows(self) -> list[list[str]]:
         """Return the rows of the newest frame; without them fail with what it says."""
         self._show("cypherFrameSidebarTable")
@@ -72,6 +80,12 @@ class Neo4jBrowser:
         said = self.page.locator("text=/Displaying \\d+ nodes/").first
         numbers = re.findall(r"\d+", said.inner_text(timeout=PATIENCE))
         return Drawn(int(numbers[0]), int(numbers[1]))
+
+    def fills(self) -> set[str]:
+        """Return the colours in which the newest frame draws nodes."""
+        circles = self.page.locator(f"{part('frame')} >> nth=0").locator("circle.b-outline")
+        circles.first.wait_for(timeout=PATIENCE)
+        return {circle.get_attribute("fill") or "" for circle in circles.all()}
 
     def paste(self, text: str) -> None:
         """Write into the editor all at once, as from the clipboard."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.browser.conftest import ODD_RUN, Command
 from tests.browser.neo4j_browser import Drawn, Neo4jBrowser
 from xlagraph.queries import load_catalogue
+from xlagraph.queries.pictures.style import NODE_STYLES
 
 ODD = f"{ODD_RUN}/step"
 
@@ -27,15 +28,22 @@ def test_a_link_shows_rows_after_one_press_though_the_run_has_an_odd_name(
 def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
     neo4j_browser: Neo4jBrowser, command: Command
 ) -> None:
-    for link in command("query", "--browser-style").splitlines():
+    style, config = command("query", "--browser-style").splitlines()
+    for link, what, text in (
+        (style, "grass", "node.Value"),
+        (config, "settings", '"autoComplete":false'),
+    ):
         neo4j_browser.open(link)
         neo4j_browser.press_the_arrow()
+        neo4j_browser.wait_until_kept(what, text)
     asked = ("query", "graph/peak", "-c", ODD, "--limit", 3)
     neo4j_browser.open(command(*asked, "--browser"))
     neo4j_browser.press_the_arrow()
     edges = json.loads(command(*asked, "--format", "json"))
     # pair, make and q are held; pair and make belong to a line each
     assert neo4j_browser.drawn() == Drawn(nodes=6, relationships=len(edges))
+    colors = {NODE_STYLES[label].color for label in ("MemorySpace", "Value", "SourceLine")}
+    assert {fill.lower() for fill in neo4j_browser.fills()} == {color.lower() for color in colors}
 
 
 def test_what_show_prints_gives_rows_when_it_is_pasted(
