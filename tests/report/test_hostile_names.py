@@ -41,6 +41,7 @@ def test_hostile_names_are_shown_as_text(
     expect(page.locator(".waterfall")).to_contain_text("</script><script>window.hacked")
     expect(page.locator(".waterfall")).to_contain_text("(1,000,007 characters)")
     page.locator(".pairline button").first.click()
+    expect(page.get_by_role("searchbox")).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type("window.hacked")
     page.keyboard.press("Enter")

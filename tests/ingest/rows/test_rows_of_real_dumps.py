@@ -13,7 +13,7 @@ from xlagraph.ingest.preparation.pool import prepare_all
 
 # One dump in so many is enough of many runs that one producer made.
 EVERY = 12
-MANY = 400
+MANY = 300
 
 
 @pytest.fixture(scope="module")
