@@ -100,7 +100,7 @@ class LadybugGraph:
             raise query_error(error, timeout_seconds) from error
         with found:
             columns = tuple(found.get_column_names())
-            return Result(columns, tuple(bounded_rows(_rows(found), most_rows)))
+            return Result(columns, tuple(bounded_rows(_rows(found, most_rows), most_rows)))
 
     @contextmanager
     def load(self) -> Iterator[Load]:
@@ -216,10 +216,12 @@ def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0]
 
 
-def _rows(found: ladybug.QueryResult) -> Iterator[tuple[Cell, ...]]:
-    if found.get_num_tuples() < _MANY_ROWS or not _PLAIN_TYPES.issuperset(
-        found.get_column_data_types()
-    ):
+def _rows(found: ladybug.QueryResult, most_rows: int | None) -> Iterator[tuple[Cell, ...]]:
+    count = found.get_num_tuples()
+    # columns are read whole: not those of a result that is refused for its length
+    is_refused = most_rows is not None and count > most_rows
+    is_plain = _PLAIN_TYPES.issuperset(found.get_column_data_types())
+    if count < _MANY_ROWS or is_refused or not is_plain:
         return (tuple(map(_cell, row)) for row in found)
     columns = found.get_as_arrow(_MANY_ROWS).columns
     return zip(*(column.to_pylist() for column in columns), strict=True)
