@@ -154,6 +154,19 @@ class Layer:
                 reducer="add",
             )  # fmt: skip
 
+        def through_layernorm(
+            scale: str, operand: Ref, weight: str, stream: Ref, scope: str, frame: int
+        ) -> Ref:
+            narrow = build.operation(
+                "dot", self.stream, [operand, weights[weight]], f"{scope}/dot_general", frame,
+                ", lhs_contracting_dims={2}, rhs_contracting_dims={1}", "dot_general",
+            )  # fmt: skip
+            vector(scale, narrow, scope, LAYERNORM)
+            return build.fuse(
+                "add_any_fusion", self.stream, [gradient, narrow, stream, weights[scale]],
+                f"{scope}/add_any", LAYERNORM, overwrites=narrow,
+            )  # fmt: skip
+
         vector("b2", gradient, mlp, MLP)
         matrix("w2", saved.active, gradient, mlp, MLP)
         inner = build.library_call(
@@ -165,15 +178,7 @@ class Layer:
         )  # fmt: skip
         vector("b1", inner, mlp, MLP)
         matrix("w1", saved.normed_again, inner, mlp, MLP)
-        narrow = build.operation(
-            "dot", self.stream, [inner, weights["w1"]], f"{mlp}/dot_general", MLP,
-            ", lhs_contracting_dims={2}, rhs_contracting_dims={1}", "dot_general",
-        )  # fmt: skip
-        vector("ln2", narrow, mlp, LAYERNORM)
-        gradient = build.fuse(
-            "add_any_fusion", self.stream, [gradient, narrow, saved.residual, weights["ln2"]],
-            f"{mlp}/add_any", LAYERNORM, overwrites=narrow,
-        )  # fmt: skip
+        gradient = through_layernorm("ln2", inner, "w1", saved.residual, mlp, MLP)
         matrix("wo", saved.merged, gradient, attention, ATTENTION)
         context = build.library_call(
             self.head, self.scratch_bytes, [gradient, weights["wo"]],
@@ -204,13 +209,5 @@ class Layer:
         )  # fmt: skip
         vector("bqkv", wide, attention, ATTENTION)
         matrix("wqkv", saved.normed, wide, attention, ATTENTION)
-        narrow = build.operation(
-            "dot", self.stream, [wide, weights["wqkv"]], f"{attention}/dot_general", ATTENTION,
-            ", lhs_contracting_dims={2}, rhs_contracting_dims={1}", "dot_general",
-        )  # fmt: skip
-        vector("ln1", narrow, attention, LAYERNORM)
-        gradient = build.fuse(
-            "add_any_fusion", self.stream, [gradient, narrow, saved.entered, weights["ln1"]],
-            f"{attention}/add_any", LAYERNORM, overwrites=narrow,
-        )  # fmt: skip
+        gradient = through_layernorm("ln1", wide, "wqkv", saved.entered, attention, ATTENTION)
         return gradient, gradients
