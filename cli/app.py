@@ -28,8 +28,8 @@ from xlagraph.cli.commands.value import value
 from xlagraph.cli.commands.whatif import whatif
 from xlagraph.cli.errors import report, report_usage
 from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.options.option_groups import spread_options
 from xlagraph.cli.options.recurring import QuietOption, VerboseOption
-from xlagraph.cli.options.spread import spread_options
 from xlagraph.cli.output.messages import Verbosity, problem, set_verbosity
 from xlagraph.cli.output.standard_streams import open_closed_streams
 

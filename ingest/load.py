@@ -21,8 +21,8 @@ from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.interruption import Interruption
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.job import Job
-from xlagraph.ingest.preparation.pool import prepare_all
 from xlagraph.ingest.preparation.row_folder import temporary_row_folder
+from xlagraph.ingest.preparation.worker_pool import prepare_all
 from xlagraph.ingest.summary import IngestSummary, Problem, Progress
 from xlagraph.ingest.tally import Meter, Tally
 

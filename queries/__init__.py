@@ -11,14 +11,14 @@ from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.queries.advice.advise import Diagnosed, Diagnosis, Finding, advise
-    from xlagraph.queries.advice.rows import diagnosis_result
+    from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
     from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_changes
     from xlagraph.queries.checks.totals import Check, CheckedCompilation, check
     from xlagraph.queries.comparison.compare import Comparison, compare
+    from xlagraph.queries.comparison.comparison_rows import comparison_result
     from xlagraph.queries.comparison.groups import By, GroupGrowth
-    from xlagraph.queries.comparison.rows import comparison_result
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
         AmbiguousValue,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     )
     from xlagraph.queries.lint.query_check import check_queries
     from xlagraph.queries.pictures.picture import Picture, picture_of
-    from xlagraph.queries.planning.rows import whatif_cells
     from xlagraph.queries.planning.whatif import DonatedParameter, Holder, WhatIf, whatif
+    from xlagraph.queries.planning.whatif_cells import whatif_cells
     from xlagraph.queries.runner.own_statement import OwnAnswer, run_statement
     from xlagraph.queries.runner.run import Answer, find_query, run
     from xlagraph.queries.selection.compilations import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from xlagraph.queries.selection.runs import find_run, list_runs
     from xlagraph.queries.story.ending import Ending, Life
-    from xlagraph.queries.story.rows import story_cells
+    from xlagraph.queries.story.story_cells import story_cells
     from xlagraph.queries.story.value_story import ValueStory, value
 
 __all__ = [
@@ -112,14 +112,14 @@ __getattr__ = lazy_names(
     __name__,
     {
         "advice.advise": ["Diagnosed", "Diagnosis", "Finding", "advise"],
-        "advice.rows": ["diagnosis_result"],
+        "advice.diagnosis_rows": ["diagnosis_result"],
         "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
         "checks.capacity": ["SpaceFit", "check_capacity", "first_changes"],
         "checks.totals": ["Check", "CheckedCompilation", "check"],
         "comparison.compare": ["Comparison", "compare"],
         "comparison.groups": ["By", "GroupGrowth"],
-        "comparison.rows": ["comparison_result"],
+        "comparison.comparison_rows": ["comparison_result"],
         "errors": [
             "AmbiguousCompilation",
             "AmbiguousValue",
@@ -143,10 +143,10 @@ __getattr__ = lazy_names(
             "select",
         ],
         "selection.runs": ["find_run", "list_runs"],
-        "planning.rows": ["whatif_cells"],
+        "planning.whatif_cells": ["whatif_cells"],
         "planning.whatif": ["DonatedParameter", "Holder", "WhatIf", "whatif"],
         "story.ending": ["Ending", "Life"],
-        "story.rows": ["story_cells"],
+        "story.story_cells": ["story_cells"],
         "story.value_story": ["ValueStory", "value"],
     },
 )

@@ -7,7 +7,7 @@ from xlagraph.graph.html_table import MOST_ROWS, cell_text, html_table, html_tex
 from xlagraph.queries.advice.advise import Diagnosis
 from xlagraph.queries.byte_sizes import counts_bytes, human_bytes, share_text
 from xlagraph.queries.comparison.compare import Comparison
-from xlagraph.queries.comparison.rows import GROWTH_COLUMNS, group_rows, total_rows
+from xlagraph.queries.comparison.comparison_rows import GROWTH_COLUMNS, group_rows, total_rows
 from xlagraph.queries.runner.run import Answer
 
 __all__ = ["answer_html", "comparison_html", "diagnosis_html"]

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from xlagraph.report.comparison import compare_sides, comparison_part
     from xlagraph.report.compilation import compilation_part
     from xlagraph.report.overview import overview_part
-    from xlagraph.report.packing import Part
+    from xlagraph.report.packed_tables import Part
+    from xlagraph.report.page_source import PageSource, page_source
     from xlagraph.report.report import Report, make_report
-    from xlagraph.report.source import PageSource, page_source
 
 __all__ = [
     "PageSource",
@@ -38,8 +38,8 @@ __getattr__ = lazy_names(
         "comparison": ["compare_sides", "comparison_part"],
         "compilation": ["compilation_part"],
         "overview": ["overview_part"],
-        "packing": ["Part"],
+        "packed_tables": ["Part"],
         "report": ["Report", "make_report"],
-        "source": ["PageSource", "page_source"],
+        "page_source": ["PageSource", "page_source"],
     },
 )

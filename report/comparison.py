@@ -8,7 +8,7 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
 from xlagraph.queries.comparison.compare import MEASURES, ComparedCompilation, ComparedPair
 from xlagraph.report.answers import command, statement
-from xlagraph.report.packing import Kind, Part, Table, table_of
+from xlagraph.report.packed_tables import Kind, Part, Table, table_of
 
 GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 

@@ -6,7 +6,7 @@ from typing import Final, cast
 from xlagraph.graph import Cell, Graph, NameUnknown, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.story.ending import reason
-from xlagraph.report.packing import Column, Kind, Part, Table
+from xlagraph.report.packed_tables import Column, Kind, Part, Table
 
 Row = Mapping[str, Cell]
 

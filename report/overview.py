@@ -5,7 +5,7 @@ from typing import Final
 
 from xlagraph.graph import Graph
 from xlagraph.queries import run
-from xlagraph.report.packing import Kind, Part, table_of
+from xlagraph.report.packed_tables import Kind, Part, table_of
 
 _COLUMNS: Final = {
     "compilation": Kind.TEXT,

@@ -12,8 +12,8 @@ from xlagraph.report.answers import answered_facts
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import compilation_part
 from xlagraph.report.overview import overview_part
-from xlagraph.report.plain import plain_comparison, plain_compilations
-from xlagraph.report.source import page_source
+from xlagraph.report.page_source import page_source
+from xlagraph.report.static_html import plain_comparison, plain_compilations
 
 MOST_BYTES: Final = 8 * 2**20
 """Of all compilations in a file, packed; those that reserve less are only listed then."""

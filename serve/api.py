@@ -26,10 +26,10 @@ from xlagraph.queries import (
     story_cells,
     value,
 )
+from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.guard import MOST_BODY_BYTES
 from xlagraph.serve.json_cells import described, finite, rows_of, table_of
 from xlagraph.serve.openapi import describe_api
-from xlagraph.serve.pool import GraphPool
 
 __all__ = ["routes"]
 

@@ -9,8 +9,8 @@ from starlette.middleware import Middleware
 
 from xlagraph.queries import Query, load_catalogue
 from xlagraph.serve import api, pages
+from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.guard import Access, Guard
-from xlagraph.serve.pool import GraphPool
 
 __all__ = ["create_app"]
 

@@ -20,7 +20,7 @@ from xlagraph.report import (
     compilation_part,
     overview_part,
 )
-from xlagraph.serve.pool import GraphPool
+from xlagraph.serve.graph_pool import GraphPool
 
 __all__ = ["routes"]
 

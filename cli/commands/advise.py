@@ -41,7 +41,7 @@ def advise(
 
 def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
     from xlagraph.cli.pages.advice import write_diagnosis
-    from xlagraph.queries.advice.rows import diagnosis_result
+    from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
 
     for text in diagnosis.notes:
         note(text)

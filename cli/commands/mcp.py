@@ -13,11 +13,11 @@ def mcp(options: GraphOptions) -> None:
     Example: xlagraph mcp --graph xlagraph.lbug
     """
     try:
-        from xlagraph.serve.assistant import create_server
+        from xlagraph.serve.mcp_server import create_server
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
     from xlagraph.cli.commands.query.group import catalogue
-    from xlagraph.serve.pool import GraphPool
+    from xlagraph.serve.graph_pool import GraphPool
 
     pool = GraphPool(options.graph)
     note(f"graph: {pool.location}")

@@ -8,8 +8,8 @@ import typer
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_run
 from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.option_groups import pass_on_options, spread_options
 from xlagraph.cli.options.recurring import GraphOptions, LimitOption, RowOptions
-from xlagraph.cli.options.spread import pass_on_options, spread_options
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note
 

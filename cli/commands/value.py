@@ -33,7 +33,7 @@ def value(
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
     from xlagraph.cli.pages.value import story_lines, write_page
-    from xlagraph.queries.story.rows import story_cells
+    from xlagraph.queries.story.story_cells import story_cells
     from xlagraph.queries.story.value_story import value as value_story
 
     with opened(options) as graph:

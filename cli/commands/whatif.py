@@ -57,8 +57,8 @@ def whatif(
     Example: xlagraph whatif baseline --donate all
     """
     from xlagraph.cli.pages.whatif import write_whatif
-    from xlagraph.queries.planning.rows import whatif_cells
     from xlagraph.queries.planning.whatif import whatif as plan_anew
+    from xlagraph.queries.planning.whatif_cells import whatif_cells
 
     with opened(options) as graph:
         result = plan_anew(

@@ -98,7 +98,7 @@ def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 
 
 def _write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    from xlagraph.cli.output.tables import write_table
+    from xlagraph.cli.output.aligned_tables import write_table
 
     write_table(columns, rows, stream)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from xlagraph.cli.output.destination import Target, open_output
 from xlagraph.cli.output.formats import WRITERS, Format, PictureFormat
 from xlagraph.cli.output.messages import note
-from xlagraph.queries.pictures.formats import dot, graphml, mermaid
+from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
 from xlagraph.queries.pictures.picture import Picture, picture_of
 
 if TYPE_CHECKING:

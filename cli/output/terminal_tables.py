@@ -10,8 +10,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from xlagraph.cli.output.aligned_tables import Column
 from xlagraph.cli.output.plots import bar_text
-from xlagraph.cli.output.tables import Column
 from xlagraph.queries.byte_sizes import counts_bytes
 
 if TYPE_CHECKING:

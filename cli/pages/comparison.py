@@ -10,8 +10,7 @@ from xlagraph.cli.output.formats import Format
 from xlagraph.cli.pages.comparison_sections import all_sections, group_section, headline
 from xlagraph.cli.pages.sections import Section, write_lines, write_sections
 from xlagraph.queries.byte_sizes import human_bytes
-from xlagraph.queries.comparison.groups import By
-from xlagraph.queries.comparison.rows import (
+from xlagraph.queries.comparison.comparison_rows import (
     GROWTH_COLUMNS,
     ONE_ROW_COLUMNS,
     PART_COLUMNS,
@@ -19,6 +18,7 @@ from xlagraph.queries.comparison.rows import (
     one_row,
     part_rows,
 )
+from xlagraph.queries.comparison.groups import By
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

@@ -28,9 +28,9 @@ import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Result
 from xlagraph.graph.errors import GraphUnwritable, written
-from xlagraph.graph.ladybug import changes
-from xlagraph.graph.ladybug.changes import NODE_LABELS, RELATIONSHIP_TYPES
+from xlagraph.graph.ladybug import file_changes
 from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
+from xlagraph.graph.ladybug.file_changes import NODE_LABELS, RELATIONSHIP_TYPES
 from xlagraph.graph.rows.row_files import RowFiles, RowsUnwritten
 from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
@@ -210,9 +210,9 @@ class LadybugLoad:
 
     def _change(self, connection: ladybug.Connection, stale: list[str]) -> None:
         if stale:
-            changes.delete_compilations(connection, stale)
+            file_changes.delete_compilations(connection, stale)
         sources = self._sources(self._new_shared_rows(connection)) if self._files else {}
-        before = changes.count_rows(connection)
+        before = file_changes.count_rows(connection)
         added = {name: sum(part.counts[name] for part in files) for name, files in sources.items()}
         self._set_runs(connection)
         # a checkpoint after each COPY costs a third of a small load, and spares a large one memory
@@ -221,14 +221,14 @@ class LadybugLoad:
             connection.execute("BEGIN TRANSACTION")
         for name, files in sources.items():
             is_few = is_small and added[name] * _COPIED_ROWS_PER_NEW_ROW < before[name]
-            add = changes.create_rows if is_few else changes.copy_rows
+            add = file_changes.create_rows if is_few else file_changes.copy_rows
             for portion in _portions(files, name):
                 add(connection, name, [part.path(name) for part in portion])
                 if added[name] >= _MANY_ROWS:
                     trim_memory()
         if is_small:
             connection.execute("COMMIT")
-        after = changes.count_rows(connection)
+        after = file_changes.count_rows(connection)
         for name in before:
             expected = before[name] + added.get(name, 0)
             if name != "Run" and after[name] != expected:
@@ -237,7 +237,7 @@ class LadybugLoad:
                     f"the engine kept {after[name]}"
                 )
         if stale:
-            changes.delete_orphans(connection)
+            file_changes.delete_orphans(connection)
 
     def _sources(self, shared: RowFiles) -> dict[str, list[RowFiles]]:
         """Return the files of each table that gets rows, nodes before relationships."""
@@ -255,9 +255,9 @@ class LadybugLoad:
     def _set_runs(self, connection: ladybug.Connection) -> None:
         for files in self._files:
             for run in files.table("Run").to_pylist():
-                changes.set_run(connection, run["key"], run)
+                file_changes.set_run(connection, run["key"], run)
         for key, tags in self._tags.items():
-            changes.set_run(connection, key, {"tags": tags}, create=False)
+            file_changes.set_run(connection, key, {"tags": tags}, create=False)
 
     def _new_shared_rows(self, connection: ladybug.Connection) -> RowFiles:
         """Write the shared nodes that the graph does not have yet, and what leaves them."""

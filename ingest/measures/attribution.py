@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.dump.instruction_text import InstructionFacts
 from xlagraph.ingest.dump.module_text import ModuleText, StackFrame
 from xlagraph.ingest.dump.plan import Plan, Value
-from xlagraph.ingest.measures.program import Program
+from xlagraph.ingest.measures.program_lookup import ProgramLookup
 from xlagraph.plan.hlo import WHOLE, Operand
 
 __all__ = ["Attribution", "Rule", "UserLine", "attributions"]
@@ -92,7 +92,7 @@ _OUTPUT_OF_ASYNC: Final = 1
 
 
 def attributions(
-    plan: Plan, program: Program, steps: Mapping[str, int], module_text: ModuleText | None
+    plan: Plan, program: ProgramLookup, steps: Mapping[str, int], module_text: ModuleText | None
 ) -> tuple[Attribution | None, ...]:
     """Return what each of the plan's values belongs to; ``steps`` are those of the schedule.
 
@@ -130,7 +130,7 @@ def _readers(
 class _Search:
     """Rules 1 to 3; what was found is remembered."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProgramLookup) -> None:
         self._program = program
         self._inside: dict[_Result, str | None] = {}
         self._only_moves: dict[str, bool] = {}
@@ -300,7 +300,7 @@ class _Search:
 class _Locations:
     """Where the instructions come from that were found."""
 
-    def __init__(self, program: Program, module_text: ModuleText | None) -> None:
+    def __init__(self, program: ProgramLookup, module_text: ModuleText | None) -> None:
         self._program = program
         self._module_text = module_text
         self._frames: Mapping[int, StackFrame] = (

@@ -17,9 +17,9 @@ from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peaks, peaks
-from xlagraph.ingest.measures.planning import PlanningFacts, planning_facts
+from xlagraph.ingest.measures.planning_facts import PlanningFacts, planning_facts
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
-from xlagraph.ingest.measures.program import Program
+from xlagraph.ingest.measures.program_lookup import ProgramLookup
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
     Succession,
@@ -108,7 +108,7 @@ def join_facts(
     followers = tuple(succession(plan, spans, taken))
     steps = _steps(plan)
     facts = _instruction_facts(plan, module_text, names)
-    program = Program(plan.instructions, facts, module_text)
+    program = ProgramLookup(plan.instructions, facts, module_text)
     belonging = attributions(plan, program, steps, module_text)
     del program  # the next takes as much memory
     planning = planning_facts(plan, spans, steps, module_text) if module_text else None

@@ -20,7 +20,7 @@ from xlagraph.ingest.measures.compilation_facts import (
     join_facts,
 )
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
-from xlagraph.ingest.rows.compilations import Identity, compilation_tables
+from xlagraph.ingest.rows.compilation_rows import Identity, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.summary import Problem, readable
 from xlagraph.runtime.collector import collector_paused

@@ -15,7 +15,7 @@ from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys
-from xlagraph.ingest.rows.source import NO_ROWS, Columns, Identity, RowSource
+from xlagraph.ingest.rows.row_source import NO_ROWS, Columns, Identity, RowSource
 
 __all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
 

@@ -5,7 +5,7 @@ from itertools import chain, repeat
 from typing import Final, TypeVar
 
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
-from xlagraph.ingest.rows.source import Columns, Identity, RowSource, source_line_of
+from xlagraph.ingest.rows.row_source import Columns, Identity, RowSource, source_line_of
 
 __all__ = ["IDENTITY_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
 

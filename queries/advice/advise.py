@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.planned_savings import PotentialSavings, potential_savings
-from xlagraph.queries.advice.potential_savings import rows_with_savings
+from xlagraph.queries.advice.rows_with_savings import rows_with_savings
 from xlagraph.queries.catalogue.declarations import Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.planning.savings import Planner
@@ -110,7 +110,7 @@ class Diagnosis:
         return self._result().to_polars()
 
     def _result(self) -> Result:
-        from xlagraph.queries.advice.rows import diagnosis_result
+        from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
 
         return diagnosis_result(self)
 

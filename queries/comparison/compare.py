@@ -155,7 +155,7 @@ class Comparison:
         return self._result().to_polars()
 
     def _result(self) -> Result:
-        from xlagraph.queries.comparison.rows import comparison_result
+        from xlagraph.queries.comparison.comparison_rows import comparison_result
 
         return comparison_result(self)
 

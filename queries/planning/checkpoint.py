@@ -12,8 +12,8 @@ the least is that they take nothing, the most that each lives from its first rea
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from xlagraph.plan.changes import shortened, without
 from xlagraph.plan.program import Program, Value
+from xlagraph.plan.value_changes import shortened, without
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.compiled import Compiled
 from xlagraph.queries.planning.patterns import in_scope

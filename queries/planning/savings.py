@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.plan.changes import shrunk, without
 from xlagraph.plan.donation import donate
-from xlagraph.plan.planning import MemoryPlan, plan_anew
+from xlagraph.plan.memory_plan import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
+from xlagraph.plan.value_changes import shrunk, without
 from xlagraph.queries.planning.checkpoint import Checkpoint, defer, recompute
 from xlagraph.queries.planning.compiled import Compiled, read_compiled
 from xlagraph.queries.planning.donors import donors

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.plan.changes import shortened, shrunk, without
 from xlagraph.plan.donation import Donation, Donor, donate
-from xlagraph.plan.planning import MemoryPlan, plan_anew
+from xlagraph.plan.memory_plan import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
+from xlagraph.plan.value_changes import shortened, shrunk, without
 from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
 from xlagraph.queries.planning.checkpoint import checkpoint
 from xlagraph.queries.planning.compiled import Compiled, ValueFacts, read_compiled

@@ -7,7 +7,7 @@ import pytest
 
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
-from xlagraph.plan.planning import plan_anew
+from xlagraph.plan.memory_plan import plan_anew
 from xlagraph.plan.replay import replay
 from xlagraph.queries import BadParameter, NoSuchName, QueryError, whatif
 from xlagraph.queries.planning.compiled import read_compiled

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.report.source import joined, page_source
+from xlagraph.report.page_source import joined, page_source
 
 SIZES = "export function humanBytes(bytes) {\n  return `${bytes} B`;\n}\nconst HIDDEN = 1;\n"
 MAIN = "import {humanBytes as text} from './parts/sizes.js';\nconsole.log(text(1));\n"

@@ -12,8 +12,8 @@ from xlagraph.cli.commands.query.printed import printed
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation, complete_run
 from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.option_groups import spread_options
 from xlagraph.cli.options.recurring import PictureOptions, QueryOptions
-from xlagraph.cli.options.spread import spread_options
 from xlagraph.cli.output.destination import open_output, write_answer
 
 if TYPE_CHECKING:

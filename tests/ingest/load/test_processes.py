@@ -39,7 +39,7 @@ def test_several_processes_give_the_same_graph(corpus, tmp_path):
 def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(corpus, tmp_path):
     from xlagraph.ingest.files.discovery import find_dumps
     from xlagraph.ingest.preparation.job import Job
-    from xlagraph.ingest.preparation.pool import prepare_all
+    from xlagraph.ingest.preparation.worker_pool import prepare_all
 
     jobs = [Job(dump, "", ()) for dump in find_dumps(corpus / "runs").dumps]
     together, alone = (
@@ -82,7 +82,7 @@ def test_interrupted_what_was_finished_stays(graph, runs, write, monkeypatch):
 def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
     from xlagraph.ingest.files.discovery import find_dumps
     from xlagraph.ingest.preparation.job import Job
-    from xlagraph.ingest.preparation.pool import prepare_all
+    from xlagraph.ingest.preparation.worker_pool import prepare_all
 
     for number in range(4):
         write("baseline", number)
@@ -109,7 +109,7 @@ class _Deadly:
 def test_a_process_that_prepares_does_without_numpy(runs, write, tmp_path):
     from xlagraph.ingest.files.discovery import find_dumps
     from xlagraph.ingest.preparation.job import Job
-    from xlagraph.ingest.preparation.pool import prepare_all
+    from xlagraph.ingest.preparation.worker_pool import prepare_all
 
     write("baseline", 1)
     jobs = [Job(dump, "", ()) for dump in find_dumps(runs).dumps]

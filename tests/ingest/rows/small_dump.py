@@ -7,7 +7,7 @@ from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.ingest.files.file_names import dump_name
 from xlagraph.ingest.measures.compilation_facts import instruction_names, join_facts
-from xlagraph.ingest.rows.compilations import Identity, compilation_rows
+from xlagraph.ingest.rows.compilation_rows import Identity, compilation_rows
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"
 

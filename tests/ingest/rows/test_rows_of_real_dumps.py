@@ -9,7 +9,7 @@ import pytest
 from xlagraph.graph import SCHEMA, CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, parse_plan
 from xlagraph.ingest.preparation.job import Job
-from xlagraph.ingest.preparation.pool import prepare_all
+from xlagraph.ingest.preparation.worker_pool import prepare_all
 
 # One dump in so many is enough of many runs that one producer made.
 EVERY = 12

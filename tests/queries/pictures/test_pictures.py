@@ -7,7 +7,7 @@ import pytest
 from xlagraph.graph import Cell, Result
 from xlagraph.graph.elements import Node, Path, Relationship
 from xlagraph.queries import picture_of
-from xlagraph.queries.pictures.formats import dot, graphml, mermaid
+from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
 
 XMLNS = "{http://graphml.graphdrawing.org/xmlns}"
 

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.dump.module_text import ModuleText, hlo_module
 from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.plan.buffer_sets import buffer_sets
 from xlagraph.plan.hlo import WHOLE, Module
 from xlagraph.plan.overwriting import Input, Output, ever_overwrites, may_overwrite
 from xlagraph.plan.post_order import post_order, scheduled_computations
-from xlagraph.plan.sets import buffer_sets
 
 __all__ = ["Overwriting", "PlanningFacts", "planning_facts"]
 

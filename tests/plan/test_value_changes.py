@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 from tests.plan.small_programs import program, value
-from xlagraph.plan.changes import shortened, shrunk, without
+from xlagraph.plan.value_changes import shortened, shrunk, without
 
 
 def test_values_that_are_gone_leave_their_set_as_large_as_the_rest():

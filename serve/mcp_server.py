@@ -25,8 +25,8 @@ from xlagraph.queries import (
     story_cells,
     value,
 )
+from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.json_cells import described, finite, rows_of, table_of
-from xlagraph.serve.pool import GraphPool
 
 __all__ = ["MOST_CHARACTERS", "create_server"]
 

@@ -7,7 +7,7 @@ import struct
 from typing import Any
 
 from xlagraph.graph import Cell
-from xlagraph.report.packing import LONGEST_TEXT, Column, Kind, Part
+from xlagraph.report.packed_tables import LONGEST_TEXT, Column, Kind, Part
 
 
 def unpacked(part: Part) -> tuple[dict[str, Any], bytes]:

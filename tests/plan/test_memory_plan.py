@@ -1,7 +1,7 @@
 from tests.plan.small_programs import program, value
 from xlagraph.plan.combining import HEAP, Part, combined_bytes
+from xlagraph.plan.memory_plan import plan_anew
 from xlagraph.plan.packing import STRATEGIES
-from xlagraph.plan.planning import plan_anew
 from xlagraph.plan.program import Allocation
 from xlagraph.plan.replay import replay
 

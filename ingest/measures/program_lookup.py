@@ -14,7 +14,7 @@ from xlagraph.ingest.dump.instruction_text import InstructionFacts, attribute_fa
 from xlagraph.ingest.dump.module_text import ModuleText
 from xlagraph.plan.hlo import Instruction, Operand, parse_instruction
 
-__all__ = ["Caller", "Program"]
+__all__ = ["Caller", "ProgramLookup"]
 
 _RUNNING = frozenset(("while", "call", "conditional", "async-start"))
 
@@ -27,7 +27,7 @@ class Caller(NamedTuple):
     """Of a conditional the operand that the computation takes; None: all, in their order."""
 
 
-class Program:
+class ProgramLookup:
     """Look-ups by name; an instruction or computation that nothing states is None."""
 
     def __init__(

@@ -18,7 +18,7 @@ from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.rows.nodes import IDENTITY_NODE_ROWS, NODE_ROWS
 from xlagraph.ingest.rows.relationships import IDENTITY_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
-from xlagraph.ingest.rows.source import Columns, Identity, RowSource
+from xlagraph.ingest.rows.row_source import Columns, Identity, RowSource
 
 __all__ = ["Identity", "compilation_rows", "compilation_tables"]
 
