@@ -34,6 +34,7 @@
 // @column   memorySpace   INTEGER       number of the memory space of the copy
 // @column   peakCopyBytes INTEGER       its share of the peak where the original holds room of
 //           the same memory space then too, or is loop state that is overwritten; null elsewhere
+// @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  assigned, physical
 // @note     Of a copy-start its target, element {0}.
 // @advice   peakCopyBytes physical Copies lie at the peak beside what they copy
@@ -83,6 +84,8 @@ OPTIONAL MATCH (q)-[:DEFINES]->(m:Value)
 WITH v, p, o, b, usedBy, neededBy, users, originalLive, ofLoop, heldToo,
      min(q.name) AS forcedBy, min(coalesce(m.userFile, q.sourceFile)) AS forcedByFile,
      min(CASE WHEN m.userFile IS NULL THEN q.sourceLine ELSE m.userLine END) AS forcedByLine
+MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace)
+WHERE s.color = v.memorySpace
 RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        o.label AS copied, o.name AS copiedFrom, o.opcode AS copiedOpcode,
        usedBy, neededBy, users, forcedBy, forcedByFile, forcedByLine, originalLive, ofLoop,
@@ -92,6 +95,7 @@ RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS p
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        v.memorySpace AS memorySpace,
        CASE WHEN o.memorySpace = v.memorySpace AND heldToo AND (originalLive OR ofLoop)
-            THEN p.physicalBytes ELSE null END AS peakCopyBytes
+            THEN p.physicalBytes ELSE null END AS peakCopyBytes,
+       s.name AS memorySpaceName
 ORDER BY sizeBytes DESC, value, copied
 LIMIT $limit

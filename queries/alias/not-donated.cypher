@@ -26,6 +26,8 @@
 // @column   freeInSpace      INTEGER         of the free outputs, how many lie in that space
 // @column   savedBytes       INTEGER         reserved bytes that donation saves: its size, less
 //           what else the buffer of such an output holds at the physical peak, on average
+// @column   memorySpaceName  STRING          HBM, VMEM or SMEM of a TPU, host on any device; else
+//           null
 // @measure  assigned, reserved
 // @note     An input is a parameter that is not live-out, its first value by id. An output is
 //           an array that lives to the end in a live-out allocation that is no parameter.
@@ -71,6 +73,8 @@ WITH a, v, count(*) AS candidateOutputs,
      AS heldInSpace
 WITH a, v, candidateOutputs, freeOutputs, freeInSpace,
      CASE WHEN inSpace > 0 THEN heldInSpace / inSpace ELSE 0 END AS heldBytes
+MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace)
+WHERE s.color = a.memorySpace
 RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label AS value,
        v.shape AS shape, v.sizeBytes AS sizeBytes, v.lastUse AS lastUse,
        candidateOutputs, freeOutputs,
@@ -79,6 +83,7 @@ RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        a.memorySpace AS memorySpace, freeInSpace,
        CASE WHEN freeInSpace = 0 OR heldBytes > v.sizeBytes THEN 0
-            ELSE v.sizeBytes - heldBytes END AS savedBytes
+            ELSE v.sizeBytes - heldBytes END AS savedBytes,
+       s.name AS memorySpaceName
 ORDER BY sizeBytes DESC, parameterNumber, shapeIndex, value
 LIMIT $limit

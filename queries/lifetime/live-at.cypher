@@ -26,6 +26,7 @@
 // @column   stepLogicalBytes INTEGER    sizes of all that is live in memory space 0 then, not of the
 //           rows alone; null past the last instruction
 // @column   stepPhysicalBytes INTEGER   bytes of memory space 0 that hold a live value then
+// @column   memorySpaceName STRING      HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  assigned, logical, physical
 // @note     Of all memory spaces. Given neither, the step is that of the physical peak of
 //           memory space 0. A step wins over an instruction.
@@ -41,12 +42,13 @@ WITH atStep, max(CASE WHEN t.step = atStep THEN t.logicalBytes ELSE null END) AS
 // by key again: from c the embedded engine would read every value of the graph
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
 WHERE v.liveFrom <= atStep AND atStep <= v.liveUntil
+MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 RETURN v.label AS value, a.memorySpace AS memorySpace, a.number AS allocation,
        h.offsetBytes AS offsetBytes, v.sizeBytes AS sizeBytes, a.role AS role,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, atStep,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
-       stepLogicalBytes, stepPhysicalBytes
+       stepLogicalBytes, stepPhysicalBytes, s.name AS memorySpaceName
 ORDER BY sizeBytes DESC, value
 LIMIT $limit

@@ -24,6 +24,7 @@
 // @column   userLine      INTEGER       that line
 // @column   peakPaddingBytes INTEGER    padding within its share of the physical peak; null where
 //           it is not live then
+// @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  dense, assigned, physical
 // @note     Tuple tables are left out, and shapes without a bound: they have no dense size.
 // @note     Values that overwrite one another in place pad the same bytes; each has its row.
@@ -41,7 +42,8 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > v.denseBytes
-WITH a, v ORDER BY v.sizeBytes - v.denseBytes DESC, v.label LIMIT $limit
+WITH c, a, v ORDER BY v.sizeBytes - v.denseBytes DESC, v.label LIMIT $limit
+MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.shape AS shape, v.layout AS layout, v.denseBytes AS denseBytes,
        v.sizeBytes AS sizeBytes, v.sizeBytes - v.denseBytes AS paddingBytes,
@@ -52,6 +54,7 @@ RETURN v.label AS value, v.shape AS shape, v.layout AS layout, v.denseBytes AS d
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        CASE WHEN p.physicalBytes < v.sizeBytes - v.denseBytes THEN p.physicalBytes
             WHEN p.physicalBytes IS NULL THEN null
-            ELSE v.sizeBytes - v.denseBytes END AS peakPaddingBytes
+            ELSE v.sizeBytes - v.denseBytes END AS peakPaddingBytes,
+       s.name AS memorySpaceName
 ORDER BY paddingBytes DESC, value
 LIMIT $limit

@@ -21,6 +21,7 @@
 // @column   memorySpace   INTEGER       number of the memory space of the allocation
 // @column   halfBytes     INTEGER       half of its share of the peak: what half the width would
 //           take away; null for what enters, leaves or is constant, and where it is not live then
+// @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  assigned, physical
 // @advice   halfBytes physical Intermediate values at the peak are of a wide type
 // @change   half
@@ -38,6 +39,7 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.dtype IN ['f32', 'f64', 's64']
 WITH c, a, v ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
+MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.dtype AS dtype, v.sizeBytes AS sizeBytes,
        p.physicalBytes AS physicalBytes, a.role AS role,
@@ -46,6 +48,7 @@ RETURN v.label AS value, v.dtype AS dtype, v.sizeBytes AS sizeBytes,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine,
        a.memorySpace AS memorySpace,
        CASE WHEN a.role IN ['temp', 'liveOut', 'output'] AND v.liveUntil < c.scheduleLength
-            THEN p.physicalBytes / 2 ELSE null END AS halfBytes
+            THEN p.physicalBytes / 2 ELSE null END AS halfBytes,
+       s.name AS memorySpaceName
 ORDER BY sizeBytes DESC, value
 LIMIT $limit
