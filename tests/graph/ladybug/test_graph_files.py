@@ -22,7 +22,7 @@ from xlagraph.graph import (
     GraphUnwritable,
     open_graph,
 )
-from xlagraph.graph.ladybug import changes
+from xlagraph.graph.ladybug import file_changes
 from xlagraph.graph.ladybug import load as ladybug_load
 from xlagraph.graph.rows.row_files import RowFiles
 
@@ -51,13 +51,13 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
         monkeypatch.setattr(ladybug_load, name, 10)
     compilations = [made_rows(stem=f"module_{number:04}", values=20) for number in range(9)]
     parts = []
-    copy = changes.copy_rows
+    copy = file_changes.copy_rows
 
     def counted(*given):
         parts.append(given[1])
         return copy(*given)
 
-    monkeypatch.setattr(changes, "copy_rows", counted)
+    monkeypatch.setattr(file_changes, "copy_rows", counted)
     with open_graph(tmp_path / "graph.lbug", create=True) as graph, graph.load() as loading:
         loading.expect_rows()
         assert loading.row_folder is not None
