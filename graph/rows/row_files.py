@@ -24,10 +24,10 @@ from xlagraph.graph.rows.tables import (
 )
 from xlagraph.graph.schema import BETWEEN_SHARED, SHARED
 
-# Rows and bytes that wait in memory for their row group. Smaller groups cost the engine
-# time; larger ones only memory.
-_GROUP_ROWS: Final = 64_000
-_GROUP_BYTES: Final = 8 << 20
+# Bytes of all tables together that wait in memory for more rows of their group. Smaller groups
+# cost the engine time; larger ones only memory.
+_WAITING_BYTES: Final = 16 << 20
+_GROUP_ROWS: Final = 128_000
 
 # Columns without repetition: trying a dictionary for them doubled the time to write.
 _PLAIN: Final = frozenset({"key", "source", "target", "text", "label"})
@@ -72,11 +72,17 @@ class RowFiles:
                 name: stack.enter_context(_RowFile(folder / f"{name}.parquet", columns))
                 for name, columns in {**NODE_COLUMNS, **RELATIONSHIP_COLUMNS}.items()
             }
+            waiting_bytes = 0
             for name, table in tables:
                 files[name].add(table)
+                waiting_bytes += table.nbytes
                 if name == "Compilation":
                     digests |= digests_of(table)
                 del table  # it may be as large as the next
+                if waiting_bytes >= _WAITING_BYTES:
+                    for unshared in files.keys() - _SHARED_TABLES:
+                        files[unshared].flush()
+                    waiting_bytes = 0
             for name in _SHARED_TABLES:
                 files[name].keep_distinct()
         counts = {name: file.row_count for name, file in files.items() if file.row_count}
@@ -107,12 +113,11 @@ class RowFiles:
 
 
 class _RowFile:
-    """The file of one table, made with its first rows; bounded in memory unless shared."""
+    """The file of one table, made with its first rows, which wait until they are flushed."""
 
     def __init__(self, path: Path, columns: pa.Schema) -> None:
         self._path = path
         self._columns = columns
-        self._is_shared = path.stem in _SHARED_TABLES
         self._waiting: list[pa.Table] = []
         self._writer: pq.ParquetWriter | None = None
         self.row_count = 0
@@ -121,24 +126,17 @@ class _RowFile:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        with self._errors():
-            if kind is None:
-                self._flush()
-            if self._writer is not None:
+        if kind is None:
+            self.flush()
+        if self._writer is not None:
+            with self._errors():
                 self._writer.close()
 
     def add(self, rows: pa.Table) -> None:
         """Append rows."""
-        if not rows.num_rows:
-            return
-        self.row_count += rows.num_rows
-        self._waiting.append(rows)
-        if not self._is_shared and (
-            sum(table.num_rows for table in self._waiting) >= _GROUP_ROWS
-            or sum(table.nbytes for table in self._waiting) >= _GROUP_BYTES
-        ):
-            with self._errors():
-                self._flush()
+        if rows.num_rows:
+            self.row_count += rows.num_rows
+            self._waiting.append(rows)
 
     def keep_distinct(self) -> None:
         """Drop repeated rows from those that wait."""
@@ -146,22 +144,26 @@ class _RowFile:
             rows = distinct_rows(pa.concat_tables(self._waiting))
             self._waiting, self.row_count = [rows], rows.num_rows
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write the rows that wait."""
         if not self._waiting:
             return
         rows = pa.concat_tables(self._waiting)
         self._waiting.clear()
-        if self._writer is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            repeated = [name for name in self._columns.names if name not in _PLAIN]
-            self._writer = pq.ParquetWriter(
-                self._path,
-                self._columns,
-                compression="snappy",
-                use_dictionary=cast("bool", repeated or False),  # the stubs know no list
-                write_statistics=False,
-            )
-        self._writer.write_table(rows, row_group_size=2 * _GROUP_ROWS)
+        with self._errors():
+            self._writer = self._writer or self._new_writer()
+            self._writer.write_table(rows, row_group_size=_GROUP_ROWS)
+
+    def _new_writer(self) -> pq.ParquetWriter:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        repeated = [name for name in self._columns.names if name not in _PLAIN]
+        return pq.ParquetWriter(
+            self._path,
+            self._columns,
+            compression="snappy",
+            use_dictionary=cast("bool", repeated or False),  # the stubs know no list
+            write_statistics=False,
+        )
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
