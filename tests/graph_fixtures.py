@@ -11,6 +11,7 @@ JAVA_HOME, of the path or below /usr/lib/jvm, the first that is new enough.
 """
 
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -112,7 +113,8 @@ def own_server(
 
     One that ``is_brief`` has little to do: it is soon warm, and slower from then on.
     """
-    java, classes = _java(version), [f"{_libraries(version)}/*"]
+    java = _java(version)
+    classes = [_program(java, version), f"{_libraries(version)}/*"]
     if has_browser:
         classes.append(f"{_browser_artifact()}/*")
     (home / "conf").mkdir(parents=True, exist_ok=True)
@@ -123,7 +125,7 @@ def own_server(
     options = [*_OPENED, _SERIAL, *((_BRIEF,) if is_brief else ()), "-Xmx1g"]
     with (home / "stderr.txt").open("a") as errors:
         process = subprocess.Popen(
-            [java, *options, "-cp", ":".join(classes), SERVER / "Serve.java", home],
+            [java, *options, "-cp", ":".join(map(str, classes)), "Serve", home],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -185,6 +187,21 @@ def _libraries(version: str) -> Path:
     return _fetched(f"neo4j-{version}", *pom, "dependency:copy-dependencies")
 
 
+def _program(java: str, version: str) -> Path:
+    """Compile what starts the server once; Java would do so at each start, for three seconds."""
+    source = SERVER / "Serve.java"
+    compiler = Path(shutil.which(java) or java).resolve().with_name("javac")
+    if not compiler.exists():
+        raise NoNeo4j(f"{java} has no compiler beside it: a JDK is needed")
+    made_of = f"{version} {compiler} {source.read_text()}".encode()
+    libraries = _libraries(version)
+    with _made_once(f"serve-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):
+        if not is_made:
+            command = [compiler, "-cp", f"{libraries}/*", "-d", folder, source]
+            subprocess.run(command, check=True)
+    return folder
+
+
 def _browser_artifact() -> Path:
     """Fetch Neo4j Browser, which a server serves if it finds it among its classes."""
     return _fetched(BROWSER.replace(":", "-"), "dependency:copy", f"-Dartifact={BROWSER}")
@@ -194,12 +211,8 @@ def _fetched(name: str, *arguments: str) -> Path:
     """Return a folder of artifacts, which Maven fetches once."""
     if shutil.which("mvn") is None:
         raise NoNeo4j("mvn is missing")
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = caches / "xlagraph-tests" / name
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the tests run in several processes
-        if not (folder / "complete").exists():
+    with _made_once(name) as (folder, is_made):
+        if not is_made:
             fetched = subprocess.run(
                 ["mvn", "-q", "-B", *arguments, f"-DoutputDirectory={folder}"],
                 capture_output=True,
@@ -208,8 +221,19 @@ def _fetched(name: str, *arguments: str) -> Path:
             )
             if fetched.returncode:
                 raise NoNeo4j(f"Maven did not fetch {name}: {fetched.stdout[-2000:]}")
-            (folder / "complete").touch()
     return folder
+
+
+@contextmanager
+def _made_once(name: str) -> Iterator[tuple[Path, bool]]:
+    """Yield a folder that runs of the tests share, and whether it is made; else the caller does."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = caches / "xlagraph-tests" / name
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the tests run in several processes
+        yield folder, (folder / "complete").exists()
+        (folder / "complete").touch()
 
 
 @contextmanager
