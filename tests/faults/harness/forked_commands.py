@@ -13,7 +13,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
@@ -132,13 +134,9 @@ def command_server(folder: Path) -> Iterator[Commands]:
 
 
 def _serve() -> None:
-    import xlagraph.graph.ladybug.engine
-    import xlagraph.graph.neo4j.engine
-    import xlagraph.graph.neo4j.load
-    import xlagraph.ingest
-    import xlagraph.queries  # noqa: F401
     from xlagraph.cli import main
 
+    _import_all()
     # readline, not iteration: a read-ahead buffer would be shared with the children
     while line := sys.stdin.readline():
         request = json.loads(line)
@@ -161,6 +159,17 @@ def _serve() -> None:
                     os._exit(code)
         sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
+
+
+def _import_all() -> None:
+    """Import what commands import as they run, which takes most of them longer than their work."""
+    import pyarrow.parquet  # noqa: F401
+
+    from xlagraph import cli, graph, ingest, queries
+
+    for package in (cli, graph, ingest, queries):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
 
 
 def _become(request: dict[str, Any]) -> None:
