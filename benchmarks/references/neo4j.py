@@ -18,7 +18,7 @@ import neo4j
 
 from references.recording import LINKS, SHARED
 from xlagraph.graph import CompilationRows
-from xlagraph.graph.neo4j import statements
+from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import RelationshipType
 
@@ -127,7 +127,7 @@ def make_constraints(driver: neo4j.Driver, database: str | None) -> None:
 
 def make_indexes(driver: neo4j.Driver, database: str | None) -> None:
     """Make the indexes that a load makes beside its constraints."""
-    for statement in (*statements.indexes(), statements.AWAIT_INDEXES):
+    for statement in (*schema_statements.indexes(), "CALL db.awaitIndexes(300)"):
         driver.execute_query(statement, database_=database)
 
 
@@ -139,7 +139,7 @@ def drop_indexes(driver: neo4j.Driver, database: str | None) -> None:
         database_=database,
     )
     for record in found.records:
-        driver.execute_query(statements.drop_index(record["name"]), database_=database)
+        driver.execute_query(schema_statements.drop_index(record["name"]), database_=database)
 
 
 def _send_chunk(transaction: neo4j.ManagedTransaction, chunk: Chunk) -> None:

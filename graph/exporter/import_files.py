@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphMissing, GraphUnwritable, written
-from xlagraph.graph.neo4j.statements import constraints, indexes
+from xlagraph.graph.neo4j.schema_statements import constraints, indexes
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA, VERSION
 from xlagraph.graph.schema_types import NodeType, Property, PropertyType

@@ -7,8 +7,9 @@ from typing import Final, cast
 import ladybug
 
 from xlagraph.graph.engine import Cell
-from xlagraph.graph.schema import SCHEMA, VERSION
-from xlagraph.graph.schema_types import PropertyType
+from xlagraph.graph.ladybug import schema_statements
+from xlagraph.graph.schema import VERSION
+from xlagraph.graph.statement_files import load_statement
 
 BUFFER_POOL_BYTES: Final = 1 << 30
 """What the engine may keep of a file in memory; its own default is 80 % of the machine."""
@@ -17,12 +18,9 @@ NO_ADDRESSES: Final = (
     "the engine reserves 8 TiB of addresses, and this process may not (see `ulimit -v`)"
 )
 
-_COLUMN_TYPES: Final[Mapping[PropertyType, str]] = {
-    PropertyType.STRING: "STRING",
-    PropertyType.INTEGER: "INT64",
-    PropertyType.BOOLEAN: "BOOLEAN",
-    PropertyType.STRING_LIST: "STRING[]",
-}
+_CREATE_VERSION_TABLE: Final = load_statement(__file__, "create-version-table")
+_SET_VERSION: Final = load_statement(__file__, "set-version")
+_STORED_VERSION: Final = load_statement(__file__, "stored-version")
 
 
 def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
@@ -32,30 +30,16 @@ def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
 
 def create_tables(connection: ladybug.Connection) -> None:
     """Create the tables of the schema, and note its version."""
-    connection.execute("CREATE NODE TABLE Schema(`key` STRING, version INT64, PRIMARY KEY(`key`))")
-    connection.execute(
-        "CREATE (:Schema {key: 'xlagraph', version: $version})", {"version": VERSION}
-    )
-    for node in SCHEMA.nodes:
-        columns = ", ".join(
-            f"`{property_.name}` {_COLUMN_TYPES[property_.type]}" for property_ in node.properties
-        )
-        connection.execute(f"CREATE NODE TABLE `{node.label}`({columns}, PRIMARY KEY(`key`))")
-    for relationship in SCHEMA.relationships:
-        columns = "".join(
-            f", `{property_.name}` {_COLUMN_TYPES[property_.type]}"
-            for property_ in relationship.properties
-        )
-        connection.execute(
-            f"CREATE REL TABLE `{relationship.name}`"
-            f"(FROM `{relationship.source}` TO `{relationship.target}`{columns})"
-        )
+    connection.execute(_CREATE_VERSION_TABLE)
+    connection.execute(_SET_VERSION, {"version": VERSION})
+    for statement in schema_statements.create_tables():
+        connection.execute(statement)
 
 
 def schema_version(connection: ladybug.Connection) -> int | None:
     """Read the version of the schema; None in a database that is not a graph of ours."""
     try:
-        rows = rows_of(connection, "MATCH (s:Schema {key: 'xlagraph'}) RETURN s.version AS version")
+        rows = rows_of(connection, _STORED_VERSION)
     except RuntimeError:
         return None
     return int(str(rows[0][0])) if rows else None

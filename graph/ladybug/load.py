@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Result
 from xlagraph.graph.errors import GraphUnwritable, written
-from xlagraph.graph.ladybug import file_changes
+from xlagraph.graph.ladybug import file_changes, schema_statements
 from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
 from xlagraph.graph.ladybug.file_changes import NODE_LABELS, RELATIONSHIP_TYPES
 from xlagraph.graph.rows.row_files import RowFiles, RowsUnwritten
@@ -40,7 +40,10 @@ from xlagraph.graph.rows.tables import (
     keys_of,
 )
 from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.runtime.memory import trim_memory
+
+_COMPILATION_DIGESTS: Final = load_statement(__file__, "compilation-digests")
 
 # The engine may say no more than that it could not read what it has written.
 _LITTLE_SPACE_BYTES: Final = 1 << 20
@@ -270,7 +273,7 @@ class LadybugLoad:
             if rows.num_rows:  # the engine knows no empty list
                 stored = rows_of(
                     connection,
-                    f"UNWIND $keys AS wanted MATCH (n:`{label}` {{key: wanted}}) RETURN n.key",
+                    schema_statements.stored_keys(label),
                     {"keys": keys_of(rows)},
                 )
                 known = pa.array([str(row[0]) for row in stored], pa.string())
@@ -294,7 +297,7 @@ class LadybugLoad:
         if not self._path.exists():
             return {}
         if self._digests is None:
-            found = self._query("MATCH (c:Compilation) RETURN c.key AS key, c.sha256 AS digest")
+            found = self._query(_COMPILATION_DIGESTS)
             self._digests = {
                 str(key): None if digest is None else str(digest) for key, digest in found.rows
             }

@@ -1,23 +1,44 @@
 """Writes batches of compilations into Neo4j, through the steps listed in `load`."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal
 
 import neo4j
 
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.neo4j import statements
-from xlagraph.graph.neo4j.chunks import Batch, Parameters, key_pairs
+from xlagraph.graph.neo4j.calls import Value
+from xlagraph.graph.neo4j.chunks import Batch, key_pairs
 from xlagraph.graph.neo4j.removal import Removal
+from xlagraph.graph.neo4j.schema_statements import (
+    MERGED,
+    MERGED_LAST,
+    OF_COMPILATIONS,
+    chunk,
+    merge_nodes,
+    merge_relationships,
+    replace_nodes,
+)
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
 from xlagraph.graph.rows.tables import keys_of
 from xlagraph.graph.schema import BETWEEN_SHARED
+from xlagraph.graph.statement_files import load_statement
+
+_LOCK_KEYS: Final = load_statement(__file__, "lock-keys")
+_LOCK_INCOMPLETE: Final = load_statement(__file__, "lock-incomplete")
+_COMPLETE_DIGESTS: Final = load_statement(__file__, "complete-digests")
+_HOLDERS: Final = load_statement(__file__, "incomplete-holders")
+_DELETE_UNCLAIMED: Final = load_statement(__file__, "delete-unclaimed")
+_CLAIM_INCOMPLETE: Final = load_statement(__file__, "claim-incomplete")
+_CLAIM_NEW: Final = load_statement(__file__, "claim-new")
+_CLAIMED_IDS: Final = load_statement(__file__, "claimed-ids")
+_CHUNK: Final = chunk()
+_COUNTED: Final = load_statement(__file__, "counted-transactions")
+_SHOW_COMPLETE: Final = load_statement(__file__, "show-complete")
 
 _REPEATS: Final = 20
-_CHUNK: Final = statements.chunk()
-_NOTHING: Final[Mapping[str, Collection[str]]] = {node.label: () for node in statements.MERGED}
+_NOTHING: Final[Mapping[str, Collection[str]]] = {node.label: () for node in MERGED}
 
 _ClaimStatus = Literal["ours", "stays", "elsewhere", "wait"]
 _Merge = tuple[str, list[list[object]]]
@@ -100,16 +121,16 @@ class BatchWriter:
     ) -> tuple[dict[str, _ClaimStatus], list[str]]:
         """Return the claim status of each compilation, and of which the parts are stale."""
         own = self._state.key
-        run(tx, statements.LOCK_KEYS, keys=keys).consume()
-        run(tx, statements.LOCK_INCOMPLETE, keys=keys).consume()
-        complete = dict(run(tx, statements.COMPLETE_DIGESTS, keys=keys).values())
+        run(tx, _LOCK_KEYS, keys=keys).consume()
+        run(tx, _LOCK_INCOMPLETE, keys=keys).consume()
+        complete = dict(run(tx, _COMPLETE_DIGESTS, keys=keys).values())
         statuses: dict[str, _ClaimStatus] = {
             key: "stays" if digest is not None and digest == digests[key] else "ours"
             for key, digest in complete.items()
         }
         replaced = sorted(key for key, status in statuses.items() if status == "ours")
         abandoned = []
-        for key, state, load, lives in run(tx, statements.HOLDERS, keys=keys).values():
+        for key, state, load, lives in run(tx, _HOLDERS, keys=keys).values():
             if load == own and state == "loading":
                 statuses[key] = "ours"
             elif not lives:
@@ -120,47 +141,63 @@ class BatchWriter:
         incomplete = sorted(statuses.keys() - complete.keys())
         new = sorted(set(keys) - statuses.keys())
         if incomplete:
-            run(tx, statements.DELETE_UNCLAIMED, keys=incomplete).consume()
+            run(tx, _DELETE_UNCLAIMED, keys=incomplete).consume()
         if abandoned:
-            run(tx, statements.CLAIM_INCOMPLETE, keys=abandoned, load=own).consume()
+            run(tx, _CLAIM_INCOMPLETE, keys=abandoned, load=own).consume()
         if replaced:
             self._removal.hide(tx, replaced, "loading")
         if new:
-            run(tx, statements.CLAIM_NEW, keys=new, load=own).consume()
+            run(tx, _CLAIM_NEW, keys=new, load=own).consume()
         return statuses | dict.fromkeys(new, "ours"), replaced + abandoned
 
     def _ids(self, batch: Batch) -> dict[str, str]:
         """Return by key what the server calls the nodes of the claimed compilations."""
         keys = list(batch.rows.digests)
         found = self._transactions.retried(
-            lambda tx: run(tx, statements.CLAIMED_IDS, keys=keys, load=self._state.key).values()
+            lambda tx: run(tx, _CLAIMED_IDS, keys=keys, load=self._state.key).values()
         )
         if len(found) < len(keys):
             raise self._transactions.lease_expired()
         return dict(found)
 
-    def _merge(self, batch: Batch, *, again: bool = False) -> None:
-        """Make the shared nodes of a batch that were not seen yet; ``again``: all of them."""
-        repeats = 0
+    def _merge(self, batch: Batch) -> None:
+        """Make the shared nodes of a batch that were not seen yet."""
+        self._repeated(
+            partial(self._merge_unknown, batch, self._state.known),
+            after_miss=partial(self._merge_all, batch),
+        )
+
+    def _merge_all(self, batch: Batch) -> None:
+        """Make the shared nodes of a batch that are not there, seen or not."""
+        self._repeated(partial(self._merge_unknown, batch, _NOTHING), after_miss=lambda: None)
+
+    def _repeated(self, write: Callable[[int], Value], *, after_miss: Callable[[], None]) -> Value:
+        """Write so many rows in a transaction as it may have; less where memory is short.
+
+        ``after_miss`` is called where something that is looked up was deleted meanwhile.
+        """
+        misses = 0
         while True:
-            rows = self._state.rows.most
+            at_once = self._state.rows.most
             try:
-                return self._merge_unknown(batch, _NOTHING if again else self._state.known, rows)
+                return write(at_once)
             except OutOfMemory:
-                if rows == 1:
+                if at_once == 1:
                     raise
-                self._state.rows.halve(rows)
+                self._state.rows.halve(at_once)
             except _NotWritten:
-                repeats += 1
-                if repeats == _REPEATS:
-                    raise _deleted_repeatedly() from None
-                again = True
+                misses += 1
+                if misses == _REPEATS:
+                    raise GraphUnwritable(
+                        "what a compilation shares with others is deleted again and again"
+                    ) from None
+                after_miss()
 
     def _merge_unknown(
         self, batch: Batch, known: Mapping[str, Collection[str]], at_once: int
     ) -> None:
         """Make the shared nodes whose keys are not known, then what leaves them."""
-        fresh: dict[str, dict[str, list[object]]] = {node.label: {} for node in statements.MERGED}
+        fresh: dict[str, dict[str, list[object]]] = {node.label: {} for node in MERGED}
         for label, rows_by_key in fresh.items():
             table = batch.rows.nodes[label]
             wanted = [index for index, key in enumerate(keys_of(table)) if key not in known[label]]
@@ -168,8 +205,8 @@ class BatchWriter:
                 columns = [column.take(wanted).to_pylist() for column in table.columns]
                 rows_by_key.update((row[0], list(row)) for row in zip(*columns, strict=True))
         merges = [
-            (statements.merge_nodes(node), [row for _, row in sorted(fresh[node.label].items())])
-            for node in statements.MERGED
+            (merge_nodes(node), [row for _, row in sorted(fresh[node.label].items())])
+            for node in MERGED
         ]
         for relationship in BETWEEN_SHARED:
             pairs: list[list[object]] = [
@@ -177,7 +214,7 @@ class BatchWriter:
                 for source, target in key_pairs(batch.rows.relationships[relationship.name])
                 if source in fresh[relationship.source]
             ]
-            merges.append((statements.merge_relationships(relationship), pairs))
+            merges.append((merge_relationships(relationship), pairs))
         for portion in _portions(merges, at_once):
             self._transactions.once(partial(_merge_in, merges=portion))
         for label, rows_by_key in fresh.items():
@@ -185,35 +222,22 @@ class BatchWriter:
 
     def _write_chunk(self, batch: Batch, ids: Mapping[str, str], start: int) -> int:
         """Write the chunk that begins at an index; return where the next one begins."""
-        repeats = 0
-        while True:
-            rows = self._state.rows.most
-            end = batch.chunk_end(start, rows)
-            try:
-                parameters = batch.parameters(start, end)
-                keys = parameters["old_Compilation"]
-                parameters["old_Compilation"] = [ids[key] for key in keys]
-                self._try_chunk(parameters, batch.relationships(start, end))
-            except OutOfMemory:
-                if end == start + 1:
-                    raise
-                self._state.rows.halve(rows)
-            except _NotWritten:
-                repeats += 1
-                if repeats == _REPEATS:
-                    raise _deleted_repeatedly() from None
-                self._merge(batch, again=True)
-            else:
-                return end
+        return self._repeated(
+            partial(self._try_chunk, batch, ids, start), after_miss=partial(self._merge_all, batch)
+        )
 
-    def _try_chunk(self, parameters: Parameters, expected: int) -> None:
+    def _try_chunk(self, batch: Batch, ids: Mapping[str, str], start: int, at_once: int) -> int:
         """Write a chunk, exactly once; the statement counts it itself."""
+        end = batch.chunk_end(start, at_once)
+        expected = batch.relationships(start, end)
+        parameters = batch.parameters(start, end)
+        parameters["old_Compilation"] = [ids[key] for key in parameters["old_Compilation"]]
         worker, count = self._transactions.key, self._transactions.next_count()
 
         def write(tx: neo4j.Transaction) -> None:
             written = run(tx, _CHUNK, **parameters, worker=worker, count=count).single()
             if written is None:
-                claim = run(tx, statements.COUNTED, key=worker).single()
+                claim = run(tx, _COUNTED, key=worker).single()
                 if claim is None:
                     raise self._transactions.lease_expired()
                 if claim["done"] < count:
@@ -222,6 +246,7 @@ class BatchWriter:
                 raise _NotWritten
 
         self._transactions.retried(write)
+        return end
 
     def _complete(self, batch: Batch) -> None:
         """Make the compilations of a batch visible."""
@@ -232,23 +257,19 @@ class BatchWriter:
 
         def complete(tx: neo4j.Transaction) -> None:
             held = run(
-                tx, statements.SHOW_COMPLETE, keys=sorted(rows), rows=rows, load=self._state.key
+                tx, _SHOW_COMPLETE, keys=sorted(rows), rows=rows, load=self._state.key
             ).single(strict=True)
             if held["held"] < len(rows):
                 raise self._transactions.lease_expired()
-            for node in statements.MERGED_LAST:
+            for node in MERGED_LAST:
                 shared = batch.rows.nodes[node.label].sort_by("key").to_pylist()
                 if shared:
-                    run(tx, statements.replace_nodes(node), rows=shared).consume()
-            for relationship in statements.OF_COMPILATIONS:
+                    run(tx, replace_nodes(node), rows=shared).consume()
+            for relationship in OF_COMPILATIONS:
                 pairs = key_pairs(batch.rows.relationships[relationship.name])
-                run(tx, statements.merge_relationships(relationship), rows=pairs).consume()
+                run(tx, merge_relationships(relationship), rows=pairs).consume()
 
         self._transactions.once(complete)
-
-
-def _deleted_repeatedly() -> GraphUnwritable:
-    return GraphUnwritable("what a compilation shares with others is deleted again and again")
 
 
 def _portions(merges: Sequence[_Merge], at_once: int) -> Iterator[list[_Merge]]:

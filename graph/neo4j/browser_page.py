@@ -1,20 +1,9 @@
 """Where a server serves Neo4j Browser, by its own settings."""
 
 from collections.abc import Mapping
-from typing import Final
 from urllib.parse import urlsplit
 
-__all__ = ["SETTINGS_STATEMENT", "page_of_settings"]
-
-SETTINGS_STATEMENT: Final = """
-SHOW SETTINGS 'server.http.enabled', 'server.http.listen_address',
-              'server.http.advertised_address', 'server.https.enabled',
-              'server.https.listen_address', 'server.https.advertised_address'
-YIELD name, value, isExplicitlySet
-RETURN name, CASE WHEN name ENDS WITH 'advertised_address' AND NOT isExplicitlySet
-                  THEN null ELSE value END AS value
-"""
-"""An advertised address that nobody set says localhost and the usual port, whatever is so."""
+__all__ = ["page_of_settings"]
 
 
 def page_of_settings(values: Mapping[str, str | None], uri: str) -> str | None:

@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.neo4j.statements import LOOKED_UP, OF_PARTS
+from xlagraph.graph.neo4j.schema_statements import LOOKED_UP, OF_PARTS
 from xlagraph.graph.rows.tables import CompilationRows, keys_of, row_numbers
 from xlagraph.graph.schema import PARTS
 

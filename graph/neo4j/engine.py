@@ -38,21 +38,24 @@ from xlagraph.graph.errors import (
     WrongSchema,
 )
 from xlagraph.graph.neo4j.bookmarks import KeptBookmarks
-from xlagraph.graph.neo4j.browser_page import SETTINGS_STATEMENT, page_of_settings
+from xlagraph.graph.neo4j.browser_page import page_of_settings
 from xlagraph.graph.neo4j.calls import uninterrupted
 from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.encryption import encryption_error
-from xlagraph.graph.neo4j.statements import STORED_VERSIONS
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
+from xlagraph.graph.statement_files import load_statement
 from xlagraph.graph.stored_runs import StoredRun, read_stored_runs
 
 Value = TypeVar("Value")
 
 # What is wrong is said in our words. Who wants to read the driver's log sets a handler.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
+
+_STORED_VERSIONS: Final = load_statement(__file__, "stored-schema-versions")
+_BROWSER_SETTINGS: Final = load_statement(__file__, "browser-settings")
 
 _NEEDED: Final = "5.26"
 """The oldest release that is tested."""
@@ -181,7 +184,7 @@ class Neo4jGraph:
     def browser_page(self) -> str | None:
         try:
             found = self._driver.execute_query(
-                SETTINGS_STATEMENT,
+                _BROWSER_SETTINGS,
                 routing_=neo4j.RoutingControl.READ,
                 database_=self._database.name,
                 bookmark_manager_=self._database.bookmarks,
@@ -205,16 +208,16 @@ class Neo4jGraph:
                     f"{self._uri} is Neo4j {self._server}; xlagraph needs {_NEEDED} or later"
                 )
         try:
-            found = self.query(STORED_VERSIONS)
+            found = self.query(_STORED_VERSIONS)
         except QueryFailed:
             # maybe the database is not the same any more
             if not self._kept.forget():
                 raise
             self._database = replace(self._database, bookmarks=self._kept.manager())
-            found = self.query(STORED_VERSIONS)
+            found = self.query(_STORED_VERSIONS)
         if any(isinstance(oldest, int) and oldest < VERSION for oldest, _ in found.rows):
             # a run that is deleted while it is read has lost its properties
-            found = self.query(STORED_VERSIONS)
+            found = self.query(_STORED_VERSIONS)
         ((oldest, newest),) = found.rows
         if isinstance(newest, int) and newest > VERSION:
             raise GraphTooNew(

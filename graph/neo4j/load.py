@@ -30,7 +30,7 @@ from neo4j.exceptions import (
 )
 
 from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
-from xlagraph.graph.neo4j import statements
+from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.batch_writer import BatchWriter
 from xlagraph.graph.neo4j.chunks import Batch
 from xlagraph.graph.neo4j.database import ServerDatabase
@@ -38,6 +38,12 @@ from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.transactions import LoadState, OutOfMemory, Transactions
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.tables import CompilationRows
+from xlagraph.graph.statement_files import load_statement
+
+_COUNT_CONSTRAINTS: Final = load_statement(__file__, "count-constraints")
+_AWAIT_INDEXES: Final = load_statement(__file__, "await-indexes")
+_FAILED_INDEXES: Final = load_statement(__file__, "failed-indexes")
+_SET_TAGS: Final = load_statement(__file__, "set-tags")
 
 BATCH_ROWS: Final = 20_000
 """Compilations are gathered until they have so many rows together."""
@@ -127,7 +133,7 @@ class Neo4jLoad:
 
     def tag(self, run: str, tags: Sequence[str]) -> None:
         self._raise_failure()
-        self._own.write(statements.SET_TAGS, run=run, tags=list(tags))
+        self._own.write(_SET_TAGS, run=run, tags=list(tags))
 
     # its course
 
@@ -222,25 +228,25 @@ class Neo4jLoad:
 
     def _prepare(self) -> None:
         """Make constraints and indexes, before the first write to this database."""
-        wanted = statements.constraints()
+        wanted = schema_statements.constraints()
         # a graph that was imported from an export has none yet
-        if int(self._own.read(statements.COUNT_CONSTRAINTS)[0]) >= len(wanted):
+        if int(self._own.read(_COUNT_CONSTRAINTS)[0]) >= len(wanted):
             return
-        for statement in (*statements.indexes(), *wanted):
+        for statement in (*schema_statements.indexes(), *wanted):
             try:
                 self._own.write(statement)
             except ClientError as error:  # several loads may begin at once
                 if "AlreadyExists" not in (error.code or ""):
                     raise
         try:
-            self._own.write(statements.AWAIT_INDEXES)
+            self._own.write(_AWAIT_INDEXES)
         except Neo4jError:
-            failed = self._own.read(statements.FAILED_INDEXES)
+            failed = self._own.read(_FAILED_INDEXES)
             if not failed:
                 raise
             for name in failed:  # what was imported has texts too long for it
                 self._state.dropped_indexes.add(name)
-                self._own.write(statements.drop_index(name))
+                self._own.write(schema_statements.drop_index(name))
 
     def _send_heartbeats(self) -> None:
         heartbeat = Transactions(self._state)  # the other may be busy

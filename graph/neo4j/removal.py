@@ -7,12 +7,25 @@ wanted to finds it gone, and makes it again.
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Final
 
 import neo4j
 
-from xlagraph.graph.neo4j import statements
+from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
 from xlagraph.graph.schema import PARTS, SCHEMA, SHARED
+from xlagraph.graph.statement_files import load_statement
+
+_LOCK_COMPLETE: Final = load_statement(__file__, "lock-complete")
+_LOCK_INCOMPLETE: Final = load_statement(__file__, "lock-incomplete")
+_COMPLETE_DIGESTS: Final = load_statement(__file__, "complete-digests")
+_HIDE: Final = load_statement(__file__, "hide-complete")
+_HELD_BY: Final = load_statement(__file__, "incomplete-of-load")
+_CLAIM_ALL_OF_LOAD: Final = load_statement(__file__, "claim-all-of-load")
+_TO_REMOVE: Final = load_statement(__file__, "keys-to-remove")
+_DELETE_INCOMPLETE: Final = load_statement(__file__, "delete-incomplete")
+_END_WORKERS: Final = load_statement(__file__, "end-workers")
+_END_LOAD: Final = load_statement(__file__, "end-load")
 
 
 class Removal:
@@ -26,8 +39,8 @@ class Removal:
         """Remove a complete compilation."""
 
         def hide_if_complete(tx: neo4j.Transaction) -> bool:
-            run(tx, statements.LOCK_COMPLETE, key=compilation).consume()
-            if not run(tx, statements.COMPLETE_DIGESTS, keys=[compilation]).values():
+            run(tx, _LOCK_COMPLETE, key=compilation).consume()
+            if not run(tx, _COMPLETE_DIGESTS, keys=[compilation]).values():
                 return False
             self.hide(tx, [compilation], "removing")
             return True
@@ -52,13 +65,13 @@ class Removal:
     def hide(self, tx: neo4j.Transaction, keys: list[str], state: str) -> None:
         """Make complete compilations invisible and ours; delete what only they led to."""
         reached: dict[str, set[str]] = {}
-        for relationship in statements.OF_COMPILATIONS:
+        for relationship in schema_statements.OF_COMPILATIONS:
             label = (
                 relationship.target if relationship.source == "Compilation" else relationship.source
             )
-            found = run(tx, statements.delete_relationships(relationship), keys=keys).value()
+            found = run(tx, schema_statements.delete_relationships(relationship), keys=keys).value()
             reached.setdefault(label, set()).update(found)
-        run(tx, statements.HIDE, keys=keys, state=state, load=self._state.key).consume()
+        run(tx, _HIDE, keys=keys, state=state, load=self._state.key).consume()
         if state == "loading":
             reached.pop("Run", None)  # it comes back in a moment, and has its tags
         _delete_orphans(tx, reached)
@@ -66,7 +79,7 @@ class Removal:
     def clear_parts(self, compilation: str) -> None:
         """Delete the parts of a compilation, some thousand at a time, and what only they used."""
         for node in reversed(PARTS):
-            statement = statements.delete_parts(node)
+            statement = schema_statements.delete_parts(node)
             is_left = True
             while is_left:
                 limit = self._state.deletions.most
@@ -85,31 +98,31 @@ class Removal:
     def _delete(self, compilation: str) -> None:
         """Delete a compilation that is hidden and ours."""
         self.clear_parts(compilation)
-        self._write_once(statements.DELETE_INCOMPLETE, key=compilation, load=self._state.key)
+        self._write_once(_DELETE_INCOMPLETE, key=compilation, load=self._state.key)
 
     def _delete_all_of(self, load: str) -> None:
         """Make the incomplete compilations of a load ours first, so that nobody else begins."""
 
         def claim(tx: neo4j.Transaction) -> None:
-            keys = run(tx, statements.HELD_BY, load=load).value()
-            run(tx, statements.LOCK_INCOMPLETE, keys=keys).consume()
-            run(tx, statements.CLAIM_ALL_OF_LOAD, load=load, own=self._state.key).consume()
+            keys = run(tx, _HELD_BY, load=load).value()
+            run(tx, _LOCK_INCOMPLETE, keys=keys).consume()
+            run(tx, _CLAIM_ALL_OF_LOAD, load=load, own=self._state.key).consume()
 
         self._transactions.once(claim)
-        for compilation in self._transactions.read(statements.TO_REMOVE, own=self._state.key):
+        for compilation in self._transactions.read(_TO_REMOVE, own=self._state.key):
             self._delete(compilation)
 
     def _clear(self, load: str) -> None:
         """End another load, and remove what it did not complete."""
-        self._write_once(statements.END_WORKERS, load=load)
+        self._write_once(_END_WORKERS, load=load)
         self._delete_all_of(load)
-        self._write_once(statements.END_LOAD, load=load)
+        self._write_once(_END_LOAD, load=load)
 
     def _delete_all_orphans(self) -> None:
         """Delete every shared node that nothing uses: a load may end before it uses its own."""
         at_once = self._state.deletions.most
         for node in SHARED:
-            unused = self._transactions.read(statements.unused_keys(node.label))
+            unused = self._transactions.read(schema_statements.unused_keys(node.label))
             for first in range(0, len(unused), at_once):
                 keys = set(unused[first : first + at_once])
                 self._transactions.once(partial(_delete_orphans, keys={node.label: keys}))
@@ -140,7 +153,7 @@ def _delete_orphans(tx: neo4j.Transaction, keys: Mapping[str, set[str]]) -> None
         label = min(left)
         some = sorted(left.pop(label))
         if some:
-            run(tx, statements.lock_shared(label), keys=some).consume()
-            found = run(tx, statements.delete_orphans(label), keys=some).single(strict=True)
+            run(tx, schema_statements.lock_shared(label), keys=some).consume()
+            found = run(tx, schema_statements.delete_orphans(label), keys=some).single(strict=True)
             for other, reached in _reached(found).items():
                 left[other] = left.get(other, set()) | reached

@@ -7,6 +7,7 @@ lease of a load has expired when its process is gone, or its last heartbeat is a
 """
 
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,10 +19,23 @@ import neo4j
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from xlagraph.graph.errors import GraphBusy
-from xlagraph.graph.neo4j import statements
+from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.calls import Value, uninterrupted
 from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.process_identity import has_ended, this_process
+from xlagraph.graph.statement_files import load_statement
+
+_REGISTER: Final = load_statement(__file__, "register-worker")
+_UNREGISTER: Final = load_statement(__file__, "unregister-load")
+_SEND_HEARTBEAT: Final = load_statement(__file__, "send-heartbeat")
+_LOADS: Final = load_statement(__file__, "other-loads")
+_STATE_OF: Final = load_statement(__file__, "compilation-state")
+_COUNT: Final = load_statement(__file__, "count-transaction")
+
+_TOO_LONG_FOR_INDEX: Final = re.compile(
+    r"Property value is too large to index.*name='(?P<index>xlagraph_\w+)'", re.DOTALL
+)
+"""What the server answers to a text beyond 8 kB; the name of an op may be that long."""
 
 LEASE_SECONDS: Final = 60.0
 RETRY_SECONDS: Final = 120.0
@@ -77,7 +91,7 @@ class LoadState:
     key: str
     database: ServerDatabase
     known: Mapping[str, set[str]] = field(
-        default_factory=lambda: {node.label: set() for node in statements.MERGED}
+        default_factory=lambda: {node.label: set() for node in schema_statements.MERGED}
     )
     """Keys of shared nodes that this load has seen in the graph."""
     held_elsewhere: set[str] = field(default_factory=set)
@@ -92,7 +106,7 @@ class LoadState:
 
 
 def run(tx: neo4j.Transaction, statement: str, **given: object) -> neo4j.Result:
-    """Run a statement; its parameters are one map, see `statements`."""
+    """Run a statement; its parameters are one map, see `schema_statements`."""
     return tx.run(statement, given=given)
 
 
@@ -108,19 +122,19 @@ class Transactions:
 
     def register(self) -> None:
         """Make the node that stands for this worker."""
-        self.write(statements.REGISTER, key=self.key, load=self.state.key, process=this_process())
+        self.write(_REGISTER, key=self.key, load=self.state.key, process=this_process())
 
     def unregister(self) -> None:
         """Delete the nodes that stand for the load, unless something of it is left."""
-        self.write(statements.UNREGISTER, load=self.state.key)
+        self.write(_UNREGISTER, load=self.state.key)
 
     def send_heartbeat(self) -> None:
         """Renew the lease of this load."""
-        self.write(statements.SEND_HEARTBEAT, key=self.key)
+        self.write(_SEND_HEARTBEAT, key=self.key)
 
     def stale_loads(self) -> list[str]:
         """Return the loads whose lease has expired."""
-        found = self.retried(lambda tx: run(tx, statements.LOADS, own=self.state.key).values())
+        found = self.retried(lambda tx: run(tx, _LOADS, own=self.state.key).values())
         return [
             str(load)
             for load, process, silent in found
@@ -130,7 +144,7 @@ class Transactions:
     def state_of(self, compilation: str) -> tuple[str, str | None] | None:
         """Return the state of a compilation and the load that holds it; None if it is gone."""
         complete, state, load = self.retried(
-            lambda tx: run(tx, statements.STATE_OF, key=compilation).single(strict=True).values()
+            lambda tx: run(tx, _STATE_OF, key=compilation).single(strict=True).values()
         )
         if complete is not None:
             return complete, None
@@ -153,7 +167,7 @@ class Transactions:
         count = self.next_count()
 
         def counted(tx: neo4j.Transaction) -> Value | None:
-            claim = run(tx, statements.COUNT, key=self.key, count=count).single()
+            claim = run(tx, _COUNT, key=self.key, count=count).single()
             if claim is None:
                 raise self.lease_expired()
             return None if claim["done"] >= count else work(tx)
@@ -186,7 +200,7 @@ class Transactions:
                     code = (error.code if isinstance(error, Neo4jError) else None) or ""
                     if "OutOfMemory" in code:
                         raise OutOfMemory(str(error)) from error
-                    if too_long := statements.TOO_LONG_FOR_INDEX.search(str(error)):
+                    if too_long := _TOO_LONG_FOR_INDEX.search(str(error)):
                         self._drop_index(too_long["index"])
                         continue
                     may_succeed = (
@@ -206,7 +220,7 @@ class Transactions:
         """Drop an index whose property has a value that is too long for it."""
         self.state.dropped_indexes.add(name)
         with self.state.database.session() as session:
-            session.run(statements.drop_index(name)).consume()
+            session.run(schema_statements.drop_index(name)).consume()
 
     def _transact(self, work: "Work[Value]") -> Value:
         with (

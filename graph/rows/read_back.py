@@ -1,6 +1,6 @@
 """Reads compilations back from a graph, in statements that both engines understand.
 
-Every statement is made from the schema and begins at keys: parts are found by walking from
+Every statement follows from the schema and begins at keys: parts are found by walking from
 their compilation, shared nodes by walking from the parts, and never back, for that would lead
 to other compilations. So reading costs by what is read, however large the graph is.
 """
@@ -14,7 +14,8 @@ from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.schema_types import NodeType, RelationshipType
+from xlagraph.graph.schema_statements import look_up_nodes, walk_relationship
+from xlagraph.graph.schema_types import RelationshipType
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]
@@ -40,7 +41,7 @@ def read_compilations(query: Query, compilations: Collection[str]) -> Compilatio
     keys, relationships = _walk(query, compilations)
     nodes = {
         node.label: _table(
-            NODE_COLUMNS[node.label], _found(query, _look_up_text(node), keys[node.label])
+            NODE_COLUMNS[node.label], _found(query, look_up_nodes(node), keys[node.label])
         ).sort_by([(name, "ascending") for name in ("compilation",) * node.is_part + ("key",)])
         for node in SCHEMA.nodes
     }
@@ -71,7 +72,7 @@ def _walk(
         while fresh := keys[label] - walked:
             for relationship in SCHEMA.relationships:
                 if _nearer_label(relationship) == label:
-                    found = _found(query, _walk_text(relationship), fresh)
+                    found = _found(query, walk_relationship(relationship, label), fresh)
                     relationships[relationship.name] += found
                     keys[relationship.source].update(str(row[0]) for row in found)
                     keys[relationship.target].update(str(row[1]) for row in found)
@@ -82,26 +83,6 @@ def _walk(
 def _nearer_label(relationship: RelationshipType) -> str:
     """Return the label of the end that a walk comes to first."""
     return min(relationship.source, relationship.target, key=_LABELS.index)
-
-
-def _walk_text(relationship: RelationshipType) -> str:
-    label = _nearer_label(relationship)
-    nearer, further = ("a", "b") if label == relationship.source else ("b", "a")
-    # a plain MATCH of what is optional here would read the whole table in the embedded engine
-    return (
-        f"UNWIND $keys AS wanted MATCH ({nearer}:{label} {{key: wanted}}) OPTIONAL MATCH "
-        f"(a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "
-        f"WITH a, r, b WHERE {further}.key IS NOT NULL "
-        f"RETURN a.key AS source, b.key AS target"
-        + "".join(
-            f", r.{property_.name} AS {property_.name}" for property_ in relationship.properties
-        )
-    )
-
-
-def _look_up_text(node: NodeType) -> str:
-    columns = ", ".join(f"n.{property_.name} AS {property_.name}" for property_ in node.properties)
-    return f"UNWIND $keys AS wanted MATCH (n:{node.label} {{key: wanted}}) RETURN {columns}"
 
 
 def _found(query: Query, text: str, keys: Collection[str]) -> list[Row]:

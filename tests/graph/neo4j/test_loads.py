@@ -12,7 +12,7 @@ from tests.graph.made_rows import facts, made_rows
 from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import open_graph, remove
-from xlagraph.graph.neo4j import statements
+from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.load import BATCH_ROWS
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.ingest import ingest
@@ -105,7 +105,7 @@ def test_an_index_for_which_a_name_is_too_long_is_dropped_and_named(
     name = "jit(f)/" + "a/" * 5000 + "dot"
     write_dump(tmp_path / "runs", 1, "jit_f", dump(64, op=name))
     with neo4j_server.driver() as driver:  # another test may have dropped it
-        for statement in (*statements.indexes(), statements.AWAIT_INDEXES):
+        for statement in (*schema_statements.indexes(), "CALL db.awaitIndexes(300)"):
             driver.execute_query(statement, database_=neo4j_server.database or "neo4j")
     notes: list[str] = []
     with open_graph(neo4j_server.uri, notify=notes.append) as graph:

@@ -2,21 +2,35 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from xlagraph.graph import Cell, Graph, open_graph
-from xlagraph.queries.lint.query_check import statement_faults
+from xlagraph.graph import Cell, Graph, open_graph, schema_statements
+from xlagraph.graph.ladybug import schema_statements as ladybug_statements
+from xlagraph.graph.neo4j import schema_statements as neo4j_statements
+from xlagraph.graph.schema import PARTS as PARTS_OF_COMPILATIONS
+from xlagraph.graph.schema import SCHEMA, SHARED
+from xlagraph.queries.lint.query_check import statement_faults, unknown_names
 
 TREE = Path(__file__).resolve().parents[3]
 FILES = sorted(TREE.glob("[!.]*/**/statements/*.cypher"))
-PARTS = ("cli", "graph/exporter", "ingest", "plan", "queries", "report", "runtime", "serve")
-# what the engines send to write, and what reads rows back, is generated from the schema
+ENGINES = {TREE / "graph/ladybug", TREE / "graph/neo4j"}
+FILES_OF_BOTH_ENGINES = [path for path in FILES if path.parents[1] not in ENGINES]
+FILES_OF_ONE_ENGINE = [path for path in FILES if path.parents[1] in ENGINES]
+PARTS = ("cli", "graph", "ingest", "plan", "queries", "report", "runtime", "serve")
+# what follows from the schema is generated there
 MODULES = [
-    *(TREE / "graph").glob("*.py"),
-    *(path for part in PARTS for path in (TREE / part).rglob("*.py")),
+    path
+    for part in PARTS
+    for path in sorted((TREE / part).rglob("*.py"))
+    if path.stem != "schema_statements"
 ]
+# what no query sees: the version in a file; the nodes of loads, and which load holds a compilation
+WORKING_NAMES = re.compile(
+    r"no label (Load|Schema)\b|no property (\w+ of (Load|Schema)|load of Compilation)\b"
+)
 LISTS = ("compilations", "frames", "opNames", "runs")
 NUMBERS = ("depth", "limit", "memorySpace")
 
@@ -31,7 +45,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(TREE).as_posix()
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@pytest.mark.parametrize("path", FILES_OF_BOTH_ENGINES, ids=name_of)
 def test_statement_of_a_module_has_no_fault_and_an_engine_takes_it(path: Path, empty_graph: Graph):
     text = path.read_text(encoding="utf-8")
     assert re.match(r"// \w.+\n(?!//)", text), "one line says what its rows are"
@@ -43,6 +57,51 @@ def sample(parameter: str) -> Cell:
     if parameter in LISTS:
         return ["x"]
     return 0 if parameter in NUMBERS else "x"
+
+
+@pytest.mark.parametrize("path", FILES_OF_ONE_ENGINE, ids=name_of)
+def test_statement_of_an_engine_names_only_what_is_in_the_schema(path: Path):
+    text = path.read_text(encoding="utf-8")
+    assert re.match(r"// \w.+\n(?!//)", text), "one line says what its rows are"
+    assert names_out_of_schema(text) == []
+
+
+def test_generated_statements_name_only_what_is_in_the_schema():
+    assert [fault for text in generated_statements() for fault in names_out_of_schema(text)] == []
+
+
+def names_out_of_schema(text: str) -> list[str]:
+    text = text.replace(":Loading", ":Compilation")  # one that is not complete
+    faults = [fault.message for fault in unknown_names(text)]
+    return [fault for fault in faults if not WORKING_NAMES.search(fault)]
+
+
+def generated_statements() -> Iterator[str]:
+    rows = Path("rows.parquet")
+    yield from neo4j_statements.constraints()
+    yield from neo4j_statements.indexes()
+    yield neo4j_statements.chunk()
+    yield ladybug_statements.set_run(["key"], create=True)
+    for node in SCHEMA.nodes:
+        yield schema_statements.look_up_nodes(node)
+        yield ladybug_statements.count_nodes(node)
+    for part in PARTS_OF_COMPILATIONS:
+        yield ladybug_statements.delete_parts(part)
+        yield neo4j_statements.delete_parts(part)
+    for shared in SHARED:
+        yield ladybug_statements.delete_unused(shared.label)
+        yield ladybug_statements.stored_keys(shared.label)
+        yield neo4j_statements.merge_nodes(shared)
+        yield neo4j_statements.replace_nodes(shared)
+        yield neo4j_statements.lock_shared(shared.label)
+        yield neo4j_statements.delete_orphans(shared.label)
+        yield neo4j_statements.unused_keys(shared.label)
+    for relationship in SCHEMA.relationships:
+        yield schema_statements.walk_relationship(relationship, relationship.source)
+        yield ladybug_statements.count_relationships(relationship)
+        yield ladybug_statements.create_relationships(relationship, [rows])
+        yield neo4j_statements.merge_relationships(relationship)
+        yield neo4j_statements.delete_relationships(relationship)
 
 
 def test_every_statement_file_is_read_by_the_module_beside_its_folder():

@@ -1,5 +1,5 @@
 # ruff: noqa: PERF401  statements grow line by line, and are read so
-"""The statements of the Neo4j engine, made from the schema once.
+"""Statements of the Neo4j engine that follow from the schema.
 
 All parameters of a statement stand in one map, `$given`. The server plans a statement anew
 for each order of magnitude of each list that is a parameter of its own: half the time of an
@@ -15,11 +15,11 @@ up the nodes that earlier chunks or other compilations made, makes its own, and 
 their indexes in the two lists, so that a relationship costs no look-up.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from xlagraph.graph.schema import BETWEEN_SHARED, PARTS, SCHEMA, SHARED
+from xlagraph.graph.schema_statements import is_unused
 from xlagraph.graph.schema_types import NodeType, RelationshipType
 
 _PART_LABELS: Final = frozenset(node.label for node in PARTS)
@@ -57,26 +57,6 @@ LOOKED_UP: Final = tuple(
 )
 """Labels at whose nodes the relationships of a chunk end."""
 
-STORED_VERSIONS: Final = (
-    "MATCH (r:Run) WITH coalesce(r.schemaVersion, 0) AS version "
-    "RETURN min(version) AS oldest, max(version) AS newest"
-)
-"""Versions of the schema that wrote the runs; null where there is none."""
-
-COUNT_CONSTRAINTS: Final = (
-    "SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'xlagraph_' RETURN count(*) AS made"
-)
-FAILED_INDEXES: Final = (
-    "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'xlagraph_' AND state = 'FAILED' "
-    "RETURN name"
-)
-TOO_LONG_FOR_INDEX: Final = re.compile(
-    r"Property value is too large to index.*name='(?P<index>xlagraph_\w+)'", re.DOTALL
-)
-"""What the server answers to a text beyond 8 kB; the name of an op may be that long."""
-
-AWAIT_INDEXES: Final = "CALL db.awaitIndexes(300)"
-
 
 def constraints() -> list[str]:
     """Return the statements that make keys unique; each may be repeated."""
@@ -101,94 +81,6 @@ def indexes() -> list[str]:
 def drop_index(name: str) -> str:
     """Return the statement that drops one of our indexes."""
     return f"DROP INDEX {name} IF EXISTS"
-
-
-# Loads: a node for each, and one more for each of its workers
-
-REGISTER: Final = (
-    "MERGE (l:Load {key: $given.key}) "
-    "SET l.load = $given.load, l.process = $given.process, l.count = 0, l.heartbeat = timestamp()"
-)
-SEND_HEARTBEAT: Final = "MATCH (l:Load {key: $given.key}) SET l.heartbeat = timestamp()"
-COUNT: Final = (
-    "MATCH (l:Load {key: $given.key}) WITH l, l.count AS done "
-    "SET l.count = $given.count, l.heartbeat = timestamp() RETURN done"
-)
-"""Counts a transaction of a worker, and returns how many it had counted before."""
-
-COUNTED: Final = "MATCH (l:Load {key: $given.key}) RETURN l.count AS done"
-LOADS: Final = (
-    "MATCH (l:Load) WITH l.load AS load, collect(l.process)[0] AS process, "
-    "max(l.heartbeat) AS heartbeat WHERE load <> $given.own "
-    "RETURN load, process, timestamp() - heartbeat AS silent"
-)
-"""The other loads, with the milliseconds since their last heartbeat."""
-
-UNREGISTER: Final = (
-    "MATCH (l:Load {load: $given.load}) "
-    "WHERE NOT EXISTS { MATCH (c:Loading) WHERE c.load = $given.load } DELETE l"
-)
-END_WORKERS: Final = "MATCH (l:Load {load: $given.load}) WHERE l.key <> $given.load DELETE l"
-END_LOAD: Final = "MATCH (l:Load {key: $given.load}) DELETE l"
-
-# Claims: whoever has made or found the Compilation of a key is alone with it until it commits
-
-LOCK_KEYS: Final = "UNWIND $given.keys AS key MERGE (c:Compilation {key: key}) SET c.key = key"
-COMPLETE_DIGESTS: Final = (
-    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) WHERE c.state = 'complete' "
-    "RETURN key, c.sha256 AS digest"
-)
-LOCK_INCOMPLETE: Final = "MATCH (c:Loading) WHERE c.key IN $given.keys SET c.key = c.key"
-HOLDERS: Final = (
-    "MATCH (c:Loading) WHERE c.key IN $given.keys "
-    "RETURN c.key AS key, c.state AS state, c.load AS load, "
-    "EXISTS { MATCH (l:Load) WHERE l.key = c.load } AS lives"
-)
-"""Incomplete compilations of some keys, and whether the load is there that holds them."""
-
-CLAIM_NEW: Final = (
-    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) WHERE c.state IS NULL "
-    "REMOVE c:Compilation SET c:Loading, c.state = 'loading', c.load = $given.load"
-)
-DELETE_UNCLAIMED: Final = (
-    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) WHERE c.state IS NULL DELETE c"
-)
-CLAIM_INCOMPLETE: Final = (
-    "MATCH (c:Loading) WHERE c.key IN $given.keys SET c.state = 'loading', c.load = $given.load"
-)
-HIDE: Final = (
-    "UNWIND $given.keys AS key MATCH (c:Compilation {key: key}) "
-    "REMOVE c:Compilation SET c:Loading, c.state = $given.state, c.load = $given.load"
-)
-CLAIMED_IDS: Final = (
-    "MATCH (c:Loading) WHERE c.load = $given.load AND c.key IN $given.keys "
-    "RETURN c.key AS key, elementId(c) AS id"
-)
-SHOW_COMPLETE: Final = (
-    "MATCH (c:Loading) WHERE c.load = $given.load AND c.key IN $given.keys "
-    "WITH c, $given.rows[c.key] AS row "
-    "REMOVE c:Loading SET c:Compilation, c = row RETURN count(*) AS held"
-)
-STATE_OF: Final = (
-    "OPTIONAL MATCH (c:Compilation {key: $given.key}) "
-    "OPTIONAL MATCH (l:Loading) WHERE l.key = $given.key "
-    "RETURN c.state AS complete, l.state AS state, l.load AS load"
-)
-SET_TAGS: Final = "MATCH (r:Run {key: $given.run}) SET r.tags = $given.tags"
-
-# Removal
-
-LOCK_COMPLETE: Final = "MATCH (c:Compilation {key: $given.key}) SET c.key = c.key"
-HELD_BY: Final = "MATCH (c:Loading) WHERE c.load = $given.load RETURN c.key AS key ORDER BY key"
-CLAIM_ALL_OF_LOAD: Final = (
-    "MATCH (c:Loading) WHERE c.load = $given.load SET c.load = $given.own, c.state = 'removing'"
-)
-TO_REMOVE: Final = (
-    "MATCH (c:Loading) WHERE c.load = $given.own AND c.state = 'removing' RETURN c.key AS key"
-)
-DELETE_INCOMPLETE: Final = (
-    "MATCH (c:Loading) WHERE c.load = $given.load AND c.key = $given.key DETACH DELETE c"
-)
 
 
 def chunk() -> str:
@@ -305,7 +197,7 @@ def delete_orphans(label: str) -> str:
     It returns how many, and the keys of the shared nodes that they led to, by type.
     """
     return _delete_nodes(
-        f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) WHERE {_is_unused(label)}",
+        f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) WHERE {is_unused(label)}",
         [relationship for relationship in BETWEEN_SHARED if relationship.source == label],
     )
 
@@ -326,17 +218,7 @@ def _delete_nodes(match: str, to_shared: Sequence[RelationshipType]) -> str:
 
 def unused_keys(label: str) -> str:
     """Return the statement that finds shared nodes that nothing uses at this moment."""
-    return f"MATCH (n:{label}) WHERE {_is_unused(label)} RETURN n.key AS key"
-
-
-def _is_unused(label: str) -> str:
-    """Return the condition that no compilation leads to a shared node n; a run leads to its own."""
-    if label == "Run":
-        return "NOT EXISTS { MATCH (n)-[:COMPILED]->() }"
-    return " AND ".join(
-        f"NOT EXISTS {{ MATCH (n)<-[:{relationship.name}]-() }}"
-        for relationship in SCHEMA.arriving_at(label)
-    )
+    return f"MATCH (n:{label}) WHERE {is_unused(label)} RETURN n.key AS key"
 
 
 def _properties(owner: NodeType | RelationshipType) -> str:

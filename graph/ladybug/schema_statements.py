@@ -1,0 +1,125 @@
+"""Statements of the embedded engine that follow from the schema: tables, COPY, deletions.
+
+COPY and LOAD FROM take the names of files in their text; all else is a parameter.
+"""
+
+import glob
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_statements import is_unused
+from xlagraph.graph.schema_types import NodeType, Property, PropertyType, RelationshipType
+
+__all__ = [
+    "copy_rows",
+    "count_nodes",
+    "count_relationships",
+    "count_unused",
+    "create_relationships",
+    "create_tables",
+    "delete_parts",
+    "delete_unused",
+    "set_run",
+    "stored_keys",
+]
+
+_COLUMN_TYPES: Final[Mapping[PropertyType, str]] = {
+    PropertyType.STRING: "STRING",
+    PropertyType.INTEGER: "INT64",
+    PropertyType.BOOLEAN: "BOOLEAN",
+    PropertyType.STRING_LIST: "STRING[]",
+}
+
+
+def create_tables() -> list[str]:
+    """Return the statements that create a table for each label and relationship type."""
+    nodes = [
+        f"CREATE NODE TABLE `{node.label}`({_columns(node.properties)}, PRIMARY KEY(`key`))"
+        for node in SCHEMA.nodes
+    ]
+    relationships = [
+        f"CREATE REL TABLE `{relationship.name}`("
+        + ", ".join(
+            [
+                f"FROM `{relationship.source}` TO `{relationship.target}`",
+                *([_columns(relationship.properties)] if relationship.properties else []),
+            ]
+        )
+        + ")"
+        for relationship in SCHEMA.relationships
+    ]
+    return nodes + relationships
+
+
+def _columns(properties: Sequence[Property]) -> str:
+    return ", ".join(
+        f"`{property_.name}` {_COLUMN_TYPES[property_.type]}" for property_ in properties
+    )
+
+
+def copy_rows(table: str, files: Iterable[Path]) -> str:
+    """Return the statement that adds the rows of some files to a table, all in one COPY."""
+    return f"COPY `{table}` FROM {_quoted(files)}"
+
+
+def create_relationships(relationship: RelationshipType, files: Iterable[Path]) -> str:
+    """Return the statement that adds the rows of some files one by one."""
+    properties = ", ".join(
+        f"{property_.name}: {property_.name}" for property_ in relationship.properties
+    )
+    return (
+        f"LOAD FROM {_quoted(files)} "
+        f"MATCH (a:{relationship.source} {{key: source}}) "
+        f"MATCH (b:{relationship.target} {{key: target}}) "
+        f"CREATE (a)-[:{relationship.name} {{{properties}}}]->(b)"
+    )
+
+
+def _quoted(files: Iterable[Path]) -> str:
+    # the engine takes each for a pattern
+    texts = (glob.escape(str(path)).replace("\\", "\\\\").replace("'", "\\'") for path in files)
+    return "[" + ", ".join(f"'{text}'" for text in texts) + "]"
+
+
+def count_nodes(node: NodeType) -> str:
+    """Return the statement that counts the nodes of a label."""
+    return f"MATCH (n:{node.label}) RETURN count(*)"
+
+
+def count_relationships(relationship: RelationshipType) -> str:
+    """Return the statement that counts the relationships of a type."""
+    return f"MATCH ()-[r:{relationship.name}]->() RETURN count(*)"
+
+
+def set_run(names: Iterable[str], *, create: bool) -> str:
+    """Return the statement that sets some properties of the run `$key`, each named after itself.
+
+    A run that is not there is made, or left alone.
+    """
+    assignments = ", ".join(f"n.{name} = ${name}" for name in names)
+    return f"{'MERGE' if create else 'MATCH'} (n:Run {{key: $key}}) SET {assignments}"
+
+
+def stored_keys(label: str) -> str:
+    """Return the statement that returns which of the `$keys` a label has."""
+    return f"UNWIND $keys AS wanted MATCH (n:{label} {{key: wanted}}) RETURN n.key"
+
+
+def delete_parts(node: NodeType) -> str:
+    """Return the statement that deletes the parts of the compilations `$keys`."""
+    # by scanning: a table is read once for all of them, and no part is missed
+    return (
+        f"UNWIND $keys AS stale MATCH (n:{node.label}) WHERE n.compilation = stale DETACH DELETE n"
+    )
+
+
+def count_unused(label: str) -> str:
+    """Return the statement that counts the shared nodes that nothing uses."""
+    return f"MATCH (n:{label}) WHERE {is_unused(label)} RETURN count(*)"
+
+
+def delete_unused(label: str) -> str:
+    """Return the statement that deletes the shared nodes that nothing uses."""
+    return f"MATCH (n:{label}) WHERE {is_unused(label)} DETACH DELETE n"

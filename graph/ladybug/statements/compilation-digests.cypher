@@ -1,0 +1,3 @@
+// Compilations, with their digests
+MATCH (c:Compilation)
+RETURN c.key AS key, c.sha256 AS digest

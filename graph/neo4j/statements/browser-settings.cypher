@@ -1,0 +1,7 @@
+// Settings of the server by name; an advertised address that nobody set is null: it says localhost
+SHOW SETTINGS 'server.http.enabled', 'server.http.listen_address',
+              'server.http.advertised_address', 'server.https.enabled',
+              'server.https.listen_address', 'server.https.advertised_address'
+YIELD name, value, isExplicitlySet
+RETURN name, CASE WHEN name ENDS WITH 'advertised_address' AND NOT isExplicitlySet
+                  THEN null ELSE value END AS value

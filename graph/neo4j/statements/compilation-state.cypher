@@ -1,0 +1,4 @@
+// State of a compilation, complete or not, and the load that holds it; nulls if it is gone
+OPTIONAL MATCH (c:Compilation {key: $given.key})
+OPTIONAL MATCH (l:Loading) WHERE l.key = $given.key
+RETURN c.state AS complete, l.state AS state, l.load AS load

@@ -1,0 +1,3 @@
+// No row; ends another load
+MATCH (l:Load {key: $given.load})
+DELETE l

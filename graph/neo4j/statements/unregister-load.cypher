@@ -1,0 +1,4 @@
+// No row; deletes the nodes of a load and its workers, unless it left a compilation incomplete
+MATCH (l:Load {load: $given.load})
+WHERE NOT EXISTS { MATCH (c:Loading) WHERE c.load = $given.load }
+DELETE l
