@@ -9,14 +9,13 @@ from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 from uuid import UUID
 
 import ladybug
 
 from xlagraph.graph import elements
-from xlagraph.graph.engine import Cell, Load, Result
+from xlagraph.graph.engine import Cell, Graph, Load, Result
 from xlagraph.graph.errors import (
     GraphBusy,
     GraphError,
@@ -48,7 +47,7 @@ _PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL"})
 """Types of the engine whose values are the same in Python, read by rows or by columns."""
 
 
-class LadybugGraph:
+class LadybugGraph(Graph):
     """A graph file. It is opened by the first query, read-only."""
 
     def __init__(
@@ -124,17 +123,6 @@ class LadybugGraph:
             connection.close()
         if database is not None:
             database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _connect(self) -> ladybug.Connection:
         if self._connection is None:

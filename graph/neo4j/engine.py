@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 import neo4j
 from neo4j.exceptions import (
@@ -26,7 +25,7 @@ from neo4j.exceptions import (
 from neo4j.graph import Node, Path, Relationship
 
 from xlagraph.graph import elements
-from xlagraph.graph.engine import Cell, Load, Result
+from xlagraph.graph.engine import Cell, Graph, Load, Result
 from xlagraph.graph.errors import (
     GraphError,
     GraphMissing,
@@ -155,7 +154,7 @@ def _login_error(uri: str, user: str, *, given: bool) -> GraphUnreachable:
     return GraphUnreachable(f"{uri} asks user {user} for a password: set NEO4J_PASSWORD")
 
 
-class Neo4jGraph:
+class Neo4jGraph(Graph):
     """One database of a server."""
 
     def __init__(
@@ -273,17 +272,6 @@ class Neo4jGraph:
 
     def close(self) -> None:
         self._driver.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @contextmanager
     def _translated_errors(
