@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -27,6 +26,9 @@ _ROUTING: Final = re.compile(r"(?:policy=[\w.-]*)?", re.ASCII)
 
 def engine_versions() -> Mapping[str, str]:
     """Return the version of each engine by its name, without loading it."""
+    # imports email and socket, 15 ms, which no other command needs
+    from importlib.metadata import version
+
     return {name: version(distribution) for name, distribution in _DISTRIBUTIONS.items()}
 
 
