@@ -70,6 +70,8 @@ class Guard:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
+        if scope["path"].startswith("//"):  # an address that ends in a slash, and a path
+            scope = {**scope, "path": "/" + scope["path"].lstrip("/")}
         self._under_way += 1
         try:
             await (refusal or self._app)(scope, receive, send_guarded)

@@ -54,7 +54,7 @@ def serve(
     )
     listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{listener.getsockname()[1]}/"
+    address = f"http://{name}:{listener.getsockname()[1]}"
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
     note("Ctrl-C ends it")

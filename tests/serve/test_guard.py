@@ -22,6 +22,10 @@ def test_this_machine_has_several_names(client, host):
     assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
+def test_an_address_may_end_in_a_slash_before_a_path(client):
+    assert client.get(f"{ADDRESS}//healthz").status_code == 200
+
+
 @pytest.mark.parametrize(
     "headers",
     [
