@@ -7,6 +7,7 @@ itself, without its sub-folders.
 import ast
 import re
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,9 @@ MAY_IMPORT = {
     "cli/options": "graph queries queries/comparison queries/selection cli cli/output",
     "cli/output": "graph ingest queries queries/catalogue queries/pictures cli",
 }
+# a command or page is named after what it shows, what an engine has after the other's
+SHOWN = {"cli/commands", "cli/pages"}
+OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
     path.relative_to(TREE) for part in PARTS for path in sorted(TREE.glob(f"{part}/**/*.py"))
 ]
@@ -109,6 +113,15 @@ def test_a_module_imports_only_what_its_room_may_see(module: Path) -> None:
 def test_each_rule_is_about_a_room_that_is_there() -> None:
     assert MAY_IMPORT.keys() == ROOMS
     assert {name for rule in MAY_IMPORT.values() for name in rule.split()} <= ROOMS
+
+
+def test_a_module_has_a_name_that_no_other_room_has():
+    rooms_by_name: dict[str, set[str]] = defaultdict(set)
+    for module in MODULES:
+        room = module.parent.as_posix()
+        if module.stem != "__init__" and room not in SHOWN:
+            rooms_by_name[module.stem].add("graph" if room in DRIVERS.values() else room)
+    assert {name for name, rooms in rooms_by_name.items() if len(rooms) > 1} == OF_SEVERAL_ROOMS
 
 
 def drawn_in_contributing() -> dict[str, tuple[set[str], set[str]]]:
