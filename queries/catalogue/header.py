@@ -71,40 +71,15 @@ def parse_header(text: str, file: str) -> Header:
     Raises CatalogueError with file, line and remedy; ``file`` is for the message only.
     """
     title, declarations = read_declarations(text, file)
-    by_word: dict[str, list[Declaration]] = {word: [] for word in _WORDS}
-    for declaration in declarations:
-        if declaration.word not in by_word:
-            raise CatalogueError(
-                f"{file}:{declaration.line}: expected one of {', '.join(_WORDS)},"
-                f" found '{declaration.word}'"
-            )
-        by_word[declaration.word].append(declaration)
-    for word in (
-        "@kind",
-        "@answers",
-        "@measure",
-        "@status",
-        "@advice",
-        "@evidence",
-        "@once",
-        "@change",
-    ):
-        if len(by_word[word]) > 1:
-            raise CatalogueError(f"{file}:{by_word[word][1].line}: {word} stands twice; keep one")
+    by_word = _by_word(declarations, file)
     parameters = _bounded(
         [_parameter(declaration, file) for declaration in by_word["@param"]],
         by_word["@bounds"],
         file,
     )
     columns = tuple(_column(declaration, file) for declaration in by_word["@column"])
-    for word, names in (
-        ("@param", [parameter.name for parameter in parameters]),
-        ("@column", [column.name for column in columns]),
-    ):
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                line = by_word[word][index].line
-                raise CatalogueError(f"{file}:{line}: {word} {name} stands twice; keep one")
+    _reject_repeated([parameter.name for parameter in parameters], by_word["@param"], file)
+    _reject_repeated([column.name for column in columns], by_word["@column"], file)
     if not columns:
         raise CatalogueError(f"{file}:1: no @column; add one for each column of the RETURN")
     kind = _declared_choice("@kind", KINDS, by_word["@kind"], file)
@@ -124,12 +99,7 @@ def parse_header(text: str, file: str) -> Header:
         notes=tuple(declaration.rest for declaration in by_word["@note"]),
         status=status,
         advice=parse_advice(by_word, parameters, columns, file),
-        lines={
-            f"{declaration.word} {declaration.rest.split()[0]}"
-            if declaration.word in ("@param", "@column")
-            else declaration.word: declaration.line
-            for declaration in declarations
-        },
+        lines={_line_name(declaration): declaration.line for declaration in declarations},
     )
 
 
@@ -137,6 +107,41 @@ _WORDS: Final = (
     "@kind", "@answers", "@param", "@bounds", "@column", "@measure", "@note", "@advice",
     "@evidence", "@once", "@change", "@remedy", "@status",
 )  # fmt: skip
+_REPEATABLE: Final = ("@param", "@bounds", "@column", "@note", "@remedy")
+
+
+def _by_word(declarations: Sequence[Declaration], file: str) -> dict[str, list[Declaration]]:
+    """Return the declarations of each word; CatalogueError where one is unknown, or too many."""
+    by_word: dict[str, list[Declaration]] = {word: [] for word in _WORDS}
+    for declaration in declarations:
+        word, line = declaration.word, declaration.line
+        if word not in by_word:
+            raise CatalogueError(
+                f"{file}:{line}: expected one of {', '.join(_WORDS)}, found '{word}'"
+            )
+        if by_word[word] and word not in _REPEATABLE:
+            raise CatalogueError(f"{file}:{line}: {word} stands twice; keep one")
+        by_word[word].append(declaration)
+    return by_word
+
+
+def _reject_repeated(names: Sequence[str], declarations: Sequence[Declaration], file: str) -> None:
+    """Raise CatalogueError where two declarations, aligned with their names, have the same."""
+    seen = set[str]()
+    for name, declaration in zip(names, declarations, strict=True):
+        if name in seen:
+            raise CatalogueError(
+                f"{file}:{declaration.line}: {declaration.word} {name} stands twice; keep one"
+            )
+        seen.add(name)
+
+
+def _line_name(declaration: Declaration) -> str:
+    """Return how `Header.lines` names a declaration: `@param limit`, but `@kind`."""
+    if declaration.word in ("@param", "@column"):
+        return f"{declaration.word} {declaration.rest.split()[0]}"
+    return declaration.word
+
 
 # limit       INTEGER = 20    rows to return
 _PARAMETER: Final = re.compile(
