@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, cast
 
 from starlette.concurrency import run_in_threadpool
@@ -72,74 +73,77 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
 
         return respond
 
-    async def cypher(request: Request) -> Response:
-        try:
-            text, parameters = _statement(await _body(request), request)
-        except BadRequest as error:
-            return _error(400, error)
-
-        def read() -> Response:
-            with pool.borrow() as graph:
-                result, notes = run_statement(
-                    graph, text, parameters, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS
-                )
-                return _Rows(result, notes[:_MOST_NOTES])
-
-        return await _answered(read)
-
-    async def queries(request: Request) -> Response:
-        del request
-        return JSONResponse([described(query) for query in catalogue.values()])
-
-    async def api(request: Request) -> Response:
-        del request
-        return JSONResponse(describe_api(catalogue))
-
-    async def health(request: Request) -> Response:
-        del request
-        return JSONResponse({"status": "ok"})
-
-    def canned(graph: Graph, request: Request) -> Response:
-        query = find_query(request.path_params["id"], catalogue)
-        given = {name: _typed(query, name, text) for name, text in request.query_params.items()}
-        answer = run(graph, query.id, catalogue=catalogue, **given)
-        return _Rows(table_of(answer), answer.notes)
-
-    def runs(graph: Graph, request: Request) -> Response:
-        del request
-        return _Rows(list_runs(graph))
-
-    def compilations(graph: Graph, request: Request) -> Response:
-        name = request.query_params.get("run", "")
-        answer = run(graph, "overview/compilations", catalogue=catalogue, run=name)
-        return _Rows(table_of(answer), answer.notes)
-
-    def compared(graph: Graph, request: Request) -> Response:
-        comparison = compare(
-            graph, _required_parameter(request, "a"), _required_parameter(request, "b")
-        )
-        return _Rows(comparison_result(comparison))
-
-    def advised(graph: Graph, request: Request) -> Response:
-        diagnosis = advise(graph, request.path_params["key"], catalogue=catalogue)
-        return _Rows(diagnosis_result(diagnosis), diagnosis.notes)
-
-    def story(graph: Graph, request: Request) -> Response:
-        found = value(graph, _required_parameter(request, "value"), request.path_params["key"])
-        return JSONResponse(finite(story_cells(found)))
-
     return [
-        Route("/healthz", health),
-        Route("/api", api),
-        Route("/api/queries", queries),
-        Route("/api/query/{id:path}", with_graph(canned)),
-        Route("/api/cypher", cypher, methods=["POST"]),
-        Route("/api/runs", with_graph(runs)),
-        Route("/api/compilations", with_graph(compilations)),
-        Route("/api/compare", with_graph(compared)),
-        Route("/api/advise/{key:path}", with_graph(advised)),
-        Route("/api/value/{key:path}", with_graph(story)),
+        Route("/healthz", _fixed({"status": "ok"})),
+        Route("/api", _fixed(describe_api(catalogue))),
+        Route("/api/queries", _fixed([described(query) for query in catalogue.values()])),
+        Route("/api/query/{id:path}", with_graph(partial(_canned, catalogue=catalogue))),
+        Route("/api/cypher", partial(_cypher, pool=pool), methods=["POST"]),
+        Route("/api/runs", with_graph(_runs)),
+        Route("/api/compilations", with_graph(partial(_compilations, catalogue=catalogue))),
+        Route("/api/compare", with_graph(_compared)),
+        Route("/api/advise/{key:path}", with_graph(partial(_advised, catalogue=catalogue))),
+        Route("/api/value/{key:path}", with_graph(_story)),
     ]
+
+
+def _fixed(answer: object) -> _Answer:
+    """Return an endpoint whose answer is the same as long as the service runs."""
+
+    async def respond(request: Request) -> Response:
+        del request
+        return JSONResponse(answer)
+
+    return respond
+
+
+async def _cypher(request: Request, pool: GraphPool) -> Response:
+    try:
+        text, parameters = _statement(await _body(request), request)
+    except BadRequest as error:
+        return _error(400, error)
+
+    def read() -> Response:
+        with pool.borrow() as graph:
+            result, notes = run_statement(
+                graph, text, parameters, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS
+            )
+            return _Rows(result, notes[:_MOST_NOTES])
+
+    return await _answered(read)
+
+
+def _canned(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
+    query = find_query(request.path_params["id"], catalogue)
+    given = {name: _typed(query, name, text) for name, text in request.query_params.items()}
+    answer = run(graph, query.id, catalogue=catalogue, **given)
+    return _Rows(table_of(answer), answer.notes)
+
+
+def _runs(graph: Graph, request: Request) -> Response:
+    del request
+    return _Rows(list_runs(graph))
+
+
+def _compilations(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
+    name = request.query_params.get("run", "")
+    answer = run(graph, "overview/compilations", catalogue=catalogue, run=name)
+    return _Rows(table_of(answer), answer.notes)
+
+
+def _compared(graph: Graph, request: Request) -> Response:
+    a, b = _required_parameter(request, "a"), _required_parameter(request, "b")
+    return _Rows(comparison_result(compare(graph, a, b)))
+
+
+def _advised(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
+    diagnosis = advise(graph, request.path_params["key"], catalogue=catalogue)
+    return _Rows(diagnosis_result(diagnosis), diagnosis.notes)
+
+
+def _story(graph: Graph, request: Request) -> Response:
+    found = value(graph, _required_parameter(request, "value"), request.path_params["key"])
+    return JSONResponse(finite(story_cells(found)))
 
 
 async def _answered(read: Callable[[], Response]) -> Response:
