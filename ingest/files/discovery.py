@@ -136,15 +136,18 @@ def _folders(
                     elif _is_file(entry):
                         names.append(entry.name)
                     elif split_file_name(entry.name)[1] is FileKind.ALLOCATIONS:
-                        path = readable(folder / entry.name)
-                        is_link = entry.is_symlink()
-                        what = "a link that leads to no file" if is_link else "it is not a file"
-                        problems.append(Problem(path, None, what))
+                        problems.append(_no_file(folder, entry))
         except OSError as error:
             problems.append(Problem(readable(folder), None, f"cannot be read: {error.strerror}"))
             gaps.append(folder)
         yield folder, sorted(names)
         waiting.extend(sorted(inner, reverse=True))
+
+
+def _no_file(folder: Path, entry: os.DirEntry[str]) -> Problem:
+    """Return what is wrong with a dump by name that is not a file."""
+    reason = "a link that leads to no file" if entry.is_symlink() else "it is not a file"
+    return Problem(readable(folder / entry.name), None, reason)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
