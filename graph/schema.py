@@ -13,11 +13,12 @@ from xlagraph.graph.schema_types import (
     RelationshipType,
     Schema,
     boolean,
+    captioned_bytes,
     integer,
     string,
 )
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Version of the schema, stored in every graph. A graph of a newer one is refused."""
 
 
@@ -44,10 +45,12 @@ _ATTRIBUTION = (
 
 def _peaks(of: str = "") -> tuple[Property, ...]:
     return (
-        integer("reservedBytes", f"sum of the allocations{of}, thread-local ones left out"),
+        *captioned_bytes(
+            "reservedBytes", f"sum of the allocations{of}, thread-local ones left out"
+        ),
         integer("logicalPeakBytes", f"largest sum of the sizes of values{of} live at one step"),
         integer("logicalPeakStep", "first step with that sum"),
-        integer("physicalPeakBytes", f"most bytes{of} that hold a live value at one step"),
+        *captioned_bytes("physicalPeakBytes", f"most bytes{of} that hold a live value at one step"),
         integer("physicalPeakStep", "first step with that many"),
     )
 
@@ -128,11 +131,8 @@ SCHEMA: Final = Schema(
                 string("key", "`compilation#a/number`"),
                 _KEY_OF_PART,
                 integer("number", "position in the dump"),
-                integer("sizeBytes", "bytes reserved"),
-                string(
-                    "role",
-                    "parameter, output, temp, constant, threadLocal or liveOut",
-                ),
+                *captioned_bytes("sizeBytes", "bytes reserved"),
+                string("role", "parameter, output, temp, constant, threadLocal or liveOut"),
                 integer("memorySpace", "its colour"),
                 integer("page", "page, where the dump prints one"),
                 integer("parameterNumber", "entry parameter that it stores"),
@@ -167,7 +167,7 @@ SCHEMA: Final = Schema(
                 string("shape", "without layout"),
                 string("layout", "as printed in braces; absent where none is printed"),
                 string("dtype", "element type; `tuple`, `token` and `opaque` too"),
-                integer("sizeBytes", "assigned size, padding included"),
+                *captioned_bytes("sizeBytes", "assigned size, padding included"),
                 integer("denseBytes", "elements × bits of the type; absent for tuples and tokens"),
                 integer("memorySpace", "its colour"),
                 integer("allocation", "number of the allocation that holds it"),
@@ -276,7 +276,7 @@ SCHEMA: Final = Schema(
             "Value",
             "the slot of a value",
             (
-                integer("offsetBytes", "start within the allocation"),
+                *captioned_bytes("offsetBytes", "start within the allocation"),
                 integer("sizeBytes", "assigned size"),
             ),
         ),
@@ -325,7 +325,7 @@ SCHEMA: Final = Schema(
             "Value",
             "MemorySpace",
             "live at the physical peak of its memory space",
-            (integer("physicalBytes", "its own share; the shares add up to physicalPeakBytes"),),
+            captioned_bytes("physicalBytes", "its own share; they add up to physicalPeakBytes"),
         ),
         RelationshipType(
             "IN_PRINTED_PEAK",
@@ -333,7 +333,7 @@ SCHEMA: Final = Schema(
             "Compilation",
             "listed by XLA at the peak that it prints",
             (
-                integer("printedBytes", "as listed"),
+                *captioned_bytes("printedBytes", "as listed"),
                 integer("rank", "position in the list, from 0"),
                 boolean("ambiguous", "the list names a tuple, not its element"),
             ),
@@ -344,7 +344,7 @@ SCHEMA: Final = Schema(
             "Value",
             "the later value overwrites the earlier one where both are live",
             (
-                integer("sharedBytes", "bytes that it takes over"),
+                *captioned_bytes("sharedBytes", "bytes that it takes over"),
                 integer("step", "first step of the later one"),
             ),
         ),
@@ -354,7 +354,7 @@ SCHEMA: Final = Schema(
             "Value",
             "the later value takes bytes that the earlier one left",
             (
-                integer("sharedBytes", "bytes that it takes over"),
+                *captioned_bytes("sharedBytes", "bytes that it takes over"),
                 integer(
                     "gapSteps", "from the end of the earlier one to the start of the later one"
                 ),

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from xlagraph.graph.byte_sizes import text_name
+
 __all__ = [
     "NodeType",
     "Property",
@@ -10,6 +12,7 @@ __all__ = [
     "RelationshipType",
     "Schema",
     "boolean",
+    "captioned_bytes",
     "integer",
     "string",
 ]
@@ -107,6 +110,15 @@ def string(name: str, description: str, *, indexed: bool = False) -> Property:
 def integer(name: str, description: str, *, indexed: bool = False) -> Property:
     """Return a property that holds a whole number."""
     return Property(name, PropertyType.INTEGER, description, indexed)
+
+
+def captioned_bytes(name: str, description: str) -> tuple[Property, Property]:
+    """Return a property that counts bytes, and its text: a caption holds no more than properties.
+
+    Neo4j Browser writes numbers as they are, all digits and no unit.
+    """
+    text = string(text_name(name), f"{name} with a unit, for captions: `1.5 MiB`")
+    return integer(name, description), text
 
 
 def boolean(name: str, description: str) -> Property:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, share_text
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.html_table import MOST_ROWS, cell_text, html_table, html_text
 from xlagraph.queries.advice.advise import Diagnosis
-from xlagraph.queries.byte_sizes import counts_bytes, human_bytes, share_text
 from xlagraph.queries.comparison.compare import Comparison
 from xlagraph.queries.comparison.comparison_rows import GROWTH_COLUMNS, group_rows, total_rows
 from xlagraph.queries.runner.run import Answer

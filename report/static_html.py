@@ -5,8 +5,8 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph
+from xlagraph.graph.byte_sizes import human_bytes, share_text
 from xlagraph.queries import Comparison, Diagnosis, run
-from xlagraph.queries.byte_sizes import human_bytes, share_text
 
 _LARGEST: Final = 20
 _LONGEST_CELL: Final = 160

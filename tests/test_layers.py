@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "queries": "runtime graph queries/catalogue queries/lint queries/selection queries/runner "
     "queries/checks queries/comparison queries/advice queries/pictures "
     "queries/planning queries/story",
-    "queries/catalogue": "queries",
+    "queries/catalogue": "graph queries",
     "queries/lint": "graph queries queries/catalogue",
     "queries/selection": "graph queries",
     "queries/runner": "graph queries queries/catalogue queries/lint queries/selection",

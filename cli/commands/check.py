@@ -13,7 +13,7 @@ from xlagraph.cli.options.limits import capacity as parse_capacity
 from xlagraph.cli.options.recurring import LimitOption, RowOptions
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import counted, note, problem
-from xlagraph.queries.byte_sizes import distinct_bytes
+from xlagraph.graph.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph

@@ -11,7 +11,7 @@ from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.limits import GrowthLimit, growth_limit
 from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.messages import Verbosity, note, problem, verbosity
-from xlagraph.queries.byte_sizes import human_bytes
+from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.queries.comparison.groups import By
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.destination import open_atomically
 from xlagraph.cli.output.messages import note
-from xlagraph.queries.byte_sizes import human_bytes
+from xlagraph.graph.byte_sizes import human_bytes
 
 
 def report(

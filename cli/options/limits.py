@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from xlagraph.queries.byte_sizes import parse_bytes, parse_share
+from xlagraph.graph.byte_sizes import parse_bytes, parse_share
 
 if TYPE_CHECKING:
     from xlagraph.queries.comparison.compare import Growth

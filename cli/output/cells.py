@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.queries.byte_sizes import counts_bytes, human_bytes, share_text
+from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

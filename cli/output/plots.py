@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import cell_text
-from xlagraph.queries.byte_sizes import counts_bytes, human_bytes, share_text
+from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, share_text
 
 if TYPE_CHECKING:
     from plotille import Figure  # type: ignore[import-untyped]

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from xlagraph.cli.output.aligned_tables import Column
 from xlagraph.cli.output.plots import bar_text
-from xlagraph.queries.byte_sizes import counts_bytes
+from xlagraph.graph.byte_sizes import counts_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
 from xlagraph.cli.output.prose import write_prose
-from xlagraph.queries.byte_sizes import human_bytes
+from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:

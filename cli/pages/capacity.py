@@ -11,7 +11,7 @@ from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted, problem
 from xlagraph.cli.pages.advice import WHOLES
 from xlagraph.cli.pages.sections import Section, write_lines, write_sections
-from xlagraph.queries.byte_sizes import human_bytes, share_text
+from xlagraph.graph.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell, Graph

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from xlagraph.cli.output.prose import write_prose
-from xlagraph.queries.byte_sizes import human_bytes
+from xlagraph.graph.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

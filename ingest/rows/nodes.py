@@ -15,7 +15,7 @@ from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys
-from xlagraph.ingest.rows.row_source import NO_ROWS, Columns, Identity, RowSource
+from xlagraph.ingest.rows.row_source import NO_ROWS, Columns, Identity, RowSource, captioned_bytes
 
 __all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
 
@@ -47,7 +47,7 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
     ranges = plan.live_ranges
     printed = ranges.peak if ranges is not None else None
     spaces = [space for space in facts.peaks.spaces if space.color == 0]
-    return _row(
+    row = _row(
         key=identity.files.key,
         run=identity.files.run,
         name=name.module_name or identity.files.stem,
@@ -65,38 +65,38 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
             sum(entry.bytes for entry in printed.entries) if printed is not None else None
         ),
         result=facts.planning.result if facts.planning is not None else None,
-        **(_peaks(spaces[0]) if spaces else _no_peaks(has_ranges=ranges is not None)),
         sha256=identity.sha256,
         path=identity.files.run_path,
         ingestedAt=identity.ingested_at,
     )
+    return {**row, **(_peaks(spaces) if spaces else _no_peaks(has_ranges=ranges is not None))}
 
 
-def _peaks(space: SpacePeaks) -> dict[str, int | None]:
+def _peaks(spaces: Sequence[SpacePeaks]) -> Columns:
+    logical, physical = [space.logical for space in spaces], [space.physical for space in spaces]
     return {
-        "reservedBytes": space.reserved_bytes,
-        "logicalPeakBytes": space.logical.bytes,
-        "logicalPeakStep": space.logical.step,
-        "physicalPeakBytes": space.physical.bytes,
-        "physicalPeakStep": space.physical.step,
+        **captioned_bytes("reservedBytes", [space.reserved_bytes for space in spaces]),
+        "logicalPeakBytes": [peak.bytes for peak in logical],
+        "logicalPeakStep": [peak.step for peak in logical],
+        **captioned_bytes("physicalPeakBytes", [peak.bytes for peak in physical]),
+        "physicalPeakStep": [peak.step for peak in physical],
     }
 
 
-def _no_peaks(*, has_ranges: bool) -> dict[str, int | None]:
+def _no_peaks(*, has_ranges: bool) -> Columns:
     """Return the peaks of a memory space in which nothing is allocated."""
-    nothing = 0 if has_ranges else None
+    nothing = [0 if has_ranges else None]
     return {
-        "reservedBytes": 0,
+        **captioned_bytes("reservedBytes", [0]),
         "logicalPeakBytes": nothing,
         "logicalPeakStep": nothing,
-        "physicalPeakBytes": nothing,
+        **captioned_bytes("physicalPeakBytes", nothing),
         "physicalPeakStep": nothing,
     }
 
 
 def _memory_spaces(source: RowSource) -> Columns:
     spaces = source.facts.peaks.spaces
-    rows = [_peaks(space) for space in spaces]
     # Only TPUs lay arrays out in tiles.
     is_tpu = any(":T(" in value.shape for value in source.facts.plan.values)
     names = _SPACES_OF_TPU if is_tpu else _SPACES
@@ -105,7 +105,7 @@ def _memory_spaces(source: RowSource) -> Columns:
         color=[space.color for space in spaces],
         name=[names.get(space.color) for space in spaces],
         allocationBytes=[space.allocation_bytes for space in spaces],
-        **{name: [row[name] for row in rows] for name in _no_peaks(has_ranges=False)},
+        **_peaks(spaces),
     )
 
 
@@ -117,7 +117,7 @@ def _allocations(source: RowSource) -> Columns:
     return {
         "key": [f"#a/{allocation.number}" for allocation in allocations],
         "number": [allocation.number for allocation in allocations],
-        "sizeBytes": [allocation.size_bytes for allocation in allocations],
+        **captioned_bytes("sizeBytes", [allocation.size_bytes for allocation in allocations]),
         "role": [_role(allocation) for allocation in allocations],
         "memorySpace": [allocation.color for allocation in allocations],
         "page": [allocation.page for allocation in allocations],
@@ -222,7 +222,7 @@ def _values(source: RowSource) -> Columns:
         shape=bare,
         layout=layouts,
         dtype=dtypes,
-        sizeBytes=sizes,
+        **captioned_bytes("sizeBytes", sizes),
         denseBytes=dense,
         memorySpace=colors,
         allocation=allocations,

@@ -5,7 +5,13 @@ from itertools import chain, repeat
 from typing import Final, TypeVar
 
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
-from xlagraph.ingest.rows.row_source import Columns, Identity, RowSource, source_line_of
+from xlagraph.ingest.rows.row_source import (
+    Columns,
+    Identity,
+    RowSource,
+    captioned_bytes,
+    source_line_of,
+)
 
 __all__ = ["IDENTITY_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
 
@@ -37,7 +43,7 @@ def _holds(source: RowSource) -> Columns:
     return _edges(
         [rows[value.allocation] for value in plan.values],
         range(len(plan.values)),
-        offsetBytes=[value.offset_bytes for value in plan.values],
+        **captioned_bytes("offsetBytes", [value.offset_bytes for value in plan.values]),
         sizeBytes=[value.size_bytes for value in plan.values],
     )
 
@@ -117,7 +123,7 @@ def _live_at_peak(source: RowSource) -> Columns:
     return _edges(
         [value for value, _, _ in shares],
         [space for _, space, _ in shares],
-        physicalBytes=[size_bytes for _, _, size_bytes in shares],
+        **captioned_bytes("physicalBytes", [size_bytes for _, _, size_bytes in shares]),
     )
 
 
@@ -126,7 +132,7 @@ def _in_printed_peak(source: RowSource) -> Columns:
     return _edges(
         [share.value for share in shares],
         [0] * len(shares),
-        printedBytes=[share.bytes for share in shares],
+        **captioned_bytes("printedBytes", [share.bytes for share in shares]),
         rank=[share.rank for share in shares],
         ambiguous=[share.ambiguous for share in shares],
     )
@@ -137,7 +143,7 @@ def _updates_in_place(source: RowSource) -> Columns:
     return _edges(
         [succession.later for succession in found],
         [succession.earlier for succession in found],
-        sharedBytes=[succession.shared_bytes for succession in found],
+        **captioned_bytes("sharedBytes", [succession.shared_bytes for succession in found]),
         step=[succession.steps for succession in found],
     )
 
@@ -147,7 +153,7 @@ def _reuses(source: RowSource) -> Columns:
     return _edges(
         [succession.later for succession in found],
         [succession.earlier for succession in found],
-        sharedBytes=[succession.shared_bytes for succession in found],
+        **captioned_bytes("sharedBytes", [succession.shared_bytes for succession in found]),
         gapSteps=[succession.steps for succession in found],
     )
 

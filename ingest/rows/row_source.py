@@ -11,12 +11,13 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, TypeVar
 
+from xlagraph.graph.byte_sizes import human_bytes, text_name
 from xlagraph.ingest.dump.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, Instruction
 
-__all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "source_line_of"]
+__all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "captioned_bytes", "source_line_of"]
 
 Columns = Mapping[str, Sequence[object]]
 """Columns of equal length by the names of the schema; without any, there are no rows."""
@@ -111,6 +112,12 @@ class RowSource:
     def frame_rows(self) -> dict[str, int]:
         """By key of the call path."""
         return _numbered(path.key for path in self.facts.call_paths)
+
+
+def captioned_bytes(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
+    """Return a column that counts bytes, and the column of its texts."""
+    texts = {size: None if size is None else human_bytes(size) for size in set(sizes_bytes)}
+    return {name: sizes_bytes, text_name(name): [texts[size] for size in sizes_bytes]}
 
 
 def source_line_of(source: Instruction | Attribution) -> tuple[str, int] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from xlagraph.queries.byte_sizes import counts_bytes
+from xlagraph.graph.byte_sizes import counts_bytes
 
 Literal = str | int | float | bool
 """What a parameter may be."""

@@ -1,14 +1,17 @@
 """The styles of pictures as Neo4j Browser reads them: a GraSS file, or a command to paste."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Final
 
+from xlagraph.graph.byte_sizes import text_name
 from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, NodeStyle
 
 __all__ = ["grass", "setup_commands"]
 
 _LIGHT, _DARK = "#FFFFFF", "#000000"
+_BYTES: Final = re.compile(r"\{(\w+Bytes)\}")
 # what Browser starts from, for labels of other programs in the same database
 _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "node": {
@@ -81,5 +84,5 @@ def _edge_rule(style: EdgeStyle) -> Mapping[str, str]:
 
 
 def _caption(text: str) -> str:
-    # Browser writes numbers as they are
-    return text.replace("Bytes}", "Bytes} B")
+    # Browser writes numbers as they are: beside a count of bytes stands its text
+    return _BYTES.sub(lambda match: f"{{{text_name(match[1])}}}", text)

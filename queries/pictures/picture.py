@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xlagraph.graph.byte_sizes import counts_bytes, text_name
 from xlagraph.graph.elements import Node, Path, Relationship
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.queries.pictures.style import name
@@ -20,9 +21,12 @@ class Picture:
     def edge_table(self) -> Result:
         """Return a row for each edge, then one for each node that has none.
 
-        After the ends and the type there is a column for each property of the edges.
+        After the ends and the type there is a column for each property of the edges, but for
+        the texts of byte counts.
         """
-        properties = list(dict.fromkeys(property_ for edge in self.edges for property_ in edge))
+        named = dict.fromkeys(property_ for edge in self.edges for property_ in edge)
+        texts = {text_name(property_) for property_ in named if counts_bytes(property_)}
+        properties = [property_ for property_ in named if property_ not in texts]
         rows: list[tuple[Cell, ...]] = [
             (
                 *(edge.source.label, name(edge.source), edge.type),

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, text_name
 from xlagraph.graph.elements import Node, Relationship
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.queries.byte_sizes import counts_bytes, human_bytes
 
 __all__ = [
     "EDGE_STYLES",
@@ -157,9 +157,11 @@ def _check() -> None:
     named = {style.label: (style.name, *style.details) for style in NODE_STYLES.values()}
     named |= {style.type: (style.caption,) for style in EDGE_STYLES.values()}
     for owner, texts in named.items():
-        for field in _FIELD.findall(" ".join(texts)):
-            if field not in properties.get(owner, ()):
-                raise ValueError(f"the schema has no property {field} of {owner}")
+        fields = _FIELD.findall(" ".join(texts))
+        # what writes no units of its own takes the text of a byte count
+        fields += [text_name(field) for field in fields if counts_bytes(field)]
+        if unknown := sorted(set(fields) - properties.get(owner, set())):
+            raise ValueError(f"the schema has no property {unknown[0]} of {owner}")
 
 
 _check()

@@ -3,7 +3,6 @@
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import neo4j
 import pytest
@@ -17,11 +16,14 @@ from tests.graph_fixtures import (
     own_server,
     skipped_without_neo4j,
 )
+from tests.queries.query_cases import DUMPS, read_cases, write_dumps
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
+from xlagraph.queries import load_catalogue
 
-TINY = Path(__file__).parents[1] / "queries" / "dumps" / "tiny"
+TINY = DUMPS / "tiny"
+PICTURES = [case for case in read_cases() if load_catalogue()[case.query].kind == "graph"]
 ODD_RUN = "a #1 & \"b\" 'c' é"
 SECRET = "only-for-tests"
 
@@ -38,7 +40,7 @@ def browser_server(
         port = free.getsockname()[1]
     home = tmp_path_factory.mktemp("server")
     shutil.copytree(TINY, home / "runs" / ODD_RUN)
-    shutil.copytree(TINY, home / "runs" / "tiny")
+    write_dumps(PICTURES, home / "runs")
     with (
         skipped_without_neo4j(),
         own_server(

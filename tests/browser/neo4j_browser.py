@@ -87,6 +87,12 @@ class Neo4jBrowser:
         circles.first.wait_for(timeout=PATIENCE)
         return {circle.get_attribute("fill") or "" for circle in circles.all()}
 
+    def captions(self) -> str:
+        """Return what stands on the nodes and edges of the newest frame, without spaces."""
+        frame = self.page.locator(f"{part('frame')} >> nth=0")
+        texts = frame.locator("svg g.node text, svg g.relationship text").all_text_contents()
+        return re.sub(r"\s", "", " ".join(texts))
+
     def paste(self, text: str) -> None:
         """Write into the editor all at once, as from the clipboard."""
         self.page.click(f"{part('activeEditor')} .view-lines")

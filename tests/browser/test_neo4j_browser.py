@@ -1,9 +1,10 @@
 """What the command prints for Neo4j Browser works there."""
 
 import json
+import re
 from pathlib import Path
 
-from tests.browser.conftest import ODD_RUN, Command
+from tests.browser.conftest import ODD_RUN, PICTURES, Command
 from tests.browser.neo4j_browser import Drawn, Neo4jBrowser
 from xlagraph.queries import load_catalogue
 from xlagraph.queries.pictures.style import NODE_STYLES
@@ -44,6 +45,23 @@ def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
     assert neo4j_browser.drawn() == Drawn(nodes=6, relationships=len(edges))
     colors = {NODE_STYLES[label].color for label in ("MemorySpace", "Value", "SourceLine")}
     assert {fill.lower() for fill in neo4j_browser.fills()} == {color.lower() for color in colors}
+
+    # Browser breaks a caption at any sign
+    assert "256B" in neo4j_browser.captions()
+    assert "memoryspace0612B" in neo4j_browser.captions()
+
+
+def test_the_link_of_each_picture_draws_it(neo4j_browser: Neo4jBrowser, command: Command) -> None:
+    for case in PICTURES:
+        asked: list[object] = ["query", case.query]
+        for name, given in case.asks[0].parameters.items():
+            asked += ["--" + re.sub("([A-Z])", r"-\1", name).lower(), given]
+        neo4j_browser.open(command(*asked, "--browser"))
+        neo4j_browser.press_the_arrow()
+        picture = command(*asked, "--format", "graphml")
+        drawn = Drawn(picture.count("<node "), picture.count("<edge "))
+        assert drawn.relationships > 0, case.query
+        assert neo4j_browser.drawn() == drawn, case.query
 
 
 def test_what_show_prints_gives_rows_when_it_is_pasted(

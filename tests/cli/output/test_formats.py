@@ -9,7 +9,7 @@ import pytest
 
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.graph import Cell
-from xlagraph.queries.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
+from xlagraph.graph.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
 
 COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
 ROWS: tuple[tuple[Cell, ...], ...] = (
