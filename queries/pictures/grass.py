@@ -71,7 +71,7 @@ def _node_rule(style: NodeStyle) -> Mapping[str, str]:
         "color": style.color,
         "border-color": style.color,
         "text-color-internal": _LIGHT if style.has_light_text else _DARK,
-        "caption": _caption(" ".join((style.name, *style.details))),
+        "caption": _node_caption(style),
     }
 
 
@@ -81,6 +81,12 @@ def _edge_rule(style: EdgeStyle) -> Mapping[str, str]:
         "shaft-width": f"{style.width}px",
         "caption": _caption(style.caption) or "<type>",
     }
+
+
+def _node_caption(style: NodeStyle) -> str:
+    # a word that is wider than the circle is cut, and what follows it is left out
+    texts = (*style.details, style.name.replace("{file}:{line}", "line {line} of {file}"))
+    return _caption(" ".join(texts))
 
 
 def _caption(text: str) -> str:
