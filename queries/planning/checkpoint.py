@@ -3,7 +3,7 @@
 A value is made forward or backward as its op name says (`transpose(…)` is backward). Of the
 forward values of the scope those that another scope reads are kept, they are its inputs and
 outputs; the others end with their last forward reader. A loop that stacks values for the
-backward loop (`lax.scan`) loses the stacks, but for the smallest, which stands for its carry.
+backward loop (`lax.scan`) keeps less of them (`loop_stacks`).
 
 The compiler makes the values again when they are read backward. When, the plan cannot tell:
 the least is that they take nothing, the most that each lives from its first reader on.
@@ -11,11 +11,13 @@ the least is that they take nothing, the most that each lives from its first rea
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from xlagraph.plan.program import Program, Value
-from xlagraph.plan.value_changes import shortened, without
+from xlagraph.plan.value_changes import shortened, shrunk
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.compiled import Compiled
+from xlagraph.queries.planning.loop_stacks import loop_stacks
 from xlagraph.queries.planning.patterns import in_scope
 
 __all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
@@ -60,18 +62,18 @@ def checkpoint(compiled: Compiled, program: Program, scope: str) -> Checkpoint:
 
 def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
     """Return the program that computes these values again for the backward pass."""
-    made = [program.by_id[value_id] for value_id in sorted(value_ids) if value_id in program.by_id]
-    stacks = _stacks(compiled, program, made)
+    least, most, stacked = _with_smaller_stacks(compiled, program, value_ids)
     kept_until: dict[int, int] = {}
     recomputed: list[Value] = []
     unused_id = max(program.by_id, default=0) + 1
-    for value in made:
-        if value.buffer_set in stacks or value.is_stored or value.is_table or value.lives_out:
+    for value_id in sorted(value_ids & program.by_id.keys() - stacked):
+        value = program.by_id[value_id]
+        if value.is_stored or value.is_table or value.lives_out:
             continue
         backward, forward = _readers(compiled, program, value)
         if not backward:
             continue
-        kept_until[value.value_id] = max((reader.first for reader in forward), default=value.first)
+        kept_until[value_id] = max((reader.first for reader in forward), default=value.first)
         recomputed.append(
             value._replace(
                 value_id=unused_id + len(recomputed),
@@ -80,12 +82,22 @@ def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) 
                 last=max(reader.first for reader in backward),
             )
         )
-    removed = {value.value_id for value in program.values if value.buffer_set in stacks}
-    least = without(shortened(program, kept_until), removed)
-    most = without(shortened(program, kept_until), removed - _smallest_stack(program, stacks))
+    least, most = shortened(least, kept_until), shortened(most, kept_until)
     most = replace(most, values=(*most.values, *recomputed))
-    stacked = [value.value_id for value in made if value.buffer_set in stacks]
-    return Checkpoint(least, most, len(kept_until) + len(stacked), frozenset(stacked))
+    named = stacked & frozenset(value_ids)
+    return Checkpoint(least, most, len(kept_until) + len(named), named)
+
+
+def _with_smaller_stacks(
+    compiled: Compiled, program: Program, value_ids: Collection[int]
+) -> tuple[Program, Program, frozenset[int]]:
+    """Return what loops keep at least and at most of these stacks, and the ids of all of them."""
+    least: dict[int, Fraction] = {}
+    most: dict[int, Fraction] = {}
+    for stacks in loop_stacks(compiled, program, value_ids):
+        least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
+        most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
+    return shrunk(program, least), shrunk(program, most), frozenset(least)
 
 
 def defer(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
@@ -124,13 +136,9 @@ def _scope(compiled: Compiled, value: Value) -> str:
 
 def _is_forward(compiled: Compiled, value: Value, scope: str) -> bool:
     facts = compiled.facts.get(value.value_id)
-    op_name = facts.op_name if facts is not None else None
-    return op_name is not None and "transpose(" not in op_name and in_scope(scope, op_name)
-
-
-def _is_backward(compiled: Compiled, value: Value) -> bool:
-    facts = compiled.facts.get(value.value_id)
-    return facts is not None and "transpose(" in (facts.op_name or "")
+    if facts is None or facts.op_name is None or facts.is_backward:
+        return False
+    return in_scope(scope, facts.op_name)
 
 
 def _readers(compiled: Compiled, program: Program, value: Value) -> tuple[list[Value], list[Value]]:
@@ -139,39 +147,10 @@ def _readers(compiled: Compiled, program: Program, value: Value) -> tuple[list[V
     readers = [
         by_id[reader] for reader in compiled.readers.get(value.value_id, ()) if reader in by_id
     ]
-    arrays = [reader for reader in readers if not reader.is_table]
-    backward = [reader for reader in arrays if _is_backward(compiled, reader)]
-    return backward, [reader for reader in arrays if not _is_backward(compiled, reader)]
-
-
-def _stacks(compiled: Compiled, program: Program, made: Collection[Value]) -> set[int]:
-    """Return the buffer sets that a forward loop of the scope fills for a backward one."""
-    found = set()
-    for name in {value.buffer_set for value in made}:
-        if len(program.sets[name]) == 1:
-            continue
-        members = program.sets[name]
-        if any(value.lives_out or value.is_stored for value in members):
-            continue
-        fills = any(
-            "dynamic_update_slice" in (compiled.facts[value.value_id].op_name or "")
-            for value in members
-            if value.value_id in compiled.facts
-        )
-        reads_back = any(
-            _is_backward(compiled, program.by_id[reader])
-            for value in members
-            for reader in compiled.readers.get(value.value_id, ())
-            if reader in program.by_id
-        )
-        if fills and reads_back:
-            found.add(name)
-    return found
-
-
-def _smallest_stack(program: Program, stacks: Collection[int]) -> set[int]:
-    """Return the values of one stack: what the loop carries must be kept in any case."""
-    if not stacks:
-        return set()
-    name = min(stacks, key=lambda name: (program.sets[name][0].size_bytes, name))
-    return {value.value_id for value in program.sets[name]}
+    backward: list[Value] = []
+    forward: list[Value] = []
+    for reader in readers:
+        facts = compiled.facts.get(reader.value_id)
+        if not reader.is_table:
+            (backward if facts is not None and facts.is_backward else forward).append(reader)
+    return backward, forward

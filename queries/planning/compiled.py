@@ -48,6 +48,13 @@ class ValueFacts(NamedTuple):
     color: int
     parameter: tuple[int, str] | None
     """Number and shape index of the entry parameter that it is."""
+    computation: str | None
+    """The one that its instruction stands in."""
+
+    @property
+    def is_backward(self) -> bool:
+        """Whether the backward pass makes it, as its op name says."""
+        return "transpose(" in (self.op_name or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +266,7 @@ def _facts(
         _number_or_none(row["neededUntil"]),
         _number(row["memorySpace"] or 0),
         parameters.get(_number(row["allocation"])) if value_id in stored else None,
+        _text_or_none(row["computation"]),
     )
 
 
