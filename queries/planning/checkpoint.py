@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from xlagraph.plan.program import Program, Value
-from xlagraph.plan.value_changes import shortened, shrunk
+from xlagraph.plan.value_changes import shortened, shrunk, without
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.compiled import Compiled
 from xlagraph.queries.planning.loop_stacks import loop_stacks
@@ -66,7 +66,7 @@ def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) 
     kept_until: dict[int, int] = {}
     recomputed: list[Value] = []
     unused_id = max(program.by_id, default=0) + 1
-    for value_id in sorted(value_ids & program.by_id.keys() - stacked):
+    for value_id in sorted((value_ids & program.by_id.keys()) - stacked):
         value = program.by_id[value_id]
         if value.is_stored or value.is_table or value.lives_out:
             continue

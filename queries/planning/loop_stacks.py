@@ -65,7 +65,7 @@ def loop_stacks(
 
 
 def _is_filled(compiled: Compiled, members: Collection[Value]) -> bool:
-    """Whether a loop writes a part of the set in each turn, and the program does not return it."""
+    """Whether a forward loop writes a part in each turn, and the program does not return it."""
     return (
         len(members) > 1
         and all(value.size_bytes > 0 and value.value_id in compiled.facts for value in members)
@@ -76,16 +76,13 @@ def _is_filled(compiled: Compiled, members: Collection[Value]) -> bool:
 
 def _writes_a_part(compiled: Compiled, value: Value) -> bool:
     facts = compiled.facts[value.value_id]
-    return "dynamic_update_slice" in (facts.op_name or "") and facts.opcode != "while"
+    op_name = facts.op_name or ""
+    return "dynamic_update_slice" in op_name and facts.opcode != "while" and not facts.is_backward
 
 
 def _loop(compiled: Compiled, members: Iterable[Value]) -> str | None:
-    """Return the forward loop that fills a set, by the name of its instruction."""
-    loops = [
-        value
-        for value in members
-        if (facts := compiled.facts[value.value_id]).opcode == "while" and not facts.is_backward
-    ]
+    """Return the loop that fills a set, by the name of its instruction."""
+    loops = [value for value in members if compiled.facts[value.value_id].opcode == "while"]
     return loops[0].instruction if loops else None
 
 
@@ -127,8 +124,11 @@ def _of_loop(
     carried_bytes = sum(value.size_bytes for value in carried)
     # on CPU a dot is as wide as f32, and what is stacked of it is not
     dot_bytes = sum(
-        min(Fraction(dot.size_bytes), Fraction(_elements(facts) * stacked_bytes, elements))
-        for dot, facts in _dots(compiled, program, family_by_name)
+        (
+            min(Fraction(dot.size_bytes), Fraction(_elements(facts) * stacked_bytes, elements))
+            for dot, facts in _dots(compiled, program, family_by_name)
+        ),
+        start=Fraction(),
     )
     inputs = Fraction(turns * carried_bytes, stacked_bytes)
     dots = turns * dot_bytes / stacked_bytes
@@ -141,20 +141,33 @@ def _of_loop(
 
 def _dots(
     compiled: Compiled, program: Program, names: Iterable[int]
-) -> Iterator[tuple[Value, ValueFacts]]:
-    """Yield the results of dots in the computations that write the parts of these sets."""
-    bodies = {
-        compiled.facts[value.value_id].computation
+) -> list[tuple[Value, ValueFacts]]:
+    """Return the results of dots in the body of the loop that fills these sets.
+
+    They stand in the computations that write the parts, or in others that those call: these
+    go by their scope.
+    """
+    writers = [
+        compiled.facts[value.value_id]
         for name in names
         for value in program.sets[name]
         if _writes_a_part(compiled, value) and not value.is_in_entry
-    }
-    for value in program.values:
-        facts = compiled.facts.get(value.value_id)
-        if facts is None or value.is_table or facts.computation not in bodies:
-            continue
-        if facts.opcode == "dot" or (facts.own_op_name or "").endswith("/dot_general"):
-            yield value, facts
+    ]
+    bodies = {facts.computation for facts in writers}
+    scopes = tuple({_scope(facts.own_op_name) for facts in writers if facts.own_op_name})
+    dots = [
+        (value, facts)
+        for value in program.values
+        if (facts := compiled.facts.get(value.value_id)) is not None and not value.is_table
+        if (facts.own_op_name or "").partition("[")[0].endswith("/dot_general")
+    ]
+    return [(dot, facts) for dot, facts in dots if facts.computation in bodies] or [
+        (dot, facts) for dot, facts in dots if (facts.own_op_name or "").startswith(scopes)
+    ]
+
+
+def _scope(op_name: str) -> str:
+    return op_name.partition("[")[0].rpartition("/")[0] + "/"
 
 
 def _elements(facts: ValueFacts) -> int:

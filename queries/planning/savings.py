@@ -15,6 +15,7 @@ from xlagraph.plan.value_changes import shrunk, without
 from xlagraph.queries.planning.checkpoint import Checkpoint, defer, recompute
 from xlagraph.queries.planning.compiled import Compiled, read_compiled
 from xlagraph.queries.planning.donors import donors
+from xlagraph.queries.planning.loop_stacks import loop_stacks
 
 __all__ = ["Planner", "Savings"]
 
@@ -73,9 +74,13 @@ class Planner:
         return Savings(self._saved(shrunk(self._compiled.program, factor_by_id)))
 
     def recomputed(self, labels: Collection[str]) -> Savings:
-        """Compute these values again where they are read backward."""
+        """Compute these values again where they are read backward: of a loop all that it stacks."""
         program = self._compiled.program
-        found = recompute(self._compiled, program, self._ids(labels))
+        value_ids = self._ids(labels)
+        for loop in loop_stacks(self._compiled, program, program.by_id):
+            if not loop.value_ids.isdisjoint(value_ids):
+                value_ids |= loop.value_ids
+        found = recompute(self._compiled, program, value_ids)
         savings = self._between(found)
         if found.is_of_loops:
             return savings

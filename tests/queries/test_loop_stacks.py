@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import pytest
+
 from tests.plan.small_programs import program, value
 from xlagraph.queries.planning.checkpoint import recompute
 from xlagraph.queries.planning.compiled import Compiled, ValueFacts
@@ -12,17 +14,18 @@ FILL = FORWARD + "/body/dynamic_update_slice"
 
 
 def facts(value_id, shape, opcode, op_name, computation="main"):
-    empty = (None,) * 8
-    made = ValueFacts(value_id, f"v{value_id}", shape, None, opcode, op_name, *empty)
+    empty = (None,) * 7
+    made = ValueFacts(value_id, f"v{value_id}", shape, None, opcode, op_name, op_name, *empty)
     return made._replace(color=0, source_lines=(), computation=computation)
 
 
-def compiled_loop(stacked=True):
+def compiled_loop(stacked=True, called=False):
     """A loop of 10 turns that carries f32[1], makes f32[4] by a dot, and stacks bf16[8].
 
     The stack is widened between the loops.
     """
     loop = {"instruction": "loop"}
+    dots_in = "called" if called else "body"
     values = program(
         value(0, 0, 2, 160, buffer_set=0),
         value(1, 2, 6, 160, buffer_set=0, is_in_entry=False),
@@ -37,7 +40,7 @@ def compiled_loop(stacked=True):
         facts(1, "bf16[10,8]{1,0}", "fusion", FILL if stacked else FORWARD, "body"),
         facts(2, "bf16[10,8]{1,0}", "while", FORWARD),
         facts(3, "f32[1]{0}", "while", FORWARD),
-        facts(4, "f32[4]{0}", "dot", FORWARD + "/body/dot_general", "body"),
+        facts(4, "f32[4]{0}", "dot", FORWARD + "/body/dot_general", dots_in),
         facts(5, "f32[10,8]{1,0}", "convert", FORWARD),
         facts(6, "f32[8]{0}", "fusion", BACKWARD + "/body/mul", "back"),
     )
@@ -62,8 +65,9 @@ def test_a_stack_goes_with_the_copy_that_is_wider():
         assert stacks.value_ids == {0, 1, 2, 5}
 
 
-def test_what_a_turn_begins_with_is_kept_and_at_most_its_dots_and_one_turn():
-    compiled = compiled_loop()
+@pytest.mark.parametrize("called", [False, True])
+def test_what_a_turn_begins_with_is_kept_and_at_most_its_dots_and_one_turn(called):
+    compiled = compiled_loop(called=called)
     (stacks,) = loop_stacks(compiled, compiled.program, {5})
     assert stacks.kept_at_least == Fraction(10 * 4, 160)
     # the dot is f32, and would be stacked as bf16 like the rest
