@@ -132,7 +132,7 @@ def _value(
     value_id, name, index, phi, color, offset, size, shape = spelled
     fields = (
         int(value_id),
-        name,
+        draft.names.setdefault(name, name),
         index and intern(index),
         phi is not None,
         None if color is None else int(color),

@@ -33,6 +33,8 @@ class DraftPlan:
     instructions: dict[str, str] = field(default_factory=dict)
     live_ranges: LiveRanges | None = None
 
+    names: dict[str, str] = field(default_factory=dict)
+    """Every name by itself, so that it is kept once: most are printed several times."""
     value_ids: set[int] = field(default_factory=set)
     unused_values: dict[str, Value] = field(default_factory=dict)
     """Not read among the used values yet; by what stands in angle brackets there and here."""

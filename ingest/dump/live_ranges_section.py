@@ -19,7 +19,8 @@ def parse_live_ranges(text: DumpText, header: Match[str], draft: DraftPlan) -> i
         draft.live_ranges_remark = header[0][:-1]
         return header.end()
     max_step = int(header[1])
-    schedule, position = _schedule(text, text.skip_line(header.end(), form.SCHEDULE), max_step)
+    position = text.skip_line(header.end(), form.SCHEDULE)
+    schedule, position = _schedule(text, position, max_step, draft)
     ranges, position = _ranges(text, text.skip_line(position, form.RANGES), max_step, draft)
     peak = None
     if remark := form.NO_PEAK.regex.match(text.text, position):
@@ -31,7 +32,9 @@ def parse_live_ranges(text: DumpText, header: Match[str], draft: DraftPlan) -> i
     return position
 
 
-def _schedule(text: DumpText, start: int, max_step: int) -> tuple[tuple[str, ...], int]:
+def _schedule(
+    text: DumpText, start: int, max_step: int, draft: DraftPlan
+) -> tuple[tuple[str, ...], int]:
     end = text.indented_end(start)
     rows = text.rows(start, end, form.SCHEDULED)
     for step, (number, _) in enumerate(rows):
@@ -40,7 +43,7 @@ def _schedule(text: DumpText, start: int, max_step: int) -> tuple[tuple[str, ...
     if len(rows) != max_step:
         position = text.line_start(start, min(len(rows), max_step))
         raise text.error(position, f"{max_step} steps in the schedule, as its header says")
-    return tuple([name for _, name in rows]), end
+    return tuple([draft.names.setdefault(name, name) for _, name in rows]), end
 
 
 def _ranges(

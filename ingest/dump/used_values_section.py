@@ -85,22 +85,23 @@ def parse_used_value(
 ) -> UsedValue:
     """Read positions and uses: ``lists`` are the groups that the block has for them."""
     name, index, more_positions, remark, user, operand, operand_index, more_uses = lists
-    # Nearly always the value itself comes first: its name is kept once.
+    kept = draft.names.setdefault
+    # Nearly always the value itself comes first.
     first = value.name if name == value.name else name
     positions = [record(Position, (first, index and intern(index)))]
     if more_positions:
         start, end = block.span("positions")
         positions += [
-            record(Position, (name, intern(index) if index else None))
+            record(Position, (kept(name, name), intern(index) if index else None))
             for name, index in text.rows(start, end, form.POSITION)
         ]
     uses = []
     if user is not None and operand is not None:
-        uses.append(record(Use, (user, int(operand), operand_index)))
+        uses.append(record(Use, (kept(user, user), int(operand), operand_index)))
         if more_uses:
             start, end = block.span("uses")
             uses += [
-                record(Use, (name, int(number), index or None))
+                record(Use, (kept(name, name), int(number), index or None))
                 for name, number, index in text.rows(start, end, form.USE)
             ]
     else:
