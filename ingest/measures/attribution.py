@@ -306,21 +306,22 @@ class _Locations:
         self._frames: Mapping[int, StackFrame] = (
             module_text.frames if module_text is not None else {}
         )
-        self._known: dict[tuple[Rule, str], Attribution | None] = {}
+        self._user_lines: dict[int | None, UserLine | None] = {None: None}
+        """By frame, as far as they were asked for: most instructions have few of them."""
 
     def attribution(self, rule: Rule, name: str) -> Attribution | None:
         """Return the attribution to an instruction."""
-        if (rule, name) not in self._known:
-            facts = self._program.facts(name)
-            self._known[rule, name] = None if facts is None else self._located(rule, facts)
-        return self._known[rule, name]
+        facts = self._program.facts(name)
+        return None if facts is None else self._located(rule, facts)
 
     def _located(self, rule: Rule, facts: InstructionFacts) -> Attribution:
         file, line = facts.source_file, facts.source_line
         if self._module_text is not None:
             file, line = self._module_text.source_location(facts)
         frame = facts.stack_frame_id if facts.stack_frame_id in self._frames else None
-        user_line = self._user_line(frame)
+        if frame not in self._user_lines:
+            self._user_lines[frame] = self._user_line(frame)
+        user_line = self._user_lines[frame]
         if frame is None and file and not _INSTALLED.search(file):
             user_line = UserLine(file, line, None)
         return Attribution(rule, facts.op_name or "", file or None, line, frame, user_line)
