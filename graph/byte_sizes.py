@@ -20,7 +20,7 @@ _PERCENT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*%")
 
 
 def human_bytes(size_bytes: float) -> str:
-    """Write a byte count with a binary unit: ``512 B``, ``1.5 MiB``, ``-3.0 KiB``."""
+    """Return a byte count with a binary unit: ``512 B``, ``1.5 MiB``, ``-3.0 KiB``."""
     magnitude = float(abs(size_bytes))
     power = 0
     # 1023.95 KiB would round to 1024.0 KiB: take the next unit
@@ -33,7 +33,7 @@ def human_bytes(size_bytes: float) -> str:
 
 
 def distinct_bytes(size_bytes: int, other_bytes: int) -> tuple[str, str]:
-    """Write two byte counts so that they differ where they do: ``1,049,400 B``, ``1,048,576 B``."""
+    """Return two byte counts in texts that differ as they do: ``1,049,400 B``, ``1,048,576 B``."""
     texts = human_bytes(size_bytes), human_bytes(other_bytes)
     if size_bytes != other_bytes and texts[0] == texts[1]:
         return f"{size_bytes:,} B", f"{other_bytes:,} B"
@@ -41,7 +41,7 @@ def distinct_bytes(size_bytes: int, other_bytes: int) -> tuple[str, str]:
 
 
 def share_text(share: float, *, signed: bool = False) -> str:
-    """Write a share as a percentage: ``62.0%``, signed ``+62.0%``."""
+    """Return a share as a percentage: ``62.0%``, signed ``+62.0%``."""
     text = f"{share:+.1%}" if signed else f"{share:.1%}"
     return "0.0%" if text.lstrip("+-") == "0.0%" else text
 

@@ -83,7 +83,7 @@ def read_statement(text: str) -> Statement:
 
 
 def check_statement(text: str, *, procedures: Collection[str] | None) -> Statement:
-    """Refuse a text that does more than read; QueryRefused says what.
+    """Return the statement of a text; QueryRefused says what in it does more than read.
 
     ``procedures`` are the names that may be called; None forbids subqueries too.
     """

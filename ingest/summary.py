@@ -10,7 +10,7 @@ __all__ = ["Disagreement", "IngestSummary", "Problem", "Progress", "readable"]
 
 
 def readable(path: str | Path) -> str:
-    r"""Spell a path; bytes in it that are no UTF-8 become ``\xNN``."""
+    r"""Return a path as text; bytes in it that are not UTF-8 become ``\xNN``."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 

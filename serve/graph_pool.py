@@ -41,7 +41,7 @@ class GraphPool:
 
     @contextmanager
     def borrow(self) -> Iterator[Graph]:
-        """Lend a graph that shows the newest state; waits while all are lent."""
+        """Yield a graph that shows the newest state; waits while all are lent."""
         slot = self._slots.get()
         try:
             version = self._version()

@@ -162,7 +162,7 @@ class _Tools:
 
 
 def _bounded(rows: Sequence[Cell], notes: Sequence[str]) -> str:
-    """Write rows as JSON lines under their notes, as many as an assistant can read."""
+    """Return rows as JSON lines under their notes, as many as an assistant can read."""
     lines = [f"# {note}" for note in notes]
     room = MOST_CHARACTERS
     for number, row in enumerate(rows):

@@ -22,7 +22,7 @@ def escape_control_characters(text: str) -> str:
 
 
 def cell_text(column: str, cell: "Cell") -> str:
-    """Write a cell as people read it, on one line."""
+    """Return a cell as people read it, on one line."""
     match cell:
         case None:
             return "null"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_FOR_PEOPLE: Final = 100
 
 
-class Target(Protocol):
+class OutputTarget(Protocol):
     """Where data goes."""
 
     @property
@@ -27,7 +27,7 @@ class Target(Protocol):
         """A file; stdout if None."""
 
 
-class Destination(Target, Protocol):
+class Destination(OutputTarget, Protocol):
     """Where rows go, and in which form."""
 
     @property
@@ -93,7 +93,7 @@ def _write_plot(answer: "Answer", destination: Destination) -> None:
 
 
 @contextmanager
-def open_output(destination: Target) -> Iterator[TextIO]:
+def open_output(destination: OutputTarget) -> Iterator[TextIO]:
     """Yield the stream for data: stdout, or a file renamed into its place at the end."""
     if destination.output is None:
         with _closed_pipe_ignored(), _named("stdout"):

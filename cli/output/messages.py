@@ -30,7 +30,7 @@ def set_verbosity(level: Verbosity) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Write how many there are: `1 compilation`, `1,200 values`."""
+    """Return how many there are: `1 compilation`, `1,200 values`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, Protocol
 
-from xlagraph.cli.output.destination import Target, open_output
+from xlagraph.cli.output.destination import OutputTarget, open_output
 from xlagraph.cli.output.formats import WRITERS, Format, PictureFormat
 from xlagraph.cli.output.messages import note
 from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
@@ -19,7 +19,7 @@ _DRAWN: Final[Mapping[PictureFormat, Callable[[Picture], str]]] = {
 }
 
 
-class PictureDestination(Target, Protocol):
+class PictureDestination(OutputTarget, Protocol):
     """Where a picture goes, and in which form."""
 
     @property

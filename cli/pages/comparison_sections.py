@@ -129,7 +129,7 @@ def _pair_bytes(pairs: Sequence["ComparedPair"]) -> tuple[int, int, int]:
 
 
 def _pair_name(comparison: "Comparison", pair: "ComparedPair") -> str:
-    """Name both compilations of a pair, but what they have in common once."""
+    """Return the names of both compilations of a pair, but what they have in common once."""
     before, after = (
         compilation
         and (compilation.key.removeprefix(f"{side.name}/") if side.is_run else compilation.key)

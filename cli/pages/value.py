@@ -90,7 +90,7 @@ def _maker(story: "ValueStory") -> Iterator[str]:
 
 
 def _attribution(story: "ValueStory") -> Iterator[str]:
-    """Write whose line it is, where its maker does not say so itself."""
+    """Yield whose line it is, where its maker does not say so itself."""
     facts = story.attribution
     rule = facts["attribution"]
     if rule == "own":

@@ -115,7 +115,7 @@ class Batch:
         return given
 
     def relationships(self, start: int, end: int) -> int:
-        """Count the relationships of a chunk."""
+        """Return how many relationships a chunk has."""
         return self._rows_before[end] - self._rows_before[start] - (end - start)
 
     def _local(

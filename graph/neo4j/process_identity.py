@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def this_process() -> str:
-    """Name this process so that another on the same machine can see whether it has ended."""
+    """Return a name by which another process of this machine sees whether this one has ended."""
     return f"{_machine()} {os.getpid()} {_started(os.getpid()) or ''}".strip()
 
 
@@ -29,7 +29,7 @@ def has_ended(process: str) -> bool:
 
 
 def _machine() -> str:
-    """Name the machine, its boot and the space of its process numbers, as far as they are known."""
+    """Return a name of the machine, its boot and the space of its process numbers, if known."""
     named = [socket.gethostname()]
     with contextlib.suppress(OSError):
         named.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())

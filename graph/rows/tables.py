@@ -128,7 +128,7 @@ class CompilationRows:
         return cast("tuple[pa.ChunkedArray[Any], pa.ChunkedArray[Any]]", (source, target))
 
     def count(self) -> int:
-        """Rows of all tables together."""
+        """Return the rows of all tables together."""
         return sum(table.num_rows for table in self.tables.values())
 
     def of(self, compilations: Collection[str]) -> Self:

@@ -137,7 +137,7 @@ def sharding(text: str) -> str | None:
 
 
 def filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:
-    """Fill what `facts` leaves open from `others`; file and line stay together."""
+    """Return `facts`, with what they leave open from `others`; file and line stay together."""
     has_place = facts.source_file is not None
     return InstructionFacts(
         facts.shape or others.shape,

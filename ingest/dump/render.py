@@ -18,7 +18,7 @@ __all__ = ["render_plan"]
 
 
 def render_plan(plan: Plan) -> tuple[str, ...]:
-    """Write the texts of the files of a dump, in the order in which they were parsed."""
+    """Return the texts of the files of a dump, in the order in which they were parsed."""
     return tuple(
         restored_text(
             "".join(f"{line}\n" for name in part.sections for line in _section(plan, name)), part

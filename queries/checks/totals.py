@@ -43,13 +43,13 @@ class Check:
         return tuple(checked for checked in self.compilations if checked.agrees is False)
 
     def reserving_more_than(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
-        """Those that reserve more in memory space 0; exactly the limit is within it."""
+        """Return those that reserve more in memory space 0; exactly the limit is within it."""
         return tuple(
             checked for checked in self.compilations if checked.reserved_bytes > limit_bytes
         )
 
     def peaking_above(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
-        """Those whose physical peak in memory space 0 is higher; unknown peaks are not."""
+        """Return those whose physical peak in memory space 0 is higher; unknown peaks are not."""
         return tuple(
             checked
             for checked in self.compilations

@@ -94,7 +94,7 @@ def group_growths(
 
 
 def changed_groups(growths: Sequence[GroupGrowth]) -> int:
-    """Count the groups that changed; they stand before the others."""
+    """Return how many groups changed; they stand before the others."""
     return sum(1 for growth in growths if growth.growth_bytes or growth.group[0] == RESHAPED)
 
 

@@ -54,7 +54,7 @@ def _catalogue_of(context: typer.Context) -> Mapping[str, "Query"]:
     return found
 
 
-class Catalogue(TyperGroup):
+class QueryGroup(TyperGroup):
     """The canned queries; each becomes a command when its id is typed."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
@@ -179,7 +179,7 @@ def _queries_first(arguments: Sequence[str]) -> list[str]:
 
 query_app = typer.Typer(
     name="query",
-    cls=Catalogue,
+    cls=QueryGroup,
     invoke_without_command=True,
     subcommand_metavar="[ID] [--PARAM VALUE]...",
     rich_markup_mode=None,
