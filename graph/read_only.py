@@ -20,7 +20,7 @@ _PREFIX_WORDS: Final = frozenset({"EXPLAIN", "PROFILE"})
 # Neo4j decodes these before it reads the text: \\u0027 would end a string that goes on for us.
 _ESCAPED_ASCII: Final = re.compile(r"\\u+00[0-7][0-9a-fA-F]")
 
-# How Python keeps bytes of an argument that are no UTF-8.
+# How Python keeps bytes of an argument that are not UTF-8.
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 # The embedded engine takes `1LOAD` for a number and a word, Neo4j a comment's end for a line's.

@@ -43,7 +43,7 @@ def read_stored_runs(
     query: Callable[[str, Mapping[str, Cell]], Result], names: Collection[str]
 ) -> dict[str, StoredRun]:
     """Return what a graph holds of these runs, by name, in the order of the keys."""
-    if not names:  # the embedded engine knows no empty list
+    if not names:  # the embedded engine has no empty list
         return {}
     rows = query(_STORED_RUNS, {"runs": sorted(names)}).rows
     paths: dict[str, tuple[str, tuple[str, ...]]] = {}

@@ -169,7 +169,7 @@ def _load(
     """Prepare what is new or has changed and hand its rows to the load, if there is one.
 
     Ctrl-C ends it between two batches, and is held back from then on: leaving the load
-    in peace keeps the finished ones.
+    without an error keeps the finished ones.
     """
     dumps = []
     for dump in work.dumps:

@@ -38,7 +38,7 @@ def grouped_bytes(
 ) -> tuple[int, Sequence[float]] | None:
     """Return the column of bytes that groups are about, and its parts of the largest.
 
-    It follows a count of what each group holds. None where rows are no groups.
+    It follows a count of what each group holds. None where rows are not groups.
     """
     for index in range(1, len(columns)):
         if columns[index - 1] in _COUNTS and counts_bytes(columns[index]):

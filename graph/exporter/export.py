@@ -173,6 +173,6 @@ class ExportLoad:
                     f"a tag of run {run['name']} holds the character U+001F, "
                     "which stands between tags in an export: set it without"
                 )
-            # the importer knows no empty list
+            # the importer has no empty list
             runs.append({**run, "tags": TAG_DELIMITER.join(tags) if tags else None})
         self._files.add("Run", pa.Table.from_pylist(runs, FILE_COLUMNS["Run"]))

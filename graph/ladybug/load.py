@@ -270,7 +270,7 @@ class LadybugLoad:
         }
         for label in UNCHANGING:
             rows = self._distinct_rows(label)
-            if rows.num_rows:  # the engine knows no empty list
+            if rows.num_rows:  # the engine has no empty list
                 stored = rows_of(
                     connection,
                     schema_statements.stored_keys(label),

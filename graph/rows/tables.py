@@ -179,7 +179,7 @@ def distinct_rows(table: pa.Table) -> pa.Table:
         keys = table.column("key")
     else:
         ends = (table.column("source"), table.column("target"), "\0")
-        # the stubs know no text beside columns
+        # the stubs have no text beside columns
         keys = pc.binary_join_element_wise(*ends)  # type: ignore[call-overload]
     return table.take(pc.index_in(pc.unique(keys), value_set=keys))
 

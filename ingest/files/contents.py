@@ -35,7 +35,7 @@ class DumpContents:
     def take_parts(self) -> tuple[tuple[DumpPart, ...], list[Problem]]:
         """Return the texts of the dump proper and release their bytes; name empty companions.
 
-        Raises `UnreadableDump` if one is no UTF-8 or the allocation file is empty.
+        Raises `UnreadableDump` if one is not UTF-8 or the allocation file is empty.
         """
         files = self.files
         parts = []

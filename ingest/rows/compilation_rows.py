@@ -142,7 +142,7 @@ class _Tables:
             [pa.repeat(key, length) for key, length in zip(owners, lengths, strict=True)]
         )
         (ends,) = rows.column("key").chunks
-        # the stubs know no text beside columns
+        # the stubs have no text beside columns
         keys = pc.binary_join_element_wise(owner, ends, "")  # type: ignore[call-overload]
         rows = rows.set_column(rows.column_names.index("key"), columns.field("key"), keys)
         return rows.add_column(columns.get_field_index(_OWNER), columns.field(_OWNER), owner)

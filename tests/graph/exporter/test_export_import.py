@@ -90,7 +90,7 @@ def everything(rows: CompilationRows) -> dict[str, list[str]]:
         for node in nodes:
             node.pop("ingestedAt", None)
             if label == "Run":
-                node["tags"] = node["tags"] or None  # the importer knows no empty list
+                node["tags"] = node["tags"] or None  # the importer has no empty list
         spelt[label] = sorted(map(repr, nodes))
     for name, table in rows.relationships.items():
         spelt[name] = sorted(map(repr, table.to_pylist()))
