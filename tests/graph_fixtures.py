@@ -197,7 +197,7 @@ def _program(java: str, version: str) -> Path:
     libraries = _libraries(version)
     with _made_once(f"serve-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):
         if not is_made:
-            command = [compiler, "-cp", f"{libraries}/*", "-d", folder, source]
+            command: list[str | Path] = [compiler, "-cp", f"{libraries}/*", "-d", folder, source]
             subprocess.run(command, check=True)
     return folder
 

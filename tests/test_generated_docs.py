@@ -39,8 +39,8 @@ def test_the_reference_tells_every_query_with_each_parameter_and_column() -> Non
 def test_the_picture_of_the_graph_shows_every_label_and_relationship_type() -> None:
     picture = (DOCS / "schema.svg").read_text(encoding="utf-8")
     names = {*re.findall(r">([A-Za-z_]+)</text>", picture)}
-    assert names == {item.label for item in SCHEMA.nodes} | {
-        item.name for item in SCHEMA.relationships
+    assert names == {node.label for node in SCHEMA.nodes} | {
+        relationship.name for relationship in SCHEMA.relationships
     }
 
 

@@ -82,7 +82,10 @@ def watch_a_server(
     asked = [
         query.id
         for query in CATALOGUE.values()
-        if all(not item.required or item.name == "compilation" for item in query.parameters)
+        if all(
+            not parameter.required or parameter.name == "compilation"
+            for parameter in query.parameters
+        )
     ]
     looks = 0
     for _ in replace_again_and_again(commands, uri, runs, rounds):
@@ -122,7 +125,7 @@ def test_reader_of_a_server_sees_a_compilation_whole_or_not_at_all(
 
 def answer(graph: Graph, query: str) -> object:
     """Ask as the command does; None where the compilation is not there."""
-    declared = {item.name for item in CATALOGUE[query].parameters}
+    declared = {parameter.name for parameter in CATALOGUE[query].parameters}
     given: dict[str, Any] = {"compilation": KEY, "limit": 1_000_000}
     try:
         result = run(graph, query, **{name: given[name] for name in given.keys() & declared}).result

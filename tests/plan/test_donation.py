@@ -84,6 +84,6 @@ def test_copies_come_in_the_order_of_the_parameters():
         allocations=given,
     )
     found = donate(made, [Donor(1, 8, 8), Donor(2, 9, 8)], knows_schedule=False)
-    copies = [item for item in found.program.values if item.is_copy]
-    ordered = sorted(copies, key=lambda item: item.first)
-    assert [item.instruction for item in ordered] == ["copy of first", "copy of second"]
+    copies = [copy for copy in found.program.values if copy.is_copy]
+    ordered = sorted(copies, key=lambda copy: copy.first)
+    assert [copy.instruction for copy in ordered] == ["copy of first", "copy of second"]

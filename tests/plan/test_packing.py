@@ -125,5 +125,5 @@ def test_packing_agrees_with_the_definition(seed):
     for row, one in enumerate(groups):
         for other in range(row):
             apart = not overlaps(one, groups[other])
-            low, high = sorted((row, other), key=lambda item: packed.offsets[item])
+            low, high = sorted((row, other), key=packed.offsets.__getitem__)
             assert apart or packed.offsets[low] + groups[low].size_bytes <= packed.offsets[high]

@@ -255,7 +255,7 @@ def test_post_order_takes_operands_first_and_callers_before_callees():
     made = module(*LOOP)
     computations = scheduled_computations(made)
     assert computations[0].name == "main"
-    order = sorted(post_order(computations).items(), key=lambda item: item[1])
+    order = sorted(post_order(computations).items(), key=lambda operand: operand[1])
     assert [name for name, _ in order if name in made.entry.instructions] == [
         "i", "x", "start", "while", "result",
     ]  # fmt: skip
@@ -284,6 +284,6 @@ ENTRY main.3 {
 }
 """)
     root = made.entry.root
-    assert [tuple(item) for item in root.operands] == [("Arg_0.1", "{}"), ("tuple.1", "{0}")]
-    (before,) = [item for item in made.entry.instructions.values() if item.opcode == "tuple"]
-    assert [item.name for item in before.operands] == ["Arg_0.1", "Arg_0.1"]
+    assert [tuple(operand) for operand in root.operands] == [("Arg_0.1", "{}"), ("tuple.1", "{0}")]
+    (before,) = [one for one in made.entry.instructions.values() if one.opcode == "tuple"]
+    assert [operand.name for operand in before.operands] == ["Arg_0.1", "Arg_0.1"]

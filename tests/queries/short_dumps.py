@@ -119,7 +119,7 @@ def _instruction(line: Line, lines: list[Line]) -> str:
     operands = re.sub(r"([A-Za-z][\w.-]*)(?:\{[\d,]*\})?", r"%\1", operands)
     shape = line.shape
     if "{" in line.name:
-        leaves = [item.shape for item in lines if item.instruction == line.instruction]
+        leaves = [other.shape for other in lines if other.instruction == line.instruction]
         shape = f"({', '.join(leaf for leaf in leaves if not leaf.startswith('('))})"
     metadata = []
     if line.op_name:

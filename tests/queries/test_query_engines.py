@@ -77,7 +77,10 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
 
 
 def parameters_of(query: Query, asked: dict[str, Any]) -> dict[str, Any]:
-    return {item.name: asked.get(item.name, item.default) for item in query.parameters}
+    return {
+        parameter.name: asked.get(parameter.name, parameter.default)
+        for parameter in query.parameters
+    }
 
 
 def drawn(result: Result) -> tuple[list[str], list[str]]:

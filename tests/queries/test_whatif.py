@@ -59,12 +59,12 @@ def test_donation_is_foretold(graph):
     found = whatif(graph, "runs/baseline", donate=["all"])
     real = whatif(graph, "runs/donated")
     assert found.reserved_bytes_after == pytest.approx(real.reserved_bytes, rel=0.015)
-    assert {item.outcome for item in found.donated} >= {"in place"}
+    assert {parameter.outcome for parameter in found.donated} >= {"in place"}
 
 
 def test_what_is_donated_already_stays_so_and_is_named(graph):
     found = whatif(graph, "runs/donated", donate=["all"])
-    outcomes = {item.outcome for item in found.donated}
+    outcomes = {parameter.outcome for parameter in found.donated}
     assert "donated already" in outcomes
     assert "in place" not in outcomes
     assert found.reserved_bytes_after == found.reserved_bytes

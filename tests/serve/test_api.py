@@ -29,7 +29,11 @@ NEEDED = {
 
 
 def asked(query):
-    return {item.name: NEEDED[item.name] for item in query.parameters if item.required}
+    return {
+        parameter.name: NEEDED[parameter.name]
+        for parameter in query.parameters
+        if parameter.required
+    }
 
 
 @pytest.mark.parametrize("query_id", CATALOGUE)
@@ -38,9 +42,9 @@ def test_every_canned_query_answers_as_its_command_does(client, served_graph, ca
     response = client.get(f"/api/query/{query_id}", params=parameters)
     assert response.status_code == 200, response.text
     options = [
-        f"--{item.option}={parameters[item.name]}"
-        for item in CATALOGUE[query_id].parameters
-        if item.name in parameters
+        f"--{parameter.option}={parameters[parameter.name]}"
+        for parameter in CATALOGUE[query_id].parameters
+        if parameter.name in parameters
     ]
     arguments = ["query", query_id, *options, "--graph", str(served_graph), "--format", "json"]
     capsys.readouterr()
@@ -49,7 +53,7 @@ def test_every_canned_query_answers_as_its_command_does(client, served_graph, ca
 
 
 def test_the_catalogue_names_parameters_with_types_and_defaults(client):
-    listed = {item["id"]: item for item in client.get("/api/queries").json()}
+    listed = {query["id"]: query for query in client.get("/api/queries").json()}
     assert listed.keys() == CATALOGUE.keys()
     limit = listed["peak/contributors"]["parameters"][-1]
     assert {"name": "limit", "type": "INTEGER", "default": 20}.items() <= limit.items()
@@ -61,8 +65,14 @@ def test_the_description_has_a_path_for_every_query(client):
     assert {f"/api/query/{name}" for name in CATALOGUE} <= described["paths"].keys()
     for path, operations in described["paths"].items():
         if "{" not in path and "get" in operations:
-            needed = [item for item in operations["get"].get("parameters", ()) if item["required"]]
-            given = {item["name"]: NEEDED.get(item["name"], "before") for item in needed}
+            needed = [
+                parameter
+                for parameter in operations["get"].get("parameters", ())
+                if parameter["required"]
+            ]
+            given = {
+                parameter["name"]: NEEDED.get(parameter["name"], "before") for parameter in needed
+            }
             assert client.get(path, params=given).status_code == 200, path
 
 

@@ -20,15 +20,17 @@ def everything(graph: Graph) -> dict[str, Rows]:
     """Return all nodes and relationships, whether they may be seen or not."""
     found = {}
     for node in SCHEMA.nodes:
-        names = [item.name for item in node.properties if item.name not in OF_THE_MOMENT]
+        names = [
+            property_.name for property_ in node.properties if property_.name not in OF_THE_MOMENT
+        ]
         returned = ", ".join(f"n.{name} AS {name}" for name in names)
         found[node.label] = _sorted(graph.query(f"MATCH (n:{node.label}) RETURN {returned}").rows)
-    for item in SCHEMA.relationships:
+    for relationship in SCHEMA.relationships:
         names = ["a.key AS source", "b.key AS target"]
-        names += [f"r.{part.name} AS {part.name}" for part in item.properties]
-        pattern = f"(a:{item.source})-[r:{item.name}]->(b:{item.target})"
+        names += [f"r.{part.name} AS {part.name}" for part in relationship.properties]
+        pattern = f"(a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target})"
         text = f"MATCH {pattern} RETURN {', '.join(names)}"
-        found[item.name] = _sorted(graph.query(text).rows)
+        found[relationship.name] = _sorted(graph.query(text).rows)
     # a file has one node more, which holds the version of its schema
     text = "MATCH (n) RETURN count(*) - count(n.version) AS nodes"
     found["all nodes"] = _sorted(graph.query(text).rows)
@@ -61,7 +63,7 @@ def answers(
     """Ask canned queries, those about one compilation for each of these."""
     found: dict[tuple[str, str], Rows | str] = {}
     for query in map(CATALOGUE.__getitem__, queries):
-        takes_one = any(item.name == "compilation" for item in query.parameters)
+        takes_one = any(parameter.name == "compilation" for parameter in query.parameters)
         for compilation in compilations if takes_one else [""]:
             given: Mapping[str, Cell] = {
                 "compilation": compilation,
@@ -73,7 +75,8 @@ def answers(
                 "limit": 1_000_000,
             }
             parameters = {
-                item.name: given.get(item.name, item.default) for item in query.parameters
+                parameter.name: given.get(parameter.name, parameter.default)
+                for parameter in query.parameters
             }
             try:
                 result = graph.query(query.text, parameters)
@@ -99,7 +102,7 @@ def _cell_of_dumps(cell: Cell) -> Cell:
     if isinstance(cell, Mapping):
         return _of_dumps(cell)
     if isinstance(cell, Sequence) and not isinstance(cell, str):
-        return [_cell_of_dumps(item) for item in cell]
+        return [_cell_of_dumps(element) for element in cell]
     return cell
 
 

@@ -141,7 +141,7 @@ def test_no_node_is_doubled(engines: Engines, label: str):
     assert engines.server.query(text).rows == engines.embedded.query(text).rows
 
 
-@pytest.mark.parametrize("name", [item.name for item in SCHEMA.relationships])
+@pytest.mark.parametrize("name", [relationship.name for relationship in SCHEMA.relationships])
 def test_no_relationship_is_doubled(engines: Engines, name: str):
     text = f"MATCH ()-[r:{name}]->() RETURN count(r) AS relationships"
     assert engines.server.query(text).rows == engines.embedded.query(text).rows
@@ -186,7 +186,10 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
 def test_every_query_gives_the_same_rows(engines: Engines, asked: list[dict[str, Cell]], query):
     for everyone in asked:
-        parameters = {item.name: everyone.get(item.name, item.default) for item in query.parameters}
+        parameters = {
+            parameter.name: everyone.get(parameter.name, parameter.default)
+            for parameter in query.parameters
+        }
         ingested = engines.embedded.query(query.text, parameters)
         imported = engines.server.query(query.text, parameters)
         assert ingested.columns == imported.columns

@@ -71,7 +71,10 @@ def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, 
         # one of each theme: all of them are asked where the tests run on that version
         themes = {query.id.partition("/")[0]: query for query in load_catalogue().values()}
         for query in themes.values():
-            given = {item.name: asked.get(item.name, item.default) for item in query.parameters}
+            given = {
+                parameter.name: asked.get(parameter.name, parameter.default)
+                for parameter in query.parameters
+            }
             found, expected = (
                 untimed(one.query(query.text, given).mappings()) for one in (graph, file)
             )

@@ -301,7 +301,7 @@ def test_without_live_ranges_it_says_what_cannot_be_told(advised):
         live_ranges=False,
     )
     assert diagnosis.findings == ()
-    assert [item.peak_bytes for item in diagnosis.compilations] == [None]
+    assert [compilation.peak_bytes for compilation in diagnosis.compilations] == [None]
     assert any("no live ranges" in note for note in diagnosis.notes)
 
 
@@ -329,7 +329,10 @@ def test_of_a_run_the_largest_compilations_are_diagnosed(graph: Graph, tmp_path:
         (folder / f"{name}.txt").write_text(text)
     ingest(graph, tmp_path / "runs", jobs=1)
     diagnosis = advise(graph, "run")
-    assert [item.compilation for item in diagnosis.compilations] == ["run/large", "run/half"]
+    assert [compilation.compilation for compilation in diagnosis.compilations] == [
+        "run/large",
+        "run/half",
+    ]
     assert [finding.compilation for finding in diagnosis.findings] == ["run/large", "run/half"]
     assert "1 of 3 compilations" in diagnosis.notes[0]
     assert advise(graph).name == "run/large"

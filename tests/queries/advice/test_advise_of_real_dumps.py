@@ -42,7 +42,7 @@ def potential_savings(graph: Graph, run: str) -> dict[str, int]:
 
 
 def test_what_donation_would_save_is_near_what_it_saved(steps: Steps):
-    reserved = {item.run: item.reserved_bytes for item in check(steps.graph).compilations}
+    reserved = {made.run: made.reserved_bytes for made in check(steps.graph).compilations}
     saved = reserved["baseline"] - reserved["donated"]
     found = potential_savings(steps.graph, "baseline")["alias/not-donated"]
     assert found == pytest.approx(saved, abs=0.015 * reserved["baseline"])
