@@ -28,7 +28,7 @@ def answered_facts(graph: Graph, compilation: str, diagnosis: Diagnosis | None =
 
 
 def answers(graph: Graph, compilation: str) -> list[Facts]:
-    """Run every canned query about one compilation that needs to be told nothing else.
+    """Return the answers of the canned queries that ask for a compilation and nothing else.
 
     Series are left out: the page draws the timeline from the values.
     """

@@ -70,9 +70,10 @@ def make_report(graph: Graph, names: Sequence[str] = ()) -> Report:
 
 
 def _of_compilations(graph: Graph, title: str, compilations: Sequence[str] | None) -> Report:
-    keys = _largest_first(graph, compilations)
+    reserved = _reserved_bytes(graph, compilations)
+    keys = list(reserved)
     diagnosis = advise(graph, keys[0]) if keys else None
-    parts = _packed(graph, keys, diagnosis)
+    parts = _packed(graph, reserved, diagnosis)
     overview = overview_part(graph, keys, title=title, carried=parts)
     plain = plain_compilations(graph, title, keys, diagnosis)
     return Report(
@@ -84,8 +85,9 @@ def _of_compilations(graph: Graph, title: str, compilations: Sequence[str] | Non
 def _of_comparison(graph: Graph, before: str, after: str) -> Report:
     comparison = compare_sides(graph, before, after)
     start = comparison_part(graph, comparison)
-    keys = _largest_first(graph, [*comparison.a.compilations, *comparison.b.compilations])
-    parts = _packed(graph, keys)
+    reserved = _reserved_bytes(graph, [*comparison.a.compilations, *comparison.b.compilations])
+    keys = list(reserved)
+    parts = _packed(graph, reserved)
     title = f"{comparison.a.name} and {comparison.b.name}"
     overview = overview_part(graph, keys, title=title, carried=parts)
     data_elements = {"start": start.packed(), "compilations": overview.packed(), **parts}
@@ -94,28 +96,28 @@ def _of_comparison(graph: Graph, before: str, after: str) -> Report:
     )
 
 
-def _largest_first(graph: Graph, compilations: Sequence[str] | None) -> list[str]:
+def _reserved_bytes(graph: Graph, compilations: Sequence[str] | None) -> dict[str, int]:
+    """Return what compilations, or all, reserve by key; what reserves most comes first."""
     rows = run(graph, "overview/compilations").result.mappings()
     wanted = None if compilations is None else set(compilations)
-    return [
-        str(row["compilation"]) for row in rows if wanted is None or row["compilation"] in wanted
-    ]
+    return {
+        str(row["compilation"]): cast("int", row["reservedBytes"] or 0)
+        for row in rows
+        if wanted is None or row["compilation"] in wanted
+    }
 
 
 def _packed(
-    graph: Graph, keys: Sequence[str], diagnosis: Diagnosis | None = None
+    graph: Graph, reserved_bytes: Mapping[str, int], diagnosis: Diagnosis | None = None
 ) -> dict[str, bytes]:
     """Pack compilations in their order, until there is no room; the first may be diagnosed."""
-    reserved = {
-        str(row["compilation"]): cast("int", row["reservedBytes"] or 0)
-        for row in run(graph, "overview/compilations").result.mappings()
-    }
     parts: dict[str, bytes] = {}
     left = MOST_BYTES
-    for key in keys:
+    most = max(reserved_bytes.values(), default=0)
+    for key, reserved in reserved_bytes.items():
         facts: Mapping[str, object] = {}
-        if reserved[key] >= ANSWERED_SHARE * reserved[keys[0]]:
-            facts = answered_facts(graph, key, diagnosis if key == keys[0] else None)
+        if reserved >= ANSWERED_SHARE * most:
+            facts = answered_facts(graph, key, None if parts else diagnosis)
         packed = compilation_part(graph, key, more_facts=facts).packed()
         left -= len(packed)
         if left < 0:
