@@ -4,7 +4,7 @@ import os
 import socket
 import sys
 import webbrowser
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +12,9 @@ from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.graph import ask_password
 from xlagraph.cli.options.recurring import GraphOptions
 from xlagraph.cli.output.messages import note, problem
+
+if TYPE_CHECKING:
+    import uvicorn
 
 TOKEN: Final = "XLAGRAPH_TOKEN"  # noqa: S105 - its name
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -60,15 +63,21 @@ def serve(
     note("Ctrl-C ends it")
     if open_:
         webbrowser.open(address)
-    settings = uvicorn.Config(
-        app,
-        log_level="critical",  # what is cut off at the end is not an error
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=0,
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="critical",  # what is cut off at the end is not an error
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=0,
+        )
     )
+    _run_until_interrupted(server, listener)
+
+
+def _run_until_interrupted(server: "uvicorn.Server", listener: socket.socket) -> None:
     try:
-        uvicorn.Server(settings).run([listener])
+        server.run([listener])
     except KeyboardInterrupt:
         # Python would wait for the threads of statements that still run
         problem("interrupted")

@@ -15,10 +15,10 @@ from xlagraph.graph.neo4j.schema_statements import (
     MERGED,
     MERGED_LAST,
     OF_COMPILATIONS,
-    chunk,
     merge_nodes,
     merge_relationships,
     replace_nodes,
+    write_chunk,
 )
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
 from xlagraph.graph.rows.tables import keys_of
@@ -33,7 +33,7 @@ _DELETE_UNCLAIMED: Final = load_statement(__file__, "delete-unclaimed")
 _CLAIM_INCOMPLETE: Final = load_statement(__file__, "claim-incomplete")
 _CLAIM_NEW: Final = load_statement(__file__, "claim-new")
 _CLAIMED_IDS: Final = load_statement(__file__, "claimed-ids")
-_CHUNK: Final = chunk()
+_CHUNK: Final = write_chunk()
 _COUNTED: Final = load_statement(__file__, "counted-transactions")
 _SHOW_COMPLETE: Final = load_statement(__file__, "show-complete")
 

@@ -83,7 +83,7 @@ def drop_index(name: str) -> str:
     return f"DROP INDEX {name} IF EXISTS"
 
 
-def chunk() -> str:
+def write_chunk() -> str:
     """Return the statement that writes a chunk; no row if it did not.
 
     It does nothing if the load was ended by somebody else, if the chunk was written

@@ -128,7 +128,7 @@ class CompilationRows:
         return cast("tuple[pa.ChunkedArray[Any], pa.ChunkedArray[Any]]", (source, target))
 
     def count(self) -> int:
-        """Return the rows of all tables together."""
+        """Return how many rows all tables have together."""
         return sum(table.num_rows for table in self.tables.values())
 
     def of(self, compilations: Collection[str]) -> Self:

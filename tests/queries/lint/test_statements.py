@@ -80,7 +80,7 @@ def generated_statements() -> Iterator[str]:
     rows = Path("rows.parquet")
     yield from neo4j_statements.constraints()
     yield from neo4j_statements.indexes()
-    yield neo4j_statements.chunk()
+    yield neo4j_statements.write_chunk()
     yield ladybug_statements.set_run(["key"], create=True)
     for node in SCHEMA.nodes:
         yield schema_statements.look_up_nodes(node)
