@@ -171,10 +171,17 @@ class BatchWriter:
         """Make the shared nodes of a batch that are not there, seen or not."""
         self._repeated(partial(self._merge_unknown, batch, _NOTHING), after_miss=lambda: None)
 
-    def _repeated(self, write: Callable[[int], Value], *, after_miss: Callable[[], None]) -> Value:
+    def _repeated(
+        self,
+        write: Callable[[int], Value],
+        *,
+        after_miss: Callable[[], None],
+        is_least: Callable[[int], bool] = lambda rows: rows == 1,
+    ) -> Value:
         """Write so many rows in a transaction as it may have; less where memory is short.
 
-        ``after_miss`` is called where something that is looked up was deleted meanwhile.
+        ``after_miss`` is called where something that is looked up was deleted meanwhile;
+        ``is_least`` is asked whether so few rows cannot be divided further.
         """
         misses = 0
         while True:
@@ -182,7 +189,7 @@ class BatchWriter:
             try:
                 return write(at_once)
             except OutOfMemory:
-                if at_once == 1:
+                if is_least(at_once):
                     raise
                 self._state.rows.halve(at_once)
             except _NotWritten:
@@ -223,7 +230,9 @@ class BatchWriter:
     def _write_chunk(self, batch: Batch, ids: Mapping[str, str], start: int) -> int:
         """Write the chunk that begins at an index; return where the next one begins."""
         return self._repeated(
-            partial(self._try_chunk, batch, ids, start), after_miss=partial(self._merge_all, batch)
+            partial(self._try_chunk, batch, ids, start),
+            after_miss=partial(self._merge_all, batch),
+            is_least=lambda rows: batch.chunk_end(start, rows) == start + 1,
         )
 
     def _try_chunk(self, batch: Batch, ids: Mapping[str, str], start: int, at_once: int) -> int:
