@@ -20,8 +20,9 @@
 // @note     Physical shares of the peak, summed over the compilations of each side.
 // @note     What has no op name of its own counts for the op that it is made of or read by.
 // @note     Calls of two runs are one where function, line and direct caller are, whatever called
-//           that: further out, lines move with every edit. peak/by-stack has the whole stack of one
-//           compilation.
+//           that: further out, lines move with every edit, and a stack would be gone and new
+//           for each. So each byte counts once, and the rows add up to the peaks; in a tree it
+//           would count for all its callers. peak/by-stack has the tree of one compilation.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

@@ -29,6 +29,7 @@
 //           "recompute_grad", where a program calls its own scope so. tf.recompute_grad marks
 //           nothing by itself (seen with TensorFlow 2.21), and neither does PyTorch/XLA: there
 //           what is computed again has the names of the first computation, and no rows.
+// @note     What waits at the peak comes first.
 // @note     An optimization barrier holds back what is computed again until the backward pass gets
 //           there. XLA for CPU takes the barriers out before it merges and schedules.
 // @note     What XLA merged with the first computation under the name of that one is no row here:
@@ -74,5 +75,5 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBy
        CASE WHEN NOT coalesce(waits, false) THEN null
             WHEN isMerged THEN 'merged with the first computation'
             ELSE 'computed again before the peak' END AS reason
-ORDER BY sizeBytes DESC, value
+ORDER BY coalesce(waitingBytes, 0) DESC, sizeBytes DESC, value
 LIMIT $limit

@@ -1,6 +1,6 @@
 """What the queries of theme lifetime must answer."""
 
-from tests.queries.plain.answer import Rows, largest_first
+from tests.queries.plain.answer import Rows, in_any_order, largest_first
 from tests.queries.plain.measures import held_bytes, peak_step, takeovers
 from tests.queries.plain.plan import PlainDump
 
@@ -67,7 +67,7 @@ def _ops_of(dump: PlainDump, instruction: str) -> set[str]:
     return {dump.belonging(value).op_name or "" for value in made}
 
 
-@largest_first("sizeBytes", "value sizeBytes physicalBytes liveFrom neededAt liveUntil")
+@in_any_order("value sizeBytes physicalBytes liveFrom neededAt liveUntil")
 def recomputed(dump: PlainDump) -> Rows:
     for value in dump.values:
         belongs = dump.belonging(value)
