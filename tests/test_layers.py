@@ -61,13 +61,13 @@ MAY_IMPORT = {
     "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
     "cli/commands/query": "graph queries queries/catalogue queries/lint queries/pictures "
     "queries/runner queries/selection cli cli/options cli/output",
-    "cli/commands": "cli/commands/query graph ingest report serve queries queries/advice "
-    "queries/catalogue "
+    "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
     "queries/checks queries/comparison queries/lint queries/pictures queries/planning "
     "queries/runner queries/selection queries/story cli cli/options cli/output cli/pages",
     "cli/pages": "graph ingest ingest/dump queries queries/advice queries/catalogue queries/checks "
     "queries/comparison queries/planning queries/story cli cli/options cli/output",
-    "cli/options": "graph queries queries/comparison queries/selection cli cli/output",
+    "cli/options": "graph queries queries/catalogue queries/comparison queries/selection cli "
+    "cli/output",
     "cli/output": "graph ingest queries queries/catalogue queries/pictures cli",
 }
 # a command or page is named after what it shows, what an engine has after the other's
@@ -108,6 +108,12 @@ def test_a_module_imports_only_what_its_room_may_see(module: Path) -> None:
     assert not {name for name in names if name.startswith(".")}, "relative import"
     drivers = {name.split(".")[0] for name in names} & DRIVERS.keys()
     assert {DRIVERS[driver] for driver in drivers} <= {room}
+
+
+def test_a_command_imports_no_other() -> None:
+    for module in MODULES:
+        if module.parent.as_posix() == "cli/commands":
+            assert not {name for name in imported(module) if ".cli.commands." in name}, module
 
 
 def test_each_rule_is_about_a_room_that_is_there() -> None:

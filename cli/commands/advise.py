@@ -31,7 +31,7 @@ def advise(
 
     Example: xlagraph advise baseline
     """
-    from xlagraph.cli.commands.query.group import catalogue
+    from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.queries.advice.advise import advise as diagnose
 
     with opened(options) as graph:

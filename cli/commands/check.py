@@ -88,7 +88,7 @@ def check(
 def _check_capacity(
     graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: RowOptions
 ) -> ExitCode:
-    from xlagraph.cli.commands.query.group import catalogue
+    from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.cli.pages.capacity import first_changes_of, report_lacking, write_fit
     from xlagraph.queries.checks.capacity import check_capacity
 

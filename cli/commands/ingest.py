@@ -6,10 +6,15 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.commands.runs import parse_tags
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions, JobsOption, RunNameOption, TagOption
+from xlagraph.cli.options.recurring import (
+    GraphOptions,
+    JobsOption,
+    RunNameOption,
+    TagOption,
+    parse_tags,
+)
 from xlagraph.cli.output.progress import progress_bar
 from xlagraph.cli.pages.ingest_summary import write_summary
 

@@ -16,7 +16,7 @@ def mcp(options: GraphOptions) -> None:
         from xlagraph.serve.mcp_server import create_server
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
-    from xlagraph.cli.commands.query.group import catalogue
+    from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.serve.graph_pool import GraphPool
 
     pool = GraphPool(options.graph)

@@ -1,15 +1,13 @@
 """`xlagraph runs`: what is in the graph, and its tags."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_run
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.option_groups import pass_on_options, spread_options
-from xlagraph.cli.options.recurring import GraphOptions, LimitOption, RowOptions
+from xlagraph.cli.options.recurring import GraphOptions, LimitOption, RowOptions, parse_tags
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note
 
@@ -70,15 +68,6 @@ def tag(
     with opened(options) as graph:
         tag_run(graph, find_run(graph, run), {name: value or None for name, value in values})
         note(f"tagged {run}")
-
-
-def parse_tags(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Read ``name=value``; raises UsageError."""
-    tags = [text.partition("=") for text in texts]
-    for name, equals, _ in tags:
-        if not (name and equals):
-            raise UsageError(f"a tag is name=value, found '{name}'")
-    return [(name, value) for name, _, value in tags]
 
 
 runs_app.callback()(spread_options(runs))

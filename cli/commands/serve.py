@@ -43,7 +43,7 @@ def serve(
         from xlagraph.serve import Access, create_app
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
-    from xlagraph.cli.commands.query.group import catalogue
+    from xlagraph.cli.options.own_queries import catalogue
 
     token = os.environ.get(TOKEN)
     if host not in _LOOPBACK and not token:

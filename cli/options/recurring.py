@@ -1,5 +1,6 @@
 """Options that recur, each defined once; bundles of those that belong together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +30,15 @@ def _run_name(given: str | None) -> str | None:
     if given is not None and given != given.encode(errors="replace").decode():
         raise UsageError("--run is not UTF-8")
     return given
+
+
+def parse_tags(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Read tags, each ``name=value``; raises UsageError."""
+    tags = [text.partition("=") for text in texts]
+    for name, equals, _ in tags:
+        if not (name and equals):
+            raise UsageError(f"a tag is name=value, found '{name}'")
+    return [(name, value) for name, _, value in tags]
 
 
 VerboseOption = Annotated[

@@ -1,7 +1,6 @@
 """`xlagraph query`: the catalogue as a group of commands, read when one is asked for."""
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,6 +11,7 @@ from xlagraph.cli.commands.query.browser_setup import style_links, write_scripts
 from xlagraph.cli.commands.query.canned import canned_command
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.option_groups import pass_on_options, spread_options
+from xlagraph.cli.options.own_queries import catalogue, query_folders
 from xlagraph.cli.options.recurring import BrowserUrlOption, CatalogueOptions, RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
@@ -23,26 +23,6 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ("id", "question")
 _QUERIES: Final = "--queries"
-
-
-def catalogue(
-    directories: Sequence[Path] = (), on_problem: Callable[[str], None] | None = None
-) -> Mapping[str, "Query"]:
-    """Read the catalogue, with the users' own queries: of directories and `XLAGRAPH_QUERIES`.
-
-    A file that is not as it should be is left out and named; ``on_problem`` names it otherwise.
-    """
-    from xlagraph.queries.catalogue.query_files import load_catalogue
-
-    return load_catalogue(
-        _folders(directories), on_problem=on_problem or (lambda text: problem(f"left out: {text}"))
-    )
-
-
-def _folders(directories: Sequence[Path]) -> tuple[Path, ...]:
-    named = filter(None, os.environ.get("XLAGRAPH_QUERIES", "").split(os.pathsep))
-    folders = (path.expanduser() for path in (*map(Path, named), *directories))
-    return tuple(dict.fromkeys(folders))
 
 
 def _catalogue_of(context: typer.Context) -> Mapping[str, "Query"]:
@@ -85,7 +65,7 @@ class QueryGroup(TyperGroup):
         from xlagraph.queries.runner.run import find_query
 
         found = _catalogue_of(ctx)
-        for folder in _folders(ctx.params.get("queries") or ()):
+        for folder in query_folders(ctx.params.get("queries") or ()):
             if cmd_name not in found and (folder / f"{cmd_name}.cypher").is_file():
                 raise CatalogueError(
                     f"{cmd_name} cannot run; mend its file as the messages above say"
