@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from xlagraph.graph.byte_sizes import counts_bytes, text_name
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, query_files, read_query
 from xlagraph.queries.errors import CatalogueError
@@ -258,7 +259,8 @@ def _unknown(token: Token, names: set[str]) -> Iterator[Fault]:
     if not any(token.text in _PROPERTIES[owner] for owner in owners):
         of = " or ".join(sorted(names)) or "anything"
         known = {name for owner in owners for name in _PROPERTIES[owner]}
-        remedy = _near(token.text, known)
+        texts = {text_name(name) for name in known if counts_bytes(name)}  # of captions alone
+        remedy = _near(token.text, known - texts)
         yield Fault(token.line, f"the schema has no property {token.text} of {of}{remedy}")
 
 
