@@ -28,7 +28,7 @@ def value(
         ),
     ] = None,
 ) -> None:
-    """Show the story of one value: what it is, whose bytes it has, who reads it, when it dies.
+    """Show one value: what it is, whose bytes it takes over, what reads it, and why it ends.
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
