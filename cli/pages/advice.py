@@ -54,7 +54,9 @@ def _write_finding(
 ) -> None:
     is_md = format_ is Format.MD
     whole = WHOLES[finding.savings.measure]
-    title = f"{number}. {finding.advice.title}: {_savings(finding)}"
+    saved = savings_text(finding)
+    verb = "" if saved.startswith("up to") else "saves "
+    title = f"{number}. {finding.advice.title}: {verb}{saved}"
     title += f", {finding.share:.1%} of {whole}"
     _write_text(f"### {title}" if is_md else title, format_, stream, space=True)
     if len(diagnosis.compilations) > 1:
@@ -80,14 +82,14 @@ def _write_finding(
     stream.write(f"- **Shown by**: `{command}`\n" if is_md else f"{label}{command}\n")
 
 
-def _savings(finding: "Finding") -> str:
+def savings_text(finding: "Finding") -> str:
+    """Return what a finding saves: `1.0 MiB`, `0 B to 4.0 MiB`; `up to 1.0 MiB` if in doubt."""
     savings = finding.savings
     least = human_bytes(savings.bytes)
     most = least if savings.at_most is None else human_bytes(savings.at_most)
     if least != most:
-        return f"saves {least} to {most}"
-    word = "saves" if savings.doubt is None else "up to"
-    return f"{word} {least}"
+        return f"{least} to {most}"
+    return least if savings.doubt is None else f"up to {least}"
 
 
 def _plain(name: str, format_: Format) -> str:

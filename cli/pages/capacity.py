@@ -9,7 +9,7 @@ from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted, problem
-from xlagraph.cli.pages.advice import WHOLES
+from xlagraph.cli.pages.advice import WHOLES, savings_text
 from xlagraph.cli.pages.sections import Section, write_lines, write_sections
 from xlagraph.graph.byte_sizes import human_bytes, share_text
 
@@ -100,13 +100,13 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
     rows: list[tuple[Cell, ...]] = [
         (
             finding.advice.title,
-            finding.bytes,
+            savings_text(finding),
             f"{share_text(finding.share)} of {WHOLES[finding.savings.measure]}",
             finding.query.id,
         )
         for finding in findings
     ]
-    return Section(title, ("change", "savedBytes", "share", "query"), rows)
+    return Section(title, ("change", "saves", "share", "query"), rows)
 
 
 def _change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
