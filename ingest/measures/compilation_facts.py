@@ -51,7 +51,7 @@ class Instruction(NamedTuple):
     step: int | None
     """Step of the schedule; the first one if the schedule names it twice."""
     text: str | None
-    """``%name = shape opcode(…)…``, as the dump prints it."""
+    """After ``%name = ``, as the dump prints it."""
     sharding: str | None
     """Of a parameter: how it is split over devices, as printed in braces."""
 
@@ -198,7 +198,7 @@ def _instructions(
                 facts.target,
                 root_opcode,
                 steps.get(name),
-                None if text is None else f"%{name} = {text}",
+                text,
                 _sharding(facts.opcode, text, found),
             )
         )

@@ -305,7 +305,10 @@ def _instructions(source: RowSource) -> Columns:
         "postOrder": [post_orders.get(name) for name in names],
         "logicalBytes": _at_steps(peaks.logical_by_step, steps),
         "physicalBytes": _at_steps(peaks.physical_by_step, steps),
-        "text": texts,
+        "text": [
+            None if text is None else f"%{name} = {text}"
+            for name, text in zip(names, texts, strict=True)
+        ],
         "sharding": shardings,
     }
 
