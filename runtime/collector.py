@@ -1,8 +1,8 @@
 """Pauses Python's cycle collector while many records are made that all stay.
 
 It looks at every record again as the heap grows and finds nothing: records form no cycles.
-Without the pause, preparing two training steps of 5,000 values took 1.31 s of processor time
-in place of 0.92, and grew more than linearly with the size of a dump.
+Without the pause, an ingest of twenty training steps of 5,000 values takes 27.6 s of processor
+time in place of 23.5, and preparing grows more than linearly with the size of a dump.
 """
 
 import gc
