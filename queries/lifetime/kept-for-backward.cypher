@@ -10,7 +10,7 @@
 // @column   liveFrom      INTEGER       first step in which it is needed
 // @column   liveUntil     INTEGER       last step in which it is needed, inclusive
 // @column   neededAt      INTEGER       first step of the backward pass that reads it after the
-//           peak
+//           peak; null where a loop still fills it
 // @column   shape         STRING        shape, without layout
 // @column   opcode        STRING        opcode of the instruction that makes it
 // @column   opName        STRING        op name of that instruction, as the framework set it
@@ -30,6 +30,8 @@
 //           "gradient_tape/" or "gradients/" (TensorFlow). What it reads and did not make itself
 //           comes from the forward pass, or is computed again ("rematted_computation"). From what
 //           something is computed again is left out: it has to be kept.
+// @note     What a forward loop (JAX: jax.lax.scan) writes turn by turn is kept for the backward
+//           pass as a whole, also while the loop runs.
 // @note     Fusions and copies without an op name go by what they are made of.
 // @note     Parameters, constants, and what leaves the program are left out.
 // @advice   keptBytes physical Activations are kept for the backward pass
@@ -46,26 +48,30 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
       <-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
-WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation' AS recomputed
+WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation' AS recomputed,
+     v.attributedOpName CONTAINS 'jvp('
+     AND v.attributedOpName CONTAINS '/body/dynamic_update_slice' AS stacked
 WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
       AND v.liveUntil < c.scheduleLength AND v.attributedOpName IS NOT NULL
-      AND (recomputed OR NOT (v.attributedOpName CONTAINS 'transpose('
-                              OR v.attributedOpName CONTAINS 'gradient_tape/'
-                              OR v.attributedOpName CONTAINS 'gradients/'))
+      // a loop without an op name goes by what reads it
+      AND (recomputed OR (v.opcode = 'while' AND v.attribution = 'reader')
+           OR NOT (v.attributedOpName CONTAINS 'transpose('
+                   OR v.attributedOpName CONTAINS 'gradient_tape/'
+                   OR v.attributedOpName CONTAINS 'gradients/'))
 // OPTIONAL: for a MATCH the embedded engine would read every use of the graph
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
 OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
-WITH v, p, s, recomputed, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
-WITH v, p, s, recomputed, step, readBy,
+WITH v, p, s, recomputed, stacked, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
+WITH v, p, s, recomputed, stacked, step, readBy,
      readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
      OR readBy CONTAINS 'gradients/' AS isBackward
-WITH v, p, recomputed,
+WITH v, p, recomputed, stacked,
      max(CASE WHEN readBy CONTAINS 'rematted_computation' THEN 1 ELSE 0 END) AS rematted,
      max(CASE WHEN isBackward AND readBy CONTAINS '/checkpoint/' THEN 1 ELSE 0 END) AS inside,
      min(CASE WHEN isBackward AND step > s.physicalPeakStep
                    AND NOT readBy CONTAINS 'rematted_computation'
               THEN step ELSE null END) AS neededAt
-WHERE neededAt IS NOT NULL AND (recomputed OR rematted = 0)
+WHERE (neededAt IS NOT NULL OR stacked) AND (recomputed OR rematted = 0)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, neededAt,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,

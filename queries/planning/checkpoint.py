@@ -68,7 +68,8 @@ def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) 
     unused_id = max(program.by_id, default=0) + 1
     for value_id in sorted((value_ids & program.by_id.keys()) - stacked):
         value = program.by_id[value_id]
-        if value.is_stored or value.is_table or value.lives_out:
+        facts = compiled.facts.get(value_id)
+        if value.is_stored or value.is_table or value.lives_out or (facts and facts.is_backward):
             continue
         backward, forward = _readers(compiled, program, value)
         if not backward:

@@ -31,7 +31,8 @@ class LoopStacks:
     value_ids: frozenset[int]
     """Of the stacks and of their copies."""
     kept_at_least: Fraction
-    """Part of their bytes that a checkpoint keeps: the inputs of each turn."""
+    """Part of their bytes that a checkpoint keeps: the inputs of each turn, less the values of
+    one turn, which no longer wait until they are stacked."""
     kept_at_most: Fraction
     """The results of dots too, and one turn's values as they are made again."""
 
@@ -132,10 +133,11 @@ def _of_loop(
     )
     inputs = Fraction(turns * carried_bytes, stacked_bytes)
     dots = turns * dot_bytes / stacked_bytes
+    turn = Fraction(1, turns)
     return LoopStacks(
         frozenset[int]().union(*family_by_name.values()),
-        min(inputs, Fraction(1)),
-        min(inputs + dots + Fraction(1, turns), Fraction(1)),
+        min(max(inputs - turn, Fraction()), Fraction(1)),
+        min(inputs + dots + turn, Fraction(1)),
     )
 
 
