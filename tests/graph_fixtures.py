@@ -41,7 +41,7 @@ CONFIGURATION = """\
 server.default_listen_address=127.0.0.1
 server.bolt.enabled=true
 server.bolt.listen_address=127.0.0.1:{bolt_port}
-server.http.enabled=true
+server.http.enabled={http}
 server.http.listen_address=127.0.0.1:{http_port}
 server.https.enabled=false
 dbms.security.auth_enabled={auth}
@@ -84,17 +84,20 @@ class NoNeo4j(Exception):
     """No server can be had here; the message says why."""
 
 
-# Collectors with threads of their own take the processors from what is tested.
-_SERIAL = "-XX:+UseSerialGC"
-# Warm in half the time, and from then on half as fast or less.
-_BRIEF = "-XX:TieredStopAtLevel=1"
-_OPENED = (
+_JAVA_OPTIONS = (
+    "-Xmx1g",
+    "-XX:+UseSerialGC",  # others have threads, which take the processors from what is tested
+    # a seventh of a start is spent on verifying classes, which are those of releases
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
     *(
         f"--add-opens=java.base/{name}=ALL-UNNAMED"
         for name in ("java.nio", "java.io", "sun.nio.ch")
     ),
     "--add-modules=jdk.incubator.vector",
 )
+# Warm in half the time, and from then on half as fast or less.
+_BRIEF = "-XX:TieredStopAtLevel=1"
 
 
 @contextmanager
@@ -119,10 +122,13 @@ def own_server(
         classes.append(f"{_browser_artifact()}/*")
     (home / "conf").mkdir(parents=True, exist_ok=True)
     configuration = CONFIGURATION.format(
-        bolt_port=bolt_port, http_port=http_port, auth=str(auth).lower()
+        bolt_port=bolt_port,
+        http=str(has_browser).lower(),
+        http_port=http_port,
+        auth=str(auth).lower(),
     )
     (home / "conf" / "neo4j.conf").write_text(configuration + extra)
-    options = [*_OPENED, _SERIAL, *((_BRIEF,) if is_brief else ()), "-Xmx1g"]
+    options = [*_JAVA_OPTIONS, *((_BRIEF,) if is_brief else ())]
     with (home / "stderr.txt").open("a") as errors:
         process = subprocess.Popen(
             [java, *options, "-cp", ":".join(map(str, classes)), "Serve", home],
@@ -134,7 +140,7 @@ def own_server(
     try:
         assert process.stdout is not None
         for line in process.stdout:
-            if ready := re.match(r"ready bolt=(\d+) http=(\d+)", line):
+            if ready := re.match(r"ready bolt=(\d+)(?: http=(\d+))?", line):
                 page = f"http://127.0.0.1:{ready[2]}/browser/" if has_browser else None
                 yield Neo4jServer(f"bolt://127.0.0.1:{ready[1]}", browser_url=page), process
                 break
@@ -160,7 +166,7 @@ def neo4j_admin(home: Path, *, version: str = VERSION) -> Path:
     program.write_text(
         "#!/bin/sh\n"
         f"NEO4J_HOME='{home}' NEO4J_CONF='{home}/conf' "
-        f"exec {java} {' '.join(_OPENED)} {_SERIAL} {_BRIEF} -Xmx1g -cp '{libraries}/*' "
+        f"exec {java} {' '.join(_JAVA_OPTIONS)} {_BRIEF} -cp '{libraries}/*' "
         'org.neo4j.cli.AdminTool "$@"\n'
     )
     program.chmod(0o755)

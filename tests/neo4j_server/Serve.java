@@ -15,8 +15,9 @@ public class Serve {
         var ports = ((GraphDatabaseAPI) service.database("neo4j"))
                 .getDependencyResolver()
                 .resolveDependency(ConnectorPortRegister.class);
+        var http = ports.getLocalAddress(ConnectorType.HTTP);
         System.out.println("ready bolt=" + ports.getLocalAddress(ConnectorType.BOLT).getPort()
-                + " http=" + ports.getLocalAddress(ConnectorType.HTTP).getPort());
+                + (http == null ? "" : " http=" + http.getPort()));
         System.out.flush();
         while (System.in.read() >= 0) {
             // the test process lives as long as the pipe is open
