@@ -6,7 +6,7 @@
 //           while.1{1}
 // @param    limit       INTEGER = 1000  rows to return
 // @column   name        STRING          an instruction in whose result it stands
-// @column   shapeIndex  STRING          its place there, in braces; null if that is no tuple
+// @column   shapeIndex  STRING          its place there, in braces; null if that is not a tuple
 // @column   opcode      STRING          opcode of that instruction
 // @column   step        INTEGER         place of that instruction in the schedule
 // @measure  none

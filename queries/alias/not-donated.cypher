@@ -30,7 +30,7 @@
 //           null
 // @measure  assigned, reserved
 // @note     An input is a parameter that is not live-out, its first value by id. An output is
-//           an array that lives to the end in a live-out allocation that is no parameter.
+//           an array that lives to the end in a live-out allocation that is not a parameter.
 // @note     Several inputs can name the same output; only one of them can have it.
 // @note     An input that nothing reads could be donated to any of them.
 // @note     The buffer of an output serves temporaries before the output is written. These need

@@ -31,7 +31,7 @@
 // @note     Either XLA merged the second computation with the first one (as common
 //           subexpressions: prevent_cse=False allows it, and on CPU nothing prevents it), or the
 //           policy of the checkpoint keeps the value: the dump is the same.
-// @note     What is computed again inside of fusions alone is no value, and not seen here.
+// @note     What is computed again inside of fusions alone is not a value, and not seen here.
 // @note     Without jax.named_scope all layers are one scope, and their inputs, which a checkpoint
 //           always keeps, are rows too.
 // @advice   physicalBytes physical A checkpoint keeps what it could compute again

@@ -32,7 +32,7 @@
 // @note     What waits at the peak comes first.
 // @note     An optimization barrier holds back what is computed again until the backward pass gets
 //           there. XLA for CPU takes the barriers out before it merges and schedules.
-// @note     What XLA merged with the first computation under the name of that one is no row here:
+// @note     What XLA merged with the first computation under the name of that one is not a row here:
 //           lifetime/not-recomputed has it.
 // @advice   waitingBytes physical A checkpoint computes again too early: its values wait at the peak
 // @change   late
