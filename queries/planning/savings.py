@@ -84,9 +84,9 @@ class Planner:
         savings = self._between(found)
         if found.is_of_loops:
             return savings
-        stacks = self._between(recompute(self._compiled, program, found.stacked)).bytes
-        if stacks > 0:
-            return replace(savings, bytes=min(stacks, savings.bytes))
+        stacks = self._between(recompute(self._compiled, program, found.stacked))
+        if max(stacks.bytes, stacks.at_most or 0) > 0:
+            return replace(savings, bytes=min(stacks.bytes, savings.bytes))
         return replace(savings, is_certain=False)
 
     def deferred(self, labels: Collection[str]) -> Savings:
