@@ -1,12 +1,14 @@
 """Donation: an entry parameter gives its bytes to a result of the program.
 
 The compiler joins both in one buffer set. Where a reader of the parameter is not known to run
-before the result is written, it copies the parameter at the start, and all readers read the
-copy (`CopyInsertion`, xla/service/copy_insertion.cc: it knows dependencies, not the schedule,
-which is made later).
+before the result is written, it copies the parameter, and all readers read the copy
+(`CopyInsertion`, xla/service/copy_insertion.cc: it knows dependencies, not the schedule, which
+is made later). A schedule that begins with the parameters then makes all copies; one that takes
+each parameter as it is needed (CPU, jaxlib 0.4.30) makes each copy just before its first reader.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -34,14 +36,13 @@ class Donation:
     """The result is written over the parameter."""
     copied: tuple[Donor, ...]
     """The compiler copies the parameter first."""
-    start: int
-    """Step at which the copies were put in, one after the other."""
+    copied_before: tuple[int, ...]
+    """Steps of the unchanged schedule that the copies were put before, in their order."""
 
     def step_before(self, step: int) -> int:
         """Return the step of the unchanged schedule that a step was."""
-        if step < self.start:
-            return step
-        return max(self.start, step - len(self.copied))
+        copied_at = [before + number for number, before in enumerate(self.copied_before)]
+        return step - bisect_left(copied_at, step)
 
 
 def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -> Donation:
@@ -56,15 +57,34 @@ def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -
     for donor in donors:
         is_free = _is_read_before(program, donor, readers, knows_schedule=knows_schedule)
         (in_place if is_free else copied).append(donor)
-    start = _first_computing_step(program.values)
-    changed = _with_copies(_without_own_copies(program, in_place), copied)
+    steps = _steps_of_copies(program, copied, knows_schedule=knows_schedule)
+    copied.sort(key=lambda donor: steps[donor.parameter])
+    copied_before = tuple(steps[donor.parameter] for donor in copied)
+    changed = _with_copies(_without_own_copies(program, in_place), copied, copied_before)
     later = [
-        donor._replace(needed_until=donor.needed_until + len(copied))
-        if donor.needed_until >= start
-        else donor
+        donor._replace(needed_until=_shifted(donor.needed_until, copied_before))
         for donor in in_place
     ]
-    return Donation(_joined(changed, (*later, *copied)), tuple(in_place), tuple(copied), start)
+    return Donation(
+        _joined(changed, (*later, *copied)), tuple(in_place), tuple(copied), copied_before
+    )
+
+
+def _steps_of_copies(
+    program: Program, donors: Collection[Donor], *, knows_schedule: bool
+) -> dict[int, int]:
+    """Return by parameter the step before which the compiler puts its copy."""
+    start = min((value.first for value in program.values if not value.is_stored), default=0)
+    numbers = {allocation.parameter_number for allocation in program.allocations} - {None}
+    if knows_schedule or start >= len(numbers):
+        return {donor.parameter: start for donor in donors}
+    return {
+        donor.parameter: min(
+            (value.first for value in program.values if donor.parameter in value.reads),
+            default=start,
+        )
+        for donor in donors
+    }
 
 
 def _parameter_order(program: Program, donor: Donor) -> tuple[int, tuple[int, ...], int]:
@@ -159,21 +179,22 @@ def _without_own_copies(program: Program, donors: Iterable[Donor]) -> Program:
     )
 
 
-def _with_copies(program: Program, donors: Sequence[Donor]) -> Program:
-    """Add a copy of each parameter before anything is computed; all readers read the copies.
+def _with_copies(
+    program: Program, donors: Sequence[Donor], copied_before: Sequence[int]
+) -> Program:
+    """Add a copy of each parameter before a step; all readers read the copies.
 
     Each copy is a step of its own, so that the bytes of one parameter are free for the next.
     """
-    start = _first_computing_step(program.values)
     copy_of: dict[int, Value] = {}
     unused_id = max(program.by_id, default=0) + 1
-    for number, donor in enumerate(donors):
+    for number, (donor, before) in enumerate(zip(donors, copied_before, strict=True)):
         parameter = program.by_id[donor.parameter]
         copy_of[donor.parameter] = parameter._replace(
             value_id=unused_id + number,
             buffer_set=unused_id + number,
-            first=start + number,
-            last=max(donor.needed_until, start) + len(donors),
+            first=before + number,
+            last=_shifted(max(donor.needed_until, before), copied_before),
             is_copy=True,
             is_stored=False,
             lives_out=False,
@@ -186,7 +207,10 @@ def _with_copies(program: Program, donors: Sequence[Donor]) -> Program:
     def changed(value: Value) -> Value:
         if (copy := copy_of.get(value.value_id)) is not None:
             return value._replace(last=copy.first)
-        return _with_copied_operands(_shifted(value, start, len(donors)), copy_of)
+        later = value._replace(
+            first=_shifted(value.first, copied_before), last=_shifted(value.last, copied_before)
+        )
+        return _with_copied_operands(later, copy_of)
 
     overwrites = {
         value_id: tuple(
@@ -205,17 +229,9 @@ _NOWHERE: Final = -1
 """Allocation of a value that XLA's own plan does not have."""
 
 
-def _first_computing_step(values: Iterable[Value]) -> int:
-    """Return the step after the constants and parameters that the schedule begins with."""
-    return min((value.first for value in values if not value.is_stored), default=0)
-
-
-def _shifted(value: Value, start: int, steps: int) -> Value:
-    """Return a value after steps were put before `start`."""
-    return value._replace(
-        first=value.first + steps if value.first >= start else value.first,
-        last=value.last + steps if value.last >= start else value.last,
-    )
+def _shifted(step: int, copied_before: Sequence[int]) -> int:
+    """Return what becomes of a step where copies are put before steps, given in their order."""
+    return step + bisect_right(copied_before, step)
 
 
 def _with_copied_operands(value: Value, copy_of: Mapping[int, Value]) -> Value:

@@ -47,6 +47,23 @@ def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     assert found.step_before(6) == 5
 
 
+def test_where_parameters_come_as_they_are_needed_so_does_the_copy():
+    values = (
+        parameter(),
+        value(4, 1, 2, instruction="before a second parameter"),
+        value(2, 3, 5, reads=(1,), operands=(1,), instruction="reader"),
+        value(3, 4, 4, reads=(1,), instruction="loose"),
+        output(5, reads=(2,)),
+    )
+    second = GIVEN._replace(number=1, parameter_number=1)
+    made = program(*values, allocations=(GIVEN, second))
+    found = donate(made, [Donor(1, 9, 4)], knows_schedule=False)
+    (copy,) = [made for made in found.program.values if made.is_copy]
+    assert (copy.first, copy.last) == (3, 5)
+    assert found.copied_before == (3,)
+    assert [found.step_before(step) for step in (2, 3, 4, 5)] == [2, 3, 3, 4]
+
+
 def test_a_compiler_that_knows_the_schedule_drops_the_copy():
     values = (parameter(), value(3, 3, 4, reads=(1,), instruction="loose"), output(5))
     assert donated(*values, until=3).copied
