@@ -69,7 +69,11 @@ NODE_STYLES: Final[Mapping[str, NodeStyle]] = MappingProxyType(
                 "Compilation", "{key}", ("{reservedBytes}",), _DARK, 110, has_light_text=True
             ),
             NodeStyle(
-                "MemorySpace", "memory space {color}", ("{physicalPeakBytes}",), _PURPLE, 110
+                "MemorySpace",
+                "memory space {color}",
+                ("{name}", "{physicalPeakBytes}"),
+                _PURPLE,
+                110,
             ),
             NodeStyle(
                 "Allocation",

@@ -48,7 +48,7 @@ def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
 
     # long names do not hide the bytes
     assert "256B" in neo4j_browser.captions()
-    assert "612Bmemoryspace0" in neo4j_browser.captions()
+    assert "HBM612Bmemoryspace0" in neo4j_browser.captions()
 
 
 def test_the_link_of_each_picture_draws_it(neo4j_browser: Neo4jBrowser, command: Command) -> None:
