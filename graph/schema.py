@@ -276,7 +276,7 @@ SCHEMA: Final = Schema(
             "Value",
             "the slot of a value",
             (
-                *captioned_bytes("offsetBytes", "start within the allocation"),
+                integer("offsetBytes", "start within the allocation"),
                 integer("sizeBytes", "assigned size"),
             ),
         ),

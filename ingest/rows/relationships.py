@@ -43,7 +43,7 @@ def _holds(source: RowSource) -> Columns:
     return _edges(
         [rows[value.allocation] for value in plan.values],
         range(len(plan.values)),
-        **captioned_bytes("offsetBytes", [value.offset_bytes for value in plan.values]),
+        offsetBytes=[value.offset_bytes for value in plan.values],
         sizeBytes=[value.size_bytes for value in plan.values],
     )
 

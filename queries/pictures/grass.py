@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from xlagraph.graph.byte_sizes import text_name
-from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, NodeStyle
+from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, NodeStyle, has_text
 
 __all__ = ["grass", "setup_commands"]
 
 _LIGHT, _DARK = "#FFFFFF", "#000000"
-_BYTES: Final = re.compile(r"\{(\w+Bytes)\}")
+_FIELD: Final = re.compile(r"\{(\w+)\}")
 # what Browser starts from, for labels of other programs in the same database
 _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "node": {
@@ -91,4 +91,8 @@ def _node_caption(style: NodeStyle) -> str:
 
 def _caption(text: str) -> str:
     # Browser writes numbers as they are: beside a count of bytes stands its text
-    return _BYTES.sub(lambda match: f"{{{text_name(match[1])}}}", text)
+    return _FIELD.sub(lambda match: f"{{{_written(match[1])}}}", text)
+
+
+def _written(field: str) -> str:
+    return text_name(field) if has_text(field) else field

@@ -23,6 +23,7 @@ __all__ = [
     "NodeStyle",
     "caption",
     "edge_caption",
+    "has_text",
     "name",
 ]
 
@@ -107,7 +108,7 @@ EDGE_STYLES: Final[Mapping[str, EdgeStyle]] = MappingProxyType(
             EdgeStyle("REUSES", "reuses {sharedBytes}", _GREEN, 3),
             EdgeStyle("LIVE_AT_PEAK", "{physicalBytes}", _PURPLE, 2),
             EdgeStyle("IN_PRINTED_PEAK", "printed {printedBytes}"),
-            EdgeStyle("HOLDS", "at {offsetBytes}", _GREEN),
+            EdgeStyle("HOLDS", "at byte {offsetBytes}", _GREEN),
             EdgeStyle("DEFINES", "makes", _BLUE),
             EdgeStyle("USED_BY", "read by"),
             EdgeStyle("FROM_LINE", "", _ORANGE),
@@ -137,6 +138,11 @@ def edge_caption(edge: Relationship) -> str:
     return edge.type if style is None else _filled(style.caption, edge) or ""
 
 
+def has_text(field: str) -> bool:
+    """Return whether a property counts bytes that are written with a unit; an offset is exact."""
+    return counts_bytes(field) and field != "offsetBytes"
+
+
 def _filled(text: str, properties: Mapping[str, Cell]) -> str | None:
     """Return a text with the properties that it names; None if one is absent."""
     if any(properties.get(field) is None for field in _FIELD.findall(text)):
@@ -145,7 +151,7 @@ def _filled(text: str, properties: Mapping[str, Cell]) -> str | None:
 
 
 def _text(field: str, cell: Cell) -> str:
-    if isinstance(cell, int) and counts_bytes(field):
+    if isinstance(cell, int) and has_text(field):
         return human_bytes(cell)
     return str(cell)
 
@@ -163,7 +169,7 @@ def _check() -> None:
     for owner, texts in named.items():
         fields = _FIELD.findall(" ".join(texts))
         # what writes no units of its own takes the text of a byte count
-        fields += [text_name(field) for field in fields if counts_bytes(field)]
+        fields += [text_name(field) for field in fields if has_text(field)]
         if unknown := sorted(set(fields) - properties.get(owner, set())):
             raise ValueError(f"the schema has no property {unknown[0]} of {owner}")
 

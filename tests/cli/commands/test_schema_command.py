@@ -25,7 +25,7 @@ def test_a_label_has_its_properties_and_the_relationships_at_both_ends(run):
 
 def test_a_relationship_type_has_its_own_properties(run):
     found = rows(run("schema", "HOLDS", "--format", "json"))
-    assert [row["name"] for row in found] == ["offsetBytes", "offsetText", "sizeBytes", "HOLDS"]
+    assert [row["name"] for row in found] == ["offsetBytes", "sizeBytes", "HOLDS"]
 
 
 def test_an_unknown_label_names_what_is_near(run):

@@ -53,7 +53,7 @@ def test_a_header_names_ids_ends_and_types(tmp_path):
     folder = exported(tmp_path / "out", made_rows())
     assert (folder / "WITHIN-header.csv").read_text() == ":START_ID(Op),:END_ID(Scope)\n"
     assert (folder / "HOLDS-header.csv").read_text() == (
-        ":START_ID(Allocation),:END_ID(Value),offsetBytes:long,offsetText,sizeBytes:long\n"
+        ":START_ID(Allocation),:END_ID(Value),offsetBytes:long,sizeBytes:long\n"
     )
     assert (folder / "Run-header.csv").read_text() == (
         "key:ID(Run),name,path,ingestedAt,schemaVersion:long,tags:string[]\n"

@@ -71,7 +71,6 @@ def test_slot_succession_is_told_in_place_or_after_a_gap(rows):
 def test_beside_what_a_caption_shows_in_bytes_stands_its_text(rows):
     assert nodes(rows, "Allocation", "sizeText")[:2] == [("16 B",), ("8 B",)]
     assert nodes(rows, "Value", "sizeText")[5] == ("48 B",)
-    assert edges(rows, "HOLDS", "offsetText")[4] == (3, "neg", "32 B")
     assert edges(rows, "LIVE_AT_PEAK", "physicalText")[0][2] == "16 B"
     assert edges(rows, "IN_PRINTED_PEAK", "printedText")[0][2] == "16 B"
     assert edges(rows, "UPDATES_IN_PLACE", "sharedText") == [("add", "p", "16 B")]
