@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import (
@@ -88,11 +89,15 @@ def instruction_names(plan: Plan) -> dict[str, int]:
     """Return a number from 0 for every instruction that a dump names, the schedule first."""
     schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
     used_values = plan.used_values or ()
-    names = dict.fromkeys(schedule)
-    names.update(dict.fromkeys([value.name for value in plan.values]))
-    names.update(dict.fromkeys([name for used in used_values for name, _ in used.positions]))
-    names.update(dict.fromkeys([name for used in used_values for name, _, _ in used.uses]))
-    names.update(dict.fromkeys(plan.instructions))
+    names = dict.fromkeys(
+        chain(
+            schedule,
+            (value.name for value in plan.values),
+            (name for used in used_values for name, _ in used.positions),
+            (name for used in used_values for name, _, _ in used.uses),
+            plan.instructions,
+        )
+    )
     return {name: row for row, name in enumerate(names)}
 
 
