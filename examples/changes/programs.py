@@ -111,10 +111,10 @@ def perceptron(count: int, width: int, batch: int, dtype: type = F32) -> tuple[A
     return layers(count, width, dtype), data, data
 
 
-def stacked(count: int, width: int, batch: int) -> tuple[Any, Shape, Shape]:
+def stacked(count: int, width: int, batch: int, dtype: type = F32) -> tuple[Any, Shape, Shape]:
     """Return shapes of stacked weights, input and target."""
-    data = Shape((batch, width), F32)
-    return (Shape((count, width, width), F32), Shape((count, width), F32)), data, data
+    data = Shape((batch, width), dtype)
+    return (Shape((count, width, width), dtype), Shape((count, width), dtype)), data, data
 
 
 def scores(table: Array, x: Array) -> Array:
@@ -158,6 +158,19 @@ def weights_and_sharded_weights() -> Change:
     return Change(before, after)
 
 
+def all_whole_and_sharded_state() -> Change:
+    """Return a step of Adam that every device holds whole, and one whose state is sharded."""
+    whole, split = shardings()
+    weights, x, y = perceptron(4, 256, 512)
+    state = (weights, weights)
+
+    before, after = (
+        Program(adam, (laid_out(weights, whole), laid_out(state, held), *laid_out((x, y), whole)))
+        for held in (whole, split)
+    )
+    return Change(before, after)
+
+
 def table_and_sharded_table() -> Change:
     """Return a table that every device holds whole beside sharded tokens, and a sharded one."""
     whole, split = shardings()
@@ -178,6 +191,7 @@ def changes() -> dict[str, Change]:
     token = Shape((4, 128), F32)
     plain = Program(step, wide_batch)
     loop = Program(partial(sgd, scanned_loss), stacked(12, 128, 512))
+    narrow_loop = Program(partial(sgd, scanned_loss), stacked(12, 128, 512, BF16))
 
     def checkpointed(policy: Callable[..., bool]) -> Callable[..., Any]:
         return partial(jax.checkpoint, policy=policy)
@@ -215,6 +229,9 @@ def changes() -> dict[str, Change]:
         "checkpoint_scan_dots": Change(
             loop, with_policy(scanned_loss, loop, policies.dots_saveable)
         ),
+        "checkpoint_scan_bf16": Change(
+            narrow_loop, with_policy(scanned_loss, narrow_loop, policies.nothing_saveable)
+        ),
         "checkpoint_merged": Change(
             plain._replace(function=partial(sgd, partial(loss, wrap=merged))), checkpointed_plain
         ),
@@ -227,4 +244,5 @@ def changes() -> dict[str, Change]:
         "sharding": replicated_and_sharded(),
         "shard_table": table_and_sharded_table(),
         "shard_weights": weights_and_sharded_weights(),
+        "shard_state": all_whole_and_sharded_state(),
     }

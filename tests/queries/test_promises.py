@@ -36,10 +36,12 @@ FINDINGS = {
     "checkpoint_dots": "lifetime/kept-for-backward",
     "checkpoint_scan": "lifetime/kept-for-backward",
     "checkpoint_scan_dots": "lifetime/kept-for-backward",
+    "checkpoint_scan_bf16": "lifetime/kept-for-backward",
     "checkpoint_merged": "lifetime/not-recomputed",
     "checkpoint_whole": "lifetime/recomputed",
     "shard_table": "waste/gathered",
     "shard_weights": "waste/gathered",
+    "shard_state": "waste/gathered",
     "bf16": "waste/wide-types",
 }
 SHRUNK = {"half_batch": 2, "sharding": 8}
