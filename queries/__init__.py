@@ -44,9 +44,8 @@ if TYPE_CHECKING:
         select,
     )
     from xlagraph.queries.selection.runs import find_run, list_runs
-    from xlagraph.queries.story.ending import Ending, Life
-    from xlagraph.queries.story.story_cells import story_cells
-    from xlagraph.queries.story.value_story import ValueStory, value
+    from xlagraph.queries.value_details.details import ValueDetails, value
+    from xlagraph.queries.value_details.range_end import Lifetime, RangeEnd
 
 __all__ = [
     "Advice",
@@ -64,12 +63,11 @@ __all__ = [
     "Diagnosis",
     "DonatedParameter",
     "EmptyGraph",
-    "Ending",
     "Finding",
     "FoundCompilation",
     "GroupGrowth",
     "Holder",
-    "Life",
+    "Lifetime",
     "LiteralType",
     "NoSuchCompilation",
     "NoSuchName",
@@ -79,10 +77,11 @@ __all__ = [
     "Picture",
     "Query",
     "QueryError",
+    "RangeEnd",
     "Selection",
     "SpaceFit",
     "UnknownQuery",
-    "ValueStory",
+    "ValueDetails",
     "WhatIf",
     "advise",
     "check",
@@ -101,7 +100,6 @@ __all__ = [
     "run",
     "run_statement",
     "select",
-    "story_cells",
     "value",
     "whatif",
     "whatif_cells",
@@ -145,8 +143,7 @@ __getattr__ = lazy_names(
         "selection.runs": ["find_run", "list_runs"],
         "planning.whatif_cells": ["whatif_cells"],
         "planning.whatif": ["DonatedParameter", "Holder", "WhatIf", "whatif"],
-        "story.ending": ["Ending", "Life"],
-        "story.story_cells": ["story_cells"],
-        "story.value_story": ["ValueStory", "value"],
+        "value_details.range_end": ["RangeEnd", "Lifetime"],
+        "value_details.details": ["ValueDetails", "value"],
     },
 )

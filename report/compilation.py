@@ -1,11 +1,11 @@
-"""What the page shows of one compilation: every value, its slot, its story, its call stack."""
+"""What the page shows of one compilation: every value, its slot, its details, its call stack."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph, NameUnknown, Result
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.story.ending import reason
+from xlagraph.queries.value_details.range_end import reason
 from xlagraph.report.packed_tables import Column, Kind, Part, Table
 
 Row = Mapping[str, Cell]

@@ -24,7 +24,6 @@ from xlagraph.queries import (
     list_runs,
     run,
     run_statement,
-    story_cells,
     value,
 )
 from xlagraph.serve.graph_pool import GraphPool
@@ -83,7 +82,7 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
         Route("/api/compilations", with_graph(partial(_compilations, catalogue=catalogue))),
         Route("/api/compare", with_graph(_compared)),
         Route("/api/advise/{key:path}", with_graph(partial(_advised, catalogue=catalogue))),
-        Route("/api/value/{key:path}", with_graph(_story)),
+        Route("/api/value/{key:path}", with_graph(_details)),
     ]
 
 
@@ -141,9 +140,9 @@ def _advised(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> 
     return _Rows(diagnosis_result(diagnosis), diagnosis.notes)
 
 
-def _story(graph: Graph, request: Request) -> Response:
+def _details(graph: Graph, request: Request) -> Response:
     found = value(graph, _required_parameter(request, "value"), request.path_params["key"])
-    return JSONResponse(finite(story_cells(found)))
+    return JSONResponse(finite(found.cells()))
 
 
 async def _answered(read: Callable[[], Response]) -> Response:

@@ -22,7 +22,6 @@ from xlagraph.queries import (
     list_runs,
     run,
     run_statement,
-    story_cells,
     value,
 )
 from xlagraph.serve.graph_pool import GraphPool
@@ -124,7 +123,7 @@ class _Tools:
         """Return everything about one value: storage, maker, readers, life, share of the peak."""
 
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
-            return [finite(story_cells(value(graph, label, compilation)))], ()
+            return [finite(value(graph, label, compilation).cells())], ()
 
         return self._read(read)
 

@@ -41,7 +41,7 @@ MAY_IMPORT = {
     # canned queries, and what is built on them
     "queries": "runtime graph queries/catalogue queries/lint queries/selection queries/runner "
     "queries/checks queries/comparison queries/advice queries/pictures "
-    "queries/planning queries/story",
+    "queries/planning queries/value_details",
     "queries/catalogue": "graph queries",
     "queries/lint": "graph queries queries/catalogue",
     "queries/selection": "graph queries",
@@ -50,11 +50,11 @@ MAY_IMPORT = {
     "queries/comparison": "graph queries queries/catalogue queries/selection",
     "queries/advice": "graph queries queries/catalogue queries/planning queries/runner "
     "queries/selection",
-    "queries/story": "graph queries/selection",
+    "queries/value_details": "graph queries/selection",
     "queries/pictures": "graph queries queries/catalogue",
     "queries/planning": "runtime graph plan queries queries/selection",
     # a page to look at, from what graph and queries know
-    "report": "runtime graph queries queries/comparison queries/story",
+    "report": "runtime graph queries queries/comparison queries/value_details",
     # the same over HTTP and for assistants
     "serve": "runtime graph queries queries/pictures report",
     # typer commands
@@ -63,9 +63,9 @@ MAY_IMPORT = {
     "queries/runner queries/selection cli cli/options cli/output",
     "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
     "queries/checks queries/comparison queries/lint queries/pictures queries/planning "
-    "queries/runner queries/selection queries/story cli cli/options cli/output cli/pages",
+    "queries/runner queries/selection queries/value_details cli cli/options cli/output cli/pages",
     "cli/pages": "graph ingest ingest/dump queries queries/advice queries/catalogue queries/checks "
-    "queries/comparison queries/planning queries/story cli cli/options cli/output",
+    "queries/comparison queries/planning queries/value_details cli cli/options cli/output",
     "cli/options": "graph queries queries/catalogue queries/comparison queries/selection cli "
     "cli/output",
     "cli/output": "graph ingest queries queries/catalogue queries/pictures cli",
@@ -139,7 +139,7 @@ def drawn_in_contributing() -> dict[str, tuple[set[str], set[str]]]:
         if part := re.match(r"[a-z]+(?=/)", what):
             name = part[0]
             drawn[name] = ({name}, set())
-        rooms = re.findall(r"(?<![A-Z])\b([a-z][a-z0-9/]*)/(?= |$)", what)
+        rooms = re.findall(r"(?<![A-Z])\b([a-z][a-z0-9_/]*)/(?= |$)", what)
         drawn[name][0].update(f"{name}/{room}" for room in rooms if room != name)
         drawn[name][1].update(imports.split())
     return drawn

@@ -32,20 +32,19 @@ def value(
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
-    from xlagraph.cli.pages.value import story_lines, write_page
-    from xlagraph.queries.story.story_cells import story_cells
-    from xlagraph.queries.story.value_story import value as value_story
+    from xlagraph.cli.pages.value import details_lines, write_page
+    from xlagraph.queries.value_details.details import value as value_details
 
     with opened(options) as graph:
-        story = value_story(graph, name, compilation)
-    if story.note:
-        note(story.note)
+        details = value_details(graph, name, compilation)
+    if details.note:
+        note(details.note)
     if options.format is Format.TABLE:
         with open_output(options) as stream:
-            write_page(story_lines(story), stream)
+            write_page(details_lines(details), stream)
     elif options.format is Format.MD:
         with open_output(options) as stream:
-            WRITERS[Format.MD](("part", "story"), story_lines(story), stream)
+            WRITERS[Format.MD](("part", "details"), details_lines(details), stream)
     else:
-        cells = story_cells(story)
+        cells = details.cells()
         write_rows(tuple(cells), [tuple(cells.values())], options)

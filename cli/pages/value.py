@@ -1,4 +1,4 @@
-"""The story of a value as a page for people, and as one object for machines."""
+"""The details of a value as a page for people, and as one object for machines."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO, cast
@@ -8,7 +8,7 @@ from xlagraph.graph.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries import ValueStory
+    from xlagraph.queries import ValueDetails
 
 SHOWN: Final = 10
 """Names, neighbours and readers that a page shows; machines get all."""
@@ -20,28 +20,28 @@ _RULES: Final = {
 }
 
 
-def story_lines(story: "ValueStory") -> list[tuple[str, str]]:
+def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
     """Return the lines of the page, each with the part that it belongs to."""
-    asked = "" if story.asked == story.value else f", which goes by {story.asked} too"
+    asked = "" if details.asked == details.value else f", which goes by {details.asked} too"
     # a dump that prints the readers of values prints their names too, at least one of each
-    has_range = story.life.live_from is not None
+    has_range = details.lifetime.live_from is not None
     parts: list[tuple[str, Sequence[str]]] = [
-        ("value", [f"{story.value}{asked}"]),
-        ("of", [story.compilation]),
-        ("what", [_value_text(story)]),
-        ("storage", [_storage(story)]),
-        ("made by", [*_maker(story)]),
-        ("for", [*_attribution(story)]),
-        ("names", _some([_position(row) for row in story.names], bool(story.names), ", ")),
+        ("value", [f"{details.value}{asked}"]),
+        ("of", [details.compilation]),
+        ("what", [_value_text(details)]),
+        ("storage", [_storage(details)]),
+        ("made by", [*_maker(details)]),
+        ("for", [*_attribution(details)]),
+        ("names", _some([_position(row) for row in details.names], bool(details.names), ", ")),
         (
             "before",
-            _some([_takeover_text(row, "from", "earlier") for row in story.before], has_range),
+            _some([_takeover_text(row, "from", "earlier") for row in details.before], has_range),
         ),
-        ("after", _some([_takeover_text(row, "by", "later") for row in story.after], has_range)),
-        ("aliases", _some(list(story.aliases), has_range, ", ")),
-        ("readers", _some([_reader(row) for row in story.readers], bool(story.names))),
-        ("life", [_life(story)]),
-        ("peak", [_peak(story)]),
+        ("after", _some([_takeover_text(row, "by", "later") for row in details.after], has_range)),
+        ("aliases", _some(list(details.aliases), has_range, ", ")),
+        ("readers", _some([_reader(row) for row in details.readers], bool(details.names))),
+        ("life", [_lifetime(details)]),
+        ("peak", [_peak(details)]),
     ]
     return [(part, text) for part, texts in parts for text in texts]
 
@@ -55,10 +55,10 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
         before = part
 
 
-def _value_text(story: "ValueStory") -> str:
+def _value_text(details: "ValueDetails") -> str:
     from xlagraph.ingest.dump.shapes import printed_shape
 
-    what = story.what
+    what = details.what
     shape = printed_shape(str(what["shape"]), cast("str | None", what["layout"]))
     text = f"{shape}, {_bytes(what['sizeBytes'])}"
     padding = what["paddingBytes"]
@@ -67,8 +67,8 @@ def _value_text(story: "ValueStory") -> str:
     return text + (", made where control flow merges" if what["isPhi"] else "")
 
 
-def _storage(story: "ValueStory") -> str:
-    storage = story.storage
+def _storage(details: "ValueDetails") -> str:
+    storage = details.storage
     role = storage["role"] or "role unknown"
     if storage["parameterNumber"] is not None:
         role = f"{role} {storage['parameterNumber']}"
@@ -79,19 +79,19 @@ def _storage(story: "ValueStory") -> str:
     )
 
 
-def _maker(story: "ValueStory") -> Iterator[str]:
-    maker = story.maker
+def _maker(details: "ValueDetails") -> Iterator[str]:
+    maker = details.maker
     step = "" if maker["step"] is None else f" at step {maker['step']}"
     inside = "" if maker["computation"] is None else f" of {maker['computation']}"
     yield f"{maker['instruction']} ({maker['opcode'] or 'opcode unknown'}){step}{inside}"
     if maker["opName"] is not None:
         yield f"op {maker['opName']}"
-    yield from _source(story.stack, maker["sourceFile"], maker["sourceLine"])
+    yield from _source(details.stack, maker["sourceFile"], maker["sourceLine"])
 
 
-def _attribution(story: "ValueStory") -> Iterator[str]:
+def _attribution(details: "ValueDetails") -> Iterator[str]:
     """Yield whose line it is, where its maker does not say so itself."""
-    facts = story.attribution
+    facts = details.attribution
     rule = facts["attribution"]
     if rule == "own":
         return
@@ -99,7 +99,7 @@ def _attribution(story: "ValueStory") -> Iterator[str]:
         yield "unknown: nothing that it holds, moves or is read by has an op name"
         return
     yield f"op {facts['attributedOpName']}, {_RULES[str(rule)]}"
-    yield from _source(story.attribution_stack, facts["attributedFile"], facts["attributedLine"])
+    yield from _source(details.attribution_stack, facts["attributedFile"], facts["attributedLine"])
 
 
 def _source(stack: "Sequence[dict[str, Cell]]", file: "Cell", line: "Cell") -> Iterator[str]:
@@ -129,15 +129,16 @@ def _reader(row: "dict[str, Cell]") -> str:
     return f"{step}: {row['instruction']} ({row['opcode'] or 'opcode unknown'}), {operand}{op}"
 
 
-def _life(story: "ValueStory") -> str:
-    life = story.life
-    if life.live_from is None:
-        return life.why
-    return f"steps {life.live_from} to {life.live_until} of {life.schedule_length}; {life.why}"
+def _lifetime(details: "ValueDetails") -> str:
+    lifetime = details.lifetime
+    if lifetime.live_from is None:
+        return lifetime.why
+    steps = f"steps {lifetime.live_from} to {lifetime.live_until} of {lifetime.schedule_length}"
+    return f"{steps}; {lifetime.why}"
 
 
-def _peak(story: "ValueStory") -> str:
-    peak = story.peak
+def _peak(details: "ValueDetails") -> str:
+    peak = details.peak
     if peak["peakBytes"] is None:
         return "unknown: the dump has no live ranges"
     whole = f"{_bytes(peak['peakBytes'])} at step {peak['peakStep']}"

@@ -14,9 +14,22 @@ FILL = FORWARD + "/body/dynamic_update_slice"
 
 
 def facts(value_id, shape, opcode, op_name, computation="main"):
-    empty = (None,) * 7
-    made = ValueFacts(value_id, f"v{value_id}", shape, None, opcode, op_name, op_name, *empty)
-    return made._replace(color=0, source_lines=(), computation=computation)
+    return ValueFacts(
+        value_id=value_id,
+        label=f"v{value_id}",
+        shape=shape,
+        dtype=None,
+        opcode=opcode,
+        op_name=op_name,
+        own_op_name=op_name,
+        source_lines=(),
+        live_until=None,
+        last_use=None,
+        needed_until=None,
+        color=0,
+        parameter=None,
+        computation=computation,
+    )
 
 
 def compiled_loop(stacked=True, called=False):

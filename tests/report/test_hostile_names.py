@@ -46,6 +46,6 @@ def test_hostile_names_are_shown_as_text(
     page.keyboard.type("window.hacked")
     page.keyboard.press("Enter")
     for shown in ("</script><script>window.hacked", 'a "quoted" `${window', "gnp.exe"):
-        expect(page.locator("article.story")).to_contain_text(shown)
+        expect(page.locator("article.details")).to_contain_text(shown)
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("document.documentElement.scrollWidth") <= 1400

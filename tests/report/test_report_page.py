@@ -83,14 +83,14 @@ def test_the_figures_are_of_the_plan_and_of_the_list_that_xla_prints(plan_page: 
     expect(figures).not_to_contain_text("unknown")
 
 
-def test_a_click_pins_a_value_and_opens_its_story(plan_page: Page) -> None:
+def test_a_click_pins_a_value_and_opens_its_details(plan_page: Page) -> None:
     click_value(plan_page, "t")
-    story = plan_page.locator("article.story")
-    expect(story).to_contain_text("256 B f32[64]{0}")
-    expect(story).to_contain_text("allocation 2 (temp, 256 B) of memory space 0")
-    expect(story).to_contain_text("freed after step 2, its last use, by out (fusion)")
-    story.get_by_role("button", name="out", exact=True).click()  # its reader
-    expect(story.locator("h2")).to_have_text("out")
+    details = plan_page.locator("article.details")
+    expect(details).to_contain_text("256 B f32[64]{0}")
+    expect(details).to_contain_text("allocation 2 (temp, 256 B) of memory space 0")
+    expect(details).to_contain_text("freed after step 2, its last use, by out (fusion)")
+    details.get_by_role("button", name="out", exact=True).click()  # its reader
+    expect(details.locator("h2")).to_have_text("out")
 
 
 def test_dragging_in_the_timeline_zooms_all(plan_page: Page) -> None:
@@ -121,7 +121,7 @@ def test_search_finds_by_name_op_and_line(plan_page: Page) -> None:
     plan_page.keyboard.type("layer_0")
     expect(plan_page.locator(".found")).to_have_text("1 value, 256 B")
     plan_page.keyboard.press("Enter")
-    expect(plan_page.locator("article.story h2")).to_have_text("t")
+    expect(plan_page.locator("article.details h2")).to_have_text("t")
     plan_page.fill("input[aria-label^=search]", "f.py:7")
     expect(plan_page.locator(".found")).to_have_text("1 value, 64 B")
     plan_page.keyboard.press("Escape")
@@ -136,7 +136,7 @@ def test_a_link_shows_the_same_view_again(
     plan_page.keyboard.press("2")
     expect(plan_page).to_have_url(re.compile("tab=values"))
     again = open_page(write_report("before"), plan_page.evaluate("location.hash"))
-    expect(again.locator("article.story h2")).to_have_text("t")
+    expect(again.locator("article.details h2")).to_have_text("t")
     expect(again.get_by_role("tab", name="values")).to_have_attribute("aria-selected", "true")
     assert shown(again, "view.state.by") == "scope"
 
@@ -180,7 +180,7 @@ def test_canned_queries_stand_with_their_cypher(plan_page: Page) -> None:
     plan_page.click("nav.themes button:has-text('peak/contributors')")
     expect(plan_page.locator(".answer")).to_contain_text("What is biggest at the peak")
     plan_page.locator(".answer .rows .row").first.click()
-    expect(plan_page.locator("article.story h2")).to_have_text("t")
+    expect(plan_page.locator("article.details h2")).to_have_text("t")
 
 
 def test_keys_walk_pins_steps_and_panels(plan_page: Page) -> None:
@@ -191,7 +191,7 @@ def test_keys_walk_pins_steps_and_panels(plan_page: Page) -> None:
     expect(plan_page.locator(".chips")).to_contain_text("step 2")
     plan_page.keyboard.press("f")
     plan_page.keyboard.press("Escape")
-    expect(plan_page.locator("article.story")).to_have_count(0)
+    expect(plan_page.locator("article.details")).to_have_count(0)
     plan_page.keyboard.press("?")
     expect(plan_page.locator("dialog")).to_contain_text("centre the pinned value")
 

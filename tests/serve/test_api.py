@@ -96,9 +96,9 @@ def test_two_runs_are_compared_as_the_command_does(client):
 
 def test_a_compilation_is_advised_and_a_value_told(client):
     assert isinstance(client.get("/api/advise/before/module_0001").json(), list)
-    story = client.get("/api/value/before/module_0001", params={"value": "t"}).json()
-    assert story["value"] == "t"
-    assert story["life"]["liveFrom"] == 1
+    details = client.get("/api/value/before/module_0001", params={"value": "t"}).json()
+    assert details["value"] == "t"
+    assert details["life"]["liveFrom"] == 1
 
 
 def test_a_statement_of_ones_own_reads_with_parameters(client):

@@ -1,4 +1,4 @@
-/** One compilation: timeline, address map, story, panels; all follow one state. */
+/** One compilation: timeline, address map, details of a value, panels; all follow one state. */
 
 import {announce, choice, element, replace} from '../elements/dom.js';
 import {counted, humanBytes, numberText} from '../elements/format.js';
@@ -16,7 +16,7 @@ import {LowerPanels} from './lower_panels.js';
 import {GroupPicture, SpacePicture} from './picture.js';
 import {findValues} from './search.js';
 import {settingsOf, stateOf, wholeWindow} from './state.js';
-import {largestValues, story, valueButton} from './story.js';
+import {largestValues, valueButton, valueDetails} from './value_details.js';
 import {Tip, tipOfStep, tipOfValue} from './tips.js';
 
 /** @typedef {import('../plan/pack.js').Part} Part */
@@ -51,7 +51,7 @@ export class CompilationView {
     this.matchPlace = -1;
     this.isFramed = false;
     this.drawn = '';
-    this.storyShown = '';
+    this.detailsShown = '';
     /** @type {number | undefined} */
     this.settling = undefined;
     this.closing = new AbortController();
@@ -207,7 +207,7 @@ export class CompilationView {
     replace(this.figures, figures(this));
     replace(this.legend, legend(this));
     this.drawn = '';
-    this.showStory();
+    this.showDetails();
     this.lower.update();
     writeFragment(settingsOf(this.plan, state));
     this.frame();
@@ -327,13 +327,13 @@ export class CompilationView {
     });
   }
 
-  /** Show the story of what is pinned, else the largest values of the step. */
-  showStory() {
+  /** Show the details of what is pinned, else the largest values of the step. */
+  showDetails() {
     const {state, plan, origins} = this;
     const [first, ...others] = state.pins;
     const shown = first === undefined ? [this.step, state.color, state.by, this.ink.theme].join() : state.pins.join('+');
-    if (shown === this.storyShown) return;
-    this.storyShown = shown;
+    if (shown === this.detailsShown) return;
+    this.detailsShown = shown;
     const actions = {
       pin: (/** @type {number} */ value) => this.pinInView(value),
       choose: (/** @type {number} */ step) => this.set({step}),
@@ -349,7 +349,7 @@ export class CompilationView {
     replace(
       this.side,
       element('button.close', {type: 'button', 'aria-label': 'unpin', title: 'unpin (Esc)', onclick: () => this.set({pins: others})}, '×'),
-      story(plan, origins, first, actions),
+      valueDetails(plan, origins, first, actions),
       others.length ? element('section', null, element('h3', null, 'also pinned'), element('ul', null, others.map((value) => element('li', null, valueButton(plan, value, actions))))) : null,
     );
   }

@@ -19,7 +19,7 @@ def tiny(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLAGRAPH_GRAPH", str(tmp_path / "g.lbug"))
 
 
-def test_a_page_tells_the_whole_story(run, tiny):
+def test_a_page_tells_everything(run, tiny):
     ended = run("value", "update{0}")
     assert ended.code == 0
     assert (

@@ -1,4 +1,4 @@
-"""The story of one value: what it is, who made it, whose bytes it has, who reads it, its end."""
+"""The details of one value: what it is, who made it, whose bytes it has, who reads it, its end."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,7 +7,7 @@ from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.selection.compilations import find_compilation
 from xlagraph.queries.selection.values import find_value
-from xlagraph.queries.story.ending import Life, ending
+from xlagraph.queries.value_details.range_end import Lifetime, lifetime
 
 _VALUE: Final = load_statement(__file__, "value")
 _POSITIONS: Final = load_statement(__file__, "positions")
@@ -24,7 +24,7 @@ Row = dict[str, Cell]
 
 
 @dataclass(frozen=True, slots=True)
-class ValueStory:
+class ValueDetails:
     """All that the graph tells of one value; mappings have the names of columns."""
 
     compilation: str
@@ -59,13 +59,43 @@ class ValueStory:
     """Labels of what shares its storage by in-place updates, from first to last, without it."""
     readers: tuple[Row, ...]
     """instruction, operand, operandIndex, opcode, opName, step; by step."""
-    life: Life
+    lifetime: Lifetime
     peak: Row
     """physicalBytes, share, rank, contributors, peakBytes, peakStep; of a value that is not live
     at the physical peak all but the last two are None."""
 
+    def cells(self) -> dict[str, Cell]:
+        """Return all by name but the note, as one object for machines."""
+        lifetime = self.lifetime
+        return {
+            "compilation": self.compilation,
+            "value": self.value,
+            "asked": self.asked,
+            "what": self.what,
+            "storage": self.storage,
+            "maker": self.maker,
+            "stack": self.stack,
+            "attribution": self.attribution,
+            "attributionStack": self.attribution_stack,
+            "names": self.names,
+            "before": self.before,
+            "after": self.after,
+            "aliases": self.aliases,
+            "readers": self.readers,
+            "life": {
+                "liveFrom": lifetime.live_from,
+                "liveUntil": lifetime.live_until,
+                "lastUse": lifetime.last_use,
+                "scheduleLength": lifetime.schedule_length,
+                "endsAt": lifetime.ends_at,
+                "ending": str(lifetime.ending),
+                "why": lifetime.why,
+            },
+            "peak": self.peak,
+        }
 
-def value(graph: Graph, name: str, compilation: str | None = None) -> ValueStory:
+
+def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetails:
     """Return all about the value with that label, or with that among its other names.
 
     Raises NoSuchName with what is near, AmbiguousValue where a tuple is named, and
@@ -76,7 +106,7 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueStory
     (facts,) = graph.query(_VALUE, parameters).mappings()
     readers = tuple(graph.query(_USERS, parameters).mappings())
     after = tuple(graph.query(_SUCCESSORS, parameters).mappings())
-    return ValueStory(
+    return ValueDetails(
         compilation=found.key,
         note=found.note,
         value=str(facts["value"]),
@@ -100,7 +130,7 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueStory
         after=after,
         aliases=tuple(str(row[1]) for row in graph.query(_ALIAS_SET, parameters).rows),
         readers=readers,
-        life=ending(facts, readers, after),
+        lifetime=lifetime(facts, readers, after),
         peak=_peak(graph, facts, parameters),
     )
 

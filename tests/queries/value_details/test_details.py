@@ -8,31 +8,31 @@ import pytest
 from tests.queries.short_dumps import short_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
-from xlagraph.queries import AmbiguousValue, Ending, NoSuchName, ValueStory, value
+from xlagraph.queries import AmbiguousValue, NoSuchName, RangeEnd, ValueDetails, value
 
 STEP = (Path(__file__).parents[1] / "dumps" / "tiny" / "step.txt").read_text()
 
-Tell = Callable[..., ValueStory]
+Tell = Callable[..., ValueDetails]
 
 
 @pytest.fixture
 def tell(graph: Graph, tmp_path: Path) -> Tell:
     """Ingest a dump as `run/f`, and tell of one of its values; on each engine in turn."""
 
-    def story(name: str, text: str = STEP) -> ValueStory:
+    def details(name: str, text: str = STEP) -> ValueDetails:
         folder = tmp_path / "runs" / "run"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "f.txt").write_text(text)
         ingest(graph, tmp_path / "runs", jobs=1)
         return value(graph, name)
 
-    return story
+    return details
 
 
-def test_a_story_has_what_where_and_who_made_it(tell):
-    story = tell("update{0}")
-    assert (story.compilation, story.value) == ("run/f", "update{0}")
-    assert story.what == {
+def test_details_have_what_where_and_who_made_it(tell):
+    details = tell("update{0}")
+    assert (details.compilation, details.value) == ("run/f", "update{0}")
+    assert details.what == {
         "shape": "f32[16]",
         "layout": "{0}",
         "dtype": "f32",
@@ -41,7 +41,7 @@ def test_a_story_has_what_where_and_who_made_it(tell):
         "paddingBytes": 0,
         "isPhi": False,
     }
-    assert story.storage == {
+    assert details.storage == {
         "memorySpace": 0,
         "allocation": 0,
         "role": "parameter",
@@ -50,7 +50,7 @@ def test_a_story_has_what_where_and_who_made_it(tell):
         "parameterNumber": 0,
         "memorySpaceName": "HBM",
     }
-    assert story.maker == {
+    assert details.maker == {
         "instruction": "update",
         "opcode": "fusion",
         "opName": "jit(f)/layer_0/add",
@@ -59,15 +59,15 @@ def test_a_story_has_what_where_and_who_made_it(tell):
         "step": 6,
         "computation": None,
     }
-    assert [(row["name"], row["shapeIndex"]) for row in story.names] == [
+    assert [(row["name"], row["shapeIndex"]) for row in details.names] == [
         ("update", "{0}"),
         ("result", "{0}"),
         ("get-tuple-element.2", None),
     ]
-    assert [(row["instruction"], row["step"]) for row in story.readers] == [("result", 10)]
+    assert [(row["instruction"], row["step"]) for row in details.readers] == [("result", 10)]
 
 
-def test_a_story_says_whose_bytes_it_took_and_who_took_its(tell):
+def test_details_say_whose_bytes_it_took_and_who_took_its(tell):
     before, after = tell("update{0}").before, tell("make").after
     assert [(row["value"], row["inPlace"], row["steps"]) for row in before] == [("p", True, 6)]
     assert [(row["value"], row["inPlace"], row["sharedBytes"], row["steps"]) for row in after] == [
@@ -77,10 +77,10 @@ def test_a_story_says_whose_bytes_it_took_and_who_took_its(tell):
     assert tell("p").aliases == ("update{0}",)
 
 
-def test_a_story_says_whose_line_it_is_though_its_maker_has_no_op_name(tell):
-    story = tell("late")
-    assert story.maker["opName"] is None
-    assert story.attribution == {
+def test_details_say_whose_line_it_is_though_its_maker_has_no_op_name(tell):
+    details = tell("late")
+    assert details.maker["opName"] is None
+    assert details.attribution == {
         "attribution": "reader",
         "attributedOpName": "jit(f)/transpose(jvp(layer_1))/mul",
         "attributedFile": "f.py",
@@ -94,18 +94,18 @@ def test_a_story_says_whose_line_it_is_though_its_maker_has_no_op_name(tell):
 @pytest.mark.parametrize(
     ("name", "ending", "why"),
     [
-        ("p", Ending.OVERWRITTEN, "cut at step 6: update{0} overwrites it in place"),
-        ("q", Ending.PARAMETER, "lives to the end: it is an input"),
-        ("update{0}", Ending.OUTPUT, "lives to the end: it leaves the program"),
-        ("out", Ending.OUTPUT, "lives to the end: it leaves the program"),
-        ("make", Ending.LAST_USE, "freed after step 6, its last use, by update (fusion)"),
-        ("pair{1}", Ending.UNREAD, "freed after step 5: nothing in the schedule reads it"),
-        ("vmem", Ending.KEPT, "kept until step 8, late (fusion), though pair (fusion) reads it"),
-        ("region", Ending.UNKNOWN, "unknown: the dump has no live range of it"),
+        ("p", RangeEnd.OVERWRITTEN, "cut at step 6: update{0} overwrites it in place"),
+        ("q", RangeEnd.PARAMETER, "lives to the end: it is an input"),
+        ("update{0}", RangeEnd.OUTPUT, "lives to the end: it leaves the program"),
+        ("out", RangeEnd.OUTPUT, "lives to the end: it leaves the program"),
+        ("make", RangeEnd.LAST_USE, "freed after step 6, its last use, by update (fusion)"),
+        ("pair{1}", RangeEnd.UNREAD, "freed after step 5: nothing in the schedule reads it"),
+        ("vmem", RangeEnd.KEPT, "kept until step 8, late (fusion), though pair (fusion) reads it"),
+        ("region", RangeEnd.UNKNOWN, "unknown: the dump has no live range of it"),
     ],
 )
-def test_a_story_says_when_a_value_dies_and_why(tell, name, ending, why):
-    life = tell(name).life
+def test_details_say_when_a_value_dies_and_why(tell, name, ending, why):
+    life = tell(name).lifetime
     assert life.ending is ending
     assert life.why.startswith(why)
 
@@ -119,10 +119,10 @@ def test_a_value_that_ends_before_its_reader_is_handed_on(tell):
         0 | c | s8[16] | 32 | 16 | 2-3 | fusion(a)
         """,
     )
-    assert tell("a", text).life.ending is Ending.HANDED_ON
+    assert tell("a", text).lifetime.ending is RangeEnd.HANDED_ON
 
 
-def test_a_story_gives_the_place_among_those_at_the_peak(tell):
+def test_details_give_the_rank_among_those_at_the_peak(tell):
     assert tell("pair{0}").peak == {
         "physicalBytes": 256,
         "share": pytest.approx(256 / 612),
@@ -155,8 +155,8 @@ def test_an_unknown_name_gets_names_that_are_near(tell):
 
 def test_without_live_ranges_and_uses_the_rest_is_told(tell):
     text = STEP[: STEP.index("\nTotal bytes used:")]
-    story = tell("make", text)
-    assert story.what["sizeBytes"] == 128
-    assert story.life.ending is Ending.UNKNOWN
-    assert (story.names, story.readers, story.before, story.after) == ((), (), (), ())
-    assert story.peak["peakBytes"] is None
+    details = tell("make", text)
+    assert details.what["sizeBytes"] == 128
+    assert details.lifetime.ending is RangeEnd.UNKNOWN
+    assert (details.names, details.readers, details.before, details.after) == ((), (), (), ())
+    assert details.peak["peakBytes"] is None

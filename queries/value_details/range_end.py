@@ -10,7 +10,7 @@ from xlagraph.graph.engine import Cell
 Row = Mapping[str, Cell]
 
 
-class Ending(StrEnum):
+class RangeEnd(StrEnum):
     """Why the live range of a value ends where it does."""
 
     UNKNOWN = "unknown"
@@ -36,7 +36,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class Lifetime:
     """The live range of a value, both ends inclusive, and what ends it."""
 
     live_from: int | None
@@ -45,26 +45,26 @@ class Life:
     schedule_length: int | None
     ends_at: str | None
     """The instruction of its last step; None past the last one."""
-    ending: Ending
+    ending: RangeEnd
     why: str
     """The same as a sentence."""
 
 
-_TO_THE_END: Final[Mapping[Ending, str]] = {
-    Ending.PARAMETER: "lives to the end: it is an input, and its buffer belongs to the caller",
-    Ending.OUTPUT: "lives to the end: it leaves the program",
-    Ending.CONSTANT: "lives to the end: it is a constant of the program",
-    Ending.END: "lives to the end; the dump does not say why",
+_TO_THE_END: Final[Mapping[RangeEnd, str]] = {
+    RangeEnd.PARAMETER: "lives to the end: it is an input, and its buffer belongs to the caller",
+    RangeEnd.OUTPUT: "lives to the end: it leaves the program",
+    RangeEnd.CONSTANT: "lives to the end: it is a constant of the program",
+    RangeEnd.END: "lives to the end; the dump does not say why",
 }
 
 
-def ending(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Life:
-    """Return why a value ends where it does, from its facts, readers and successors.
+def lifetime(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Lifetime:
+    """Return the live range of a value, and why it ends there, from its facts and readers.
 
     ``after`` are the values that take its bytes, in place or later.
     """
     kind, why = reason(facts, readers, after)
-    return Life(
+    return Lifetime(
         live_from=_number(facts["liveFrom"]),
         live_until=_number(facts["liveUntil"]),
         last_use=_number(facts["lastUse"]),
@@ -75,39 +75,39 @@ def ending(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Life:
     )
 
 
-def reason(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[Ending, str]:
-    """Return what ends the live range of a value, and the same as a sentence; see `ending`."""
+def reason(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[RangeEnd, str]:
+    """Return what ends the live range of a value, and the same as a sentence; see `lifetime`."""
     until, last_use = _number(facts["liveUntil"]), _number(facts["lastUse"])
     if until is None:
-        return Ending.UNKNOWN, "unknown: the dump has no live range of it"
+        return RangeEnd.UNKNOWN, "unknown: the dump has no live range of it"
     successors = [row for row in after if row["inPlace"] and row["steps"] == until]
     if successors:
         names = ", ".join(str(row["value"]) for row in successors)
-        return Ending.OVERWRITTEN, f"cut at step {until}: {names} overwrites it in place"
+        return RangeEnd.OVERWRITTEN, f"cut at step {until}: {names} overwrites it in place"
     if until == facts["scheduleLength"]:
         kind = _ending_at_last_step(facts)
         return kind, _TO_THE_END[kind]
     if last_use is None:
-        return Ending.UNREAD, f"freed after step {until}: nothing in the schedule reads it"
+        return RangeEnd.UNREAD, f"freed after step {until}: nothing in the schedule reads it"
     last = ", ".join(dict.fromkeys(_name(row) for row in readers if row["step"] == last_use))
     if last_use == until:
-        return Ending.LAST_USE, f"freed after step {until}, its last use, by {last}"
+        return RangeEnd.LAST_USE, f"freed after step {until}, its last use, by {last}"
     if last_use < until:
         end = f"{facts['endsAt']} ({facts['endsAtOpcode']})" if facts["endsAt"] else "its end"
         text = f"kept until step {until}, {end}, though {last} reads it last, at step {last_use}"
-        return Ending.KEPT, text
+        return RangeEnd.KEPT, text
     text = f"ends at step {until}, before {last} at step {last_use}, which takes it over"
-    return Ending.HANDED_ON, text
+    return RangeEnd.HANDED_ON, text
 
 
-def _ending_at_last_step(facts: Row) -> Ending:
+def _ending_at_last_step(facts: Row) -> RangeEnd:
     if facts["role"] == "output" or facts["maybeLiveOut"]:
-        return Ending.OUTPUT
+        return RangeEnd.OUTPUT
     if facts["parameterNumber"] is not None:
-        return Ending.PARAMETER
+        return RangeEnd.PARAMETER
     if facts["role"] == "constant":
-        return Ending.CONSTANT
-    return Ending.END
+        return RangeEnd.CONSTANT
+    return RangeEnd.END
 
 
 def _name(row: Row) -> str:

@@ -1,4 +1,4 @@
-/** The story of a value: what it is, who made it, whose bytes it has, who reads it, its end. */
+/** The details of a value: what it is, who made it, whose bytes it has, who reads it, its end. */
 
 import {copyButton, element} from '../elements/dom.js';
 import {counted, humanBytes, numberText, roleTitle, shareText, shellQuoted, shortened} from '../elements/format.js';
@@ -16,7 +16,7 @@ const SHOWN = 10;
 const LARGEST_SHOWN = 14;
 
 /**
- * @typedef {object} StoryActions
+ * @typedef {object} DetailsActions
  * @property {(value: number) => void} pin
  * @property {(step: number) => void} choose
  * @property {(value: number | null) => void} hover
@@ -27,17 +27,17 @@ const LARGEST_SHOWN = 14;
  * @param {Plan} plan
  * @param {Origins} origins
  * @param {number} value
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  * @returns {HTMLElement}
  */
-export function story(plan, origins, value, actions) {
+export function valueDetails(plan, origins, value, actions) {
   const {values} = plan;
   const text = (/** @type {string} */ name) => values.column(name).text(value);
   const number = (/** @type {string} */ name) => values.column(name).at(value);
   const label = text('label');
   return element(
-    'article.story',
-    {'aria-label': `story of ${label}`},
+    'article.details',
+    {'aria-label': `details of ${label}`},
     element('h2', {title: label}, label),
     element('p.headline', null, element('b', null, humanBytes(plan.size[value])), ` ${text('shape')}${text('layout')}`),
     element(
@@ -67,7 +67,7 @@ export function story(plan, origins, value, actions) {
  * @param {string} title
  * @param {{values: Int32Array, bytes: Float64Array}} shares
  * @param {(value: number) => string} colourOf
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  * @returns {HTMLElement[]}
  */
 export function largestValues(origins, title, {values, bytes}, colourOf, actions) {
@@ -94,7 +94,7 @@ export function largestValues(origins, title, {values, bytes}, colourOf, actions
     element(
       'p.faint',
       null,
-      'Click a box of the map for its story. Drag in the timeline to zoom, in the map to move; the wheel zooms. Press ? for all keys.',
+      'Click a box of the map for its details. Drag in the timeline to zoom, in the map to move; the wheel zooms. Press ? for all keys.',
     ),
   ];
 }
@@ -120,7 +120,7 @@ function section(title, lines) {
 /**
  * @param {Plan} plan
  * @param {number} value
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  */
 export function valueButton(plan, value, actions) {
   const label = plan.values.column('label').text(value);
@@ -141,7 +141,7 @@ export function valueButton(plan, value, actions) {
 
 /**
  * @param {number} step
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  */
 function stepButton(step, actions) {
   return element('button.link', {type: 'button', onclick: () => actions.choose(step)}, `step ${numberText(step)}`);
@@ -158,7 +158,7 @@ function line(...parts) {
  * @param {Plan} plan
  * @param {Origins} origins
  * @param {number} value
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  */
 function madeBy(plan, origins, value, actions) {
   const row = plan.values.column('instruction').place(value);
@@ -187,7 +187,7 @@ function madeBy(plan, origins, value, actions) {
 /**
  * @param {Plan} plan
  * @param {number} value
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  */
 function life(plan, value, actions) {
   const why = plan.values.column('why').text(value);
@@ -203,7 +203,7 @@ function life(plan, value, actions) {
 /**
  * @param {Plan} plan
  * @param {number} value
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  */
 function atPeak(plan, value, actions) {
   const holder = plan.holder[value];
@@ -236,7 +236,7 @@ function storage(plan, value) {
  * @param {Plan} plan
  * @param {import('../plan/plan.js').Neighbour[]} found
  * @param {string} side
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  */
 function neighbours(plan, found, side, actions) {
   return found.map(({value, sharedBytes, steps, inPlace}) =>
@@ -253,7 +253,7 @@ function neighbours(plan, found, side, actions) {
 /**
  * @param {Plan} plan
  * @param {number} value
- * @param {StoryActions} actions
+ * @param {DetailsActions} actions
  */
 function readers(plan, value, actions) {
   const {columns} = plan.uses;
