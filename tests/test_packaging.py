@@ -21,8 +21,9 @@ SUBPACKAGES = tuple(CONFIGURATION["tool"]["setuptools"]["package-dir"].values())
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build from a copy, so that nothing that lies about in the tree gets in."""
     sources = tmp_path_factory.mktemp("sources")
+    compiled = shutil.ignore_patterns("__pycache__")  # which other tests may write meanwhile
     for name in SUBPACKAGES:
-        shutil.copytree(TREE / name, sources / name)
+        shutil.copytree(TREE / name, sources / name, ignore=compiled)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(TREE / name, sources)
     folder = tmp_path_factory.mktemp("wheel")
