@@ -7,7 +7,7 @@ remove what is no longer there
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.interruption import Interruption
 from xlagraph.ingest.options import IngestOptions
-from xlagraph.ingest.preparation.job import Job
+from xlagraph.ingest.preparation.job import Job, Prepared
 from xlagraph.ingest.preparation.row_folder import temporary_row_folder
 from xlagraph.ingest.preparation.worker_pool import prepare_all
 from xlagraph.ingest.summary import IngestSummary, Problem, Progress
@@ -169,37 +169,18 @@ def _load(
     """Prepare what is new or has changed and hand its rows to the load, if there is one.
 
     Ctrl-C ends it between two batches, and is held back from then on: leaving the load
-    without an error keeps the finished ones.
+    in peace keeps the finished ones.
     """
-    dumps = []
-    for dump in work.dumps:
-        stored = work.stored_compilation(dump)
-        if stored is not None and work.is_known_unchanged(dump):
-            tally.count_unchanged(dump, stored)
-            meter.advance(dump)
-        else:
-            dumps.append(dump)
-    if load is not None and any(work.stored_compilation(dump) is None for dump in dumps):
-        load.expect_rows()
+    dumps = _not_known_unchanged(work, tally, meter)
     if load is not None:
+        if any(work.stored_compilation(dump) is None for dump in dumps):
+            load.expect_rows()
         load.watch(
             lambda share: None if interruption.has_occurred else meter.set_written_share(share)
         )
-    # The largest first: last, it would keep one processor busy and the others idle.
-    dumps.sort(key=lambda dump: (-dump.size_bytes, dump.key))
     written_runs: set[str] = set()
     of_outcomes = iter(dumps)
-    with (
-        _row_folder(load) as folder,
-        closing(
-            prepare_all(
-                _jobs(dumps, work),
-                _process_count(dumps, work),
-                folder,
-                one_by_one=work.options.fail_fast,
-            )
-        ) as prepared_dumps,
-    ):
+    with _row_folder(load) as folder, closing(_prepared(dumps, work, folder)) as prepared_dumps:
         for prepared in interruption.until_interrupted(prepared_dumps):
             if load is not None and prepared.files is not None:
                 load.expect_rows()
@@ -216,6 +197,32 @@ def _load(
                 break
     if not (interruption.has_occurred or tally.has_stopped):
         _finish_runs(load, work, tally, written_runs)
+
+
+def _not_known_unchanged(work: _Work, tally: Tally, meter: Meter) -> list[DumpFiles]:
+    """Count the dumps that are known to be unchanged; return the others in order of work."""
+    dumps = []
+    for dump in work.dumps:
+        stored = work.stored_compilation(dump)
+        if stored is not None and work.is_known_unchanged(dump):
+            tally.count_unchanged(dump, stored)
+            meter.advance(dump)
+        else:
+            dumps.append(dump)
+    # The largest first: last, it would keep one processor busy and the others idle.
+    return sorted(dumps, key=lambda dump: (-dump.size_bytes, dump.key))
+
+
+def _prepared(
+    dumps: Sequence[DumpFiles], work: _Work, folder: Path | None
+) -> Generator[Prepared, None, None]:
+    """Prepare dumps in as many processes as are worth it, in their order."""
+    return prepare_all(
+        _jobs(dumps, work),
+        _process_count(dumps, work),
+        folder,
+        one_by_one=work.options.fail_fast,
+    )
 
 
 @contextmanager
