@@ -158,19 +158,6 @@ def weights_and_sharded_weights() -> Change:
     return Change(before, after)
 
 
-def all_whole_and_sharded_state() -> Change:
-    """Return a step of Adam that every device holds whole, and one whose state is sharded."""
-    whole, split = shardings()
-    weights, x, y = perceptron(4, 256, 512)
-    state = (weights, weights)
-
-    before, after = (
-        Program(adam, (laid_out(weights, whole), laid_out(state, held), *laid_out((x, y), whole)))
-        for held in (whole, split)
-    )
-    return Change(before, after)
-
-
 def table_and_sharded_table() -> Change:
     """Return a table that every device holds whole beside sharded tokens, and a sharded one."""
     whole, split = shardings()
@@ -244,5 +231,4 @@ def changes() -> dict[str, Change]:
         "sharding": replicated_and_sharded(),
         "shard_table": table_and_sharded_table(),
         "shard_weights": weights_and_sharded_weights(),
-        "shard_state": all_whole_and_sharded_state(),
     }

@@ -25,15 +25,13 @@
 // @measure  physical
 // @note     An all-gather, an all-gather-start, or a fusion rooted in one; the tuple table of
 //           such is left out.
-// @note     Of a program for several devices also each parameter that all of them hold whole; of
-//           a data-parallel training step these are the weights and the state of the optimizer.
-//           A program of replicas (jax.pmap) does not say which parameters are equal.
+// @note     Of a program for several devices also each parameter that all of them hold whole,
+//           if others are split.
 // @advice   physicalBytes physical Every device holds tensors whole that could stay split
 // @change   shard
 // @evidence value shape devices liveFrom liveUntil attributedOpName userFile userLine
 // @remedy   jax         Keep it sharded for as long as it is kept:
-//           jax.lax.with_sharding_constraint(x, sharding) or in_shardings of jax.jit, first of all
-//           for the state of the optimizer, which nothing else reads (ZeRO); gather the
+//           jax.lax.with_sharding_constraint(x, sharding) or in_shardings of jax.jit; gather the
 //           weights of one layer at a time (jax.lax.scan over layers), and gather again in the
 //           backward pass (jax.checkpoint) instead of saving the result.
 // @remedy   tensorflow  Keep it sharded with DTensor layouts
@@ -43,15 +41,17 @@
 //           with FSDP wrap each layer on its own and set reshard_after_forward=True.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
-      -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-WITH c.partitions AS partitions, s
+OPTIONAL MATCH (c)-[:SCHEDULES]->(q:Instruction)
+WITH c.partitions AS partitions,
+     sum(CASE WHEN q.sharding CONTAINS 'devices=' THEN 1 ELSE 0 END) AS splitParameters
+MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
 WHERE v.opcode IN ['all-gather', 'all-gather-start', 'fusion', 'parameter']
       AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 MATCH (v)<-[:DEFINES]-(i:Instruction)
 WHERE v.opcode IN ['all-gather', 'all-gather-start']
       OR (v.opcode = 'fusion' AND i.rootOpcode IN ['all-gather', 'all-gather-start'])
-      OR (i.sharding = '{replicated}' AND partitions > 1)
+      OR (i.sharding = '{replicated}' AND partitions > 1 AND splitParameters > 0)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        i.rootOpcode AS rootOpcode,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,

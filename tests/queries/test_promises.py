@@ -41,7 +41,6 @@ FINDINGS = {
     "checkpoint_whole": "lifetime/recomputed",
     "shard_table": "waste/gathered",
     "shard_weights": "waste/gathered",
-    "shard_state": "waste/gathered",
     "bf16": "waste/wide-types",
 }
 SHRUNK = {"half_batch": 2, "sharding": 8}
