@@ -163,10 +163,9 @@ def _serve() -> None:
 
 def _import_all() -> None:
     """Import what commands import as they run, which takes most of them longer than their work."""
-    import pyarrow.parquet  # noqa: F401
-
     from xlagraph import cli, graph, ingest, queries
 
+    import_module("pyarrow.parquet")
     for package in (cli, graph, ingest, queries):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
