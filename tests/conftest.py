@@ -1,5 +1,6 @@
 """What tests of every part share: where sample dumps are, and the graphs of both engines."""
 
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -8,12 +9,21 @@ import pytest
 
 from tests.corpus.pack import unpack
 
-pytest_plugins = ("tests.browser_fixtures", "tests.distribution", "tests.graph_fixtures")
+pytest_plugins = ("tests.browser_fixtures", "tests.graph_fixtures")
 
 # A shell lets what it runs in the background ignore Ctrl-C, and so would the processes of
 # the tests that press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+MOST_WORKERS = 4  # each may start a server, which takes a gigabyte
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes `-n auto` is: one where they would empty the same database."""
+    return 1 if os.environ.get("NEO4J_URI") else min(MOST_WORKERS, os.cpu_count() or 1)
+
 
 TREE = Path(__file__).resolve().parents[1]
 SHARED_DUMPS = TREE / ".." / "shared" / "dumps"
