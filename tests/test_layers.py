@@ -63,15 +63,17 @@ MAY_IMPORT = {
     "queries/runner queries/selection cli cli/options cli/output",
     "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
     "queries/checks queries/comparison queries/lint queries/pictures queries/planning "
-    "queries/runner queries/selection queries/value_details cli cli/options cli/output cli/pages",
-    "cli/pages": "graph ingest ingest/dump queries queries/advice queries/catalogue queries/checks "
-    "queries/comparison queries/planning queries/value_details cli cli/options cli/output",
+    "queries/runner queries/selection queries/value_details cli cli/options cli/output "
+    "cli/summaries",
+    "cli/summaries": "graph ingest ingest/dump queries queries/advice queries/catalogue "
+    "queries/checks queries/comparison queries/planning queries/value_details cli cli/options "
+    "cli/output",
     "cli/options": "graph queries queries/catalogue queries/comparison queries/selection cli "
     "cli/output",
     "cli/output": "graph ingest queries queries/catalogue queries/pictures cli",
 }
-# a command or page is named after what it shows, what an engine has after the other's
-SHOWN = {"cli/commands", "cli/pages"}
+# a command or summary is named after what it shows, what an engine has after the other's
+SHOWN = {"cli/commands", "cli/summaries"}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
     path.relative_to(TREE) for part in PARTS for path in sorted(TREE.glob(f"{part}/**/*.py"))

@@ -40,7 +40,7 @@ def advise(
 
 
 def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
-    from xlagraph.cli.pages.advice import write_diagnosis
+    from xlagraph.cli.summaries.advice import write_diagnosis
     from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
 
     for text in diagnosis.notes:

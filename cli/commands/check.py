@@ -89,7 +89,7 @@ def _check_capacity(
     graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: RowOptions
 ) -> ExitCode:
     from xlagraph.cli.options.own_queries import catalogue
-    from xlagraph.cli.pages.capacity import first_changes_of, report_lacking, write_fit
+    from xlagraph.cli.summaries.capacity import first_changes_of, report_lacking, write_fit
     from xlagraph.queries.checks.capacity import check_capacity
 
     size_by_space = {capacity.memory_space: capacity.size_bytes for capacity in capacities}

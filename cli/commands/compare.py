@@ -59,8 +59,8 @@ def compare(
 
     Example: xlagraph compare baseline batch2x --max-growth 2%
     """
-    from xlagraph.cli.pages.comparison import write_comparisons
-    from xlagraph.cli.pages.comparison_sections import headline
+    from xlagraph.cli.summaries.comparison import write_comparisons
+    from xlagraph.cli.summaries.comparison_sections import headline
     from xlagraph.queries.comparison.compare import DEFAULT_GROUPS
     from xlagraph.queries.comparison.compare import compare as compare_sides
 

@@ -19,7 +19,7 @@ from xlagraph.cli.options.recurring import (
 )
 from xlagraph.cli.output.messages import error, note
 from xlagraph.cli.output.progress import progress_bar
-from xlagraph.cli.pages.ingest_summary import write_summary
+from xlagraph.cli.summaries.ingest import write_summary
 
 if TYPE_CHECKING:
     from xlagraph.ingest import Shard

@@ -16,7 +16,7 @@ from xlagraph.cli.options.recurring import (
     parse_tags,
 )
 from xlagraph.cli.output.progress import progress_bar
-from xlagraph.cli.pages.ingest_summary import write_summary
+from xlagraph.cli.summaries.ingest import write_summary
 
 
 def _path(text: str) -> Path:

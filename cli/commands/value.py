@@ -32,7 +32,7 @@ def value(
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """
-    from xlagraph.cli.pages.value import details_lines, write_page
+    from xlagraph.cli.summaries.value import details_lines, write_page
     from xlagraph.queries.value_details.details import value as value_details
 
     with opened(options) as graph:

@@ -56,7 +56,7 @@ def whatif(
 
     Example: xlagraph whatif baseline --donate all
     """
-    from xlagraph.cli.pages.whatif import write_whatif
+    from xlagraph.cli.summaries.whatif import write_whatif
     from xlagraph.queries.planning.whatif import whatif as plan_anew
     from xlagraph.queries.planning.whatif_cells import whatif_cells
 

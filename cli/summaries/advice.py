@@ -1,4 +1,4 @@
-"""A diagnosis as people read it, and as rows for machines."""
+"""Write a diagnosis as sentences and tables."""
 
 import shlex
 from typing import TYPE_CHECKING, Final, TextIO

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.pages.sections import Section
+from xlagraph.cli.summaries.sections import Section
 from xlagraph.graph.byte_sizes import human_bytes, share_text
 from xlagraph.queries.comparison.compare import MEASURES
 from xlagraph.queries.comparison.comparison_rows import GROWTH_COLUMNS, total_rows

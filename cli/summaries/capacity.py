@@ -9,8 +9,8 @@ from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted, problem
-from xlagraph.cli.pages.advice import WHOLES, savings_text
-from xlagraph.cli.pages.sections import Section, write_lines, write_sections
+from xlagraph.cli.summaries.advice import WHOLES, savings_text
+from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.graph.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from xlagraph.cli.options.limits import GrowthLimit
 from xlagraph.cli.options.recurring import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
-from xlagraph.cli.pages.comparison_sections import all_sections, group_section, headline
-from xlagraph.cli.pages.sections import Section, write_lines, write_sections
+from xlagraph.cli.summaries.comparison_sections import all_sections, group_section, headline
+from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.queries.comparison.comparison_rows import (
     GROWTH_COLUMNS,

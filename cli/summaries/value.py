@@ -1,4 +1,4 @@
-"""The details of a value as a page for people, and as one object for machines."""
+"""Write the details of a value as labelled lines."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO, cast

@@ -1,1 +1,0 @@
-"""Results as pages for people: sentences and tables; as rows for scripts."""

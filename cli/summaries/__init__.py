@@ -1,0 +1,1 @@
+"""Results as people read them: sentences and tables; as rows for scripts."""
