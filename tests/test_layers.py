@@ -27,16 +27,17 @@ MAY_IMPORT = {
     "graph/ladybug": "runtime graph graph/rows",
     "graph/neo4j": "runtime graph graph/rows",
     "graph/exporter": "graph graph/rows graph/neo4j",
-    # XLA's own method, on records of its own
+    # XLA's own packing, on records of its own
     "plan": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
     "ingest": "runtime graph graph/rows ingest/files ingest/dump ingest/measures ingest/rows "
     "ingest/preparation",
     "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/dump "
     "ingest/measures ingest/rows",
-    "ingest/dump": "runtime plan ingest",
+    "ingest/hlo": "",
+    "ingest/dump": "runtime ingest ingest/hlo",
     "ingest/files": "ingest ingest/dump",
-    "ingest/measures": "plan ingest/dump ingest/rows",
+    "ingest/measures": "ingest/hlo ingest/dump ingest/rows",
     "ingest/rows": "graph graph/rows ingest/files ingest/dump ingest/measures",
     # canned queries, and what is built on them
     "queries": "runtime graph queries/catalogue queries/lint queries/selection queries/runner "

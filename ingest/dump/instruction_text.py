@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from xlagraph.plan.hlo import Instruction
+from xlagraph.ingest.hlo.computations import Instruction
 
 __all__ = [
     "InstructionFacts",

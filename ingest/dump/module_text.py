@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, unescaped
 from xlagraph.ingest.dump.module_header import ModuleHeader, parse_module_header
-from xlagraph.plan.hlo import Aliasing, Computation, Module
+from xlagraph.ingest.hlo.computations import Aliasing, Computation, Module
 
 __all__ = ["ModuleInstruction", "ModuleText", "StackFrame", "hlo_module", "parse_module_text"]
 

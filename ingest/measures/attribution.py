@@ -27,8 +27,8 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.dump.instruction_text import InstructionFacts
 from xlagraph.ingest.dump.module_text import ModuleText, StackFrame
 from xlagraph.ingest.dump.plan import Plan, Value
+from xlagraph.ingest.hlo.computations import WHOLE, Operand
 from xlagraph.ingest.measures.program_lookup import ProgramLookup
-from xlagraph.plan.hlo import WHOLE, Operand
 
 __all__ = ["Attribution", "Rule", "UserLine", "attributions"]
 

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.module_text import ModuleText, hlo_module
 from xlagraph.ingest.dump.plan import Plan, Value
+from xlagraph.ingest.hlo.buffer_sets import buffer_sets
+from xlagraph.ingest.hlo.computations import WHOLE, Module
+from xlagraph.ingest.hlo.overwriting import Input, Output, ever_overwrites, may_overwrite
+from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.plan.buffer_sets import buffer_sets
-from xlagraph.plan.hlo import WHOLE, Module
-from xlagraph.plan.overwriting import Input, Output, ever_overwrites, may_overwrite
-from xlagraph.plan.post_order import post_order, scheduled_computations
 
 __all__ = ["Overwriting", "PlanningFacts", "planning_facts"]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, attribute_facts
 from xlagraph.ingest.dump.module_text import ModuleText
-from xlagraph.plan.hlo import Instruction, Operand, parse_instruction
+from xlagraph.ingest.hlo.computations import Instruction, Operand, parse_instruction
 
 __all__ = ["Caller", "ProgramLookup"]
 

@@ -6,7 +6,7 @@ from xlagraph.ingest.dump.instruction_text import (
     instruction_facts,
     unescaped,
 )
-from xlagraph.plan.hlo import parse_instruction
+from xlagraph.ingest.hlo.computations import parse_instruction
 
 
 def test_everything_that_an_instruction_says_is_read():

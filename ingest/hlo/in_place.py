@@ -8,7 +8,7 @@ output and its operand leads back to a parameter, and any instruction as it decl
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from xlagraph.plan.hlo import (
+from xlagraph.ingest.hlo.computations import (
     WHOLE,
     Aliasing,
     Computation,

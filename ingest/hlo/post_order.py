@@ -9,7 +9,7 @@ the module text is the schedule, which is another.
 
 from collections.abc import Iterator
 
-from xlagraph.plan.hlo import Computation, Instruction, Module
+from xlagraph.ingest.hlo.computations import Computation, Instruction, Module
 
 __all__ = ["called_computations", "post_order", "scheduled_computations"]
 

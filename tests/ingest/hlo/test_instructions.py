@@ -1,6 +1,6 @@
 import pytest
 
-from xlagraph.plan.hlo import Computation, Operand, parse_instruction
+from xlagraph.ingest.hlo.computations import Computation, Operand, parse_instruction
 
 
 def parsed(text):

@@ -15,8 +15,8 @@ hlo_dataflow_analysis.cc), and for fusions on GPUs the backend's own rule, `GpuA
 import re
 from typing import Final, NamedTuple
 
-from xlagraph.plan.hlo import WHOLE, Computation, Instruction, Module
-from xlagraph.plan.in_place import IN_PLACE_OPCODES, in_place_pairs
+from xlagraph.ingest.hlo.computations import WHOLE, Computation, Instruction, Module
+from xlagraph.ingest.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
 
 __all__ = ["Input", "Output", "ever_overwrites", "may_overwrite"]
 

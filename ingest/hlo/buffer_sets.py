@@ -15,8 +15,15 @@ asynchronous start with the root of its computation.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from xlagraph.plan.hlo import WHOLE, Aliasing, Computation, Instruction, Module, nested_index
-from xlagraph.plan.in_place import in_place_pairs
+from xlagraph.ingest.hlo.computations import (
+    WHOLE,
+    Aliasing,
+    Computation,
+    Instruction,
+    Module,
+    nested_index,
+)
+from xlagraph.ingest.hlo.in_place import in_place_pairs
 
 __all__ = ["Positions", "buffer_sets", "joined"]
 

@@ -3,11 +3,11 @@
 import pytest
 
 from xlagraph.ingest.dump.module_text import hlo_module, parse_module_text
-from xlagraph.plan.buffer_sets import buffer_sets
-from xlagraph.plan.hlo import WHOLE, Aliasing
-from xlagraph.plan.in_place import in_place_pairs
-from xlagraph.plan.overwriting import Input, Output, may_overwrite
-from xlagraph.plan.post_order import post_order, scheduled_computations
+from xlagraph.ingest.hlo.buffer_sets import buffer_sets
+from xlagraph.ingest.hlo.computations import WHOLE, Aliasing
+from xlagraph.ingest.hlo.in_place import in_place_pairs
+from xlagraph.ingest.hlo.overwriting import Input, Output, may_overwrite
+from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 
 HEADER = "HloModule jit_f, is_scheduled=true"
 
