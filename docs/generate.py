@@ -157,7 +157,7 @@ def schema_page() -> str:
         "",
     ]
     for node in SCHEMA.nodes:
-        shared = " Shared." if node.shared else ""
+        shared = " Shared." if node.is_shared else ""
         lines += [f"### {node.label}", "", f"{_sentence(node.description)}{shared}", ""]
         lines += _properties(node.properties)
     lines += ["## Relationship types", ""]

@@ -75,7 +75,7 @@ def _centre(label: str) -> Point:
 
 def _box(node: NodeType) -> str:
     centre = _centre(node.label)
-    fill = "#dcefe0" if node.shared else "#dfe7f7"
+    fill = "#dcefe0" if node.is_shared else "#dfe7f7"
     return (
         f'<rect x="{centre.x - BOX.x / 2:g}" y="{centre.y - BOX.y / 2:g}" width="{BOX.x:g}"'
         f' height="{BOX.y:g}" rx="8" fill="{fill}" stroke="#445"/>'

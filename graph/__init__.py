@@ -20,7 +20,7 @@ from xlagraph.graph.errors import (
     WrongSchema,
 )
 from xlagraph.graph.open import open_graph
-from xlagraph.graph.run_changes import Removed, remove, rename_run, tag_run
+from xlagraph.graph.run_changes import RemovedKeys, remove, rename_run, tag_run
 from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ __all__ = [
     "NameUnknown",
     "QueryFailed",
     "QueryRefused",
-    "Removed",
+    "RemovedKeys",
     "Result",
     "Scalar",
     "WrongSchema",

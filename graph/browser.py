@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, quote, urlsplit
 
-__all__ = ["BrowserLink", "LinkTooLong", "browser_link"]
+__all__ = ["BrowserPage", "LinkTooLong", "browser_page"]
 
-MOST_CHARACTERS: Final = 16_000
+MAX_CHARACTERS: Final = 16_000
 """A server refuses a request of more than 20 480 bytes, headers included."""
 
 _LOCAL_SERVER: Final = urlsplit("neo4j://localhost:7687")
@@ -22,7 +22,7 @@ class LinkTooLong(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class BrowserLink:
+class BrowserPage:
     """The beginning of a link: the page, and the database that it shall connect to."""
 
     page: str
@@ -33,7 +33,7 @@ class BrowserLink:
     is_guess: bool = False
     """Whether no server was named, so that it is taken to be on this machine."""
 
-    def to(self, statement: str, *, command: str = "edit") -> str:
+    def link(self, statement: str, *, command: str = "edit") -> str:
         r"""Return the link that puts a statement into the page's editor, without running it.
 
         The statement may hold `&` and `#` only where Cypher or JSON reads an escape like
@@ -49,15 +49,15 @@ class BrowserLink:
         link = f"{self.page}?" + "&".join(
             f"{name}={quote(value, safe='')}" for name, value in arguments.items()
         )
-        if len(link) > MOST_CHARACTERS:
+        if len(link) > MAX_CHARACTERS:
             raise LinkTooLong(
                 f"the link would have {len(link)} characters, and a server takes some"
-                f" {MOST_CHARACTERS}"
+                f" {MAX_CHARACTERS}"
             )
         return link
 
 
-def browser_link(location: str | None = None, *, page: str | None = None) -> BrowserLink:
+def browser_page(location: str | None = None, *, page: str | None = None) -> BrowserPage:
     """Return the links to the server that a location, else the environment names.
 
     Where that is a file or nothing, `NEO4J_URI` may still name one; else it is the server on
@@ -74,7 +74,7 @@ def browser_link(location: str | None = None, *, page: str | None = None) -> Bro
     # a page cannot be told to trust a certificate: the user has told the browser, or not
     scheme = uri.scheme.replace("+ssc", "+s")
     user = quote(os.environ.get("NEO4J_USERNAME") or "neo4j", safe="")
-    return BrowserLink(
+    return BrowserPage(
         page or _default_page(host, is_encrypted=is_encrypted),
         f"{scheme}://{user}@{host}:{uri.port or 7687}",
         os.environ.get("NEO4J_DATABASE"),

@@ -66,7 +66,7 @@ def parse_share(text: str) -> float | None:
     return None if match is None else float(match["number"]) / 100
 
 
-def text_name(counted: str) -> str:
+def caption_property(counted: str) -> str:
     """Return what the text of a byte count is called: `sizeText` beside `sizeBytes`."""
     return counted.removesuffix("Bytes") + "Text"
 

@@ -97,7 +97,7 @@ class Load(Protocol):
         """Set the tags of a run, each ``name=value``. Nothing happens if there is no run."""
 
 
-class Target(Protocol):
+class LoadTarget(Protocol):
     """What takes compilations: a graph, or files that become one."""
 
     @property
@@ -115,7 +115,7 @@ class Target(Protocol):
         """
 
 
-class Graph(Target, Protocol):
+class Graph(LoadTarget, Protocol):
     """An open graph; a context manager that closes it."""
 
     @property
@@ -132,7 +132,7 @@ class Graph(Target, Protocol):
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
-        most_rows: int | None = None,
+        max_rows: int | None = None,
     ) -> Result:
         """Run one reading statement; parameters that it does not name are left out.
 

@@ -63,7 +63,7 @@ class QueryFailed(GraphError):
 
 
 @contextmanager
-def written(path: Path, consequence: str = "") -> Iterator[None]:
+def raise_unwritable(path: Path, consequence: str = "") -> Iterator[None]:
     """Raise GraphUnwritable, with what follows, where a file or a folder cannot be written."""
     try:
         yield

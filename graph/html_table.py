@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from xlagraph.graph.engine import Cell
 
-__all__ = ["MOST_ROWS", "cell_text", "html_table", "html_text"]
+__all__ = ["MAX_ROWS", "cell_text", "html_table", "html_text"]
 
-MOST_ROWS: Final = 40
-MOST_COLUMNS: Final = 24
-MOST_CHARACTERS: Final = 200
+MAX_ROWS: Final = 40
+MAX_COLUMNS: Final = 24
+MAX_CHARACTERS: Final = 200
 """Of a cell."""
 _LONGEST_TEXT: Final = 2000
 # a notebook would set what stands between two $ as a formula
@@ -51,9 +51,9 @@ def html_table(
     ``count`` is how many rows there are, where not all are given; ``text`` writes a cell of
     a column.
     """
-    shown = [row[:MOST_COLUMNS] for row in rows[:MOST_ROWS]]
+    shown = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
     numeric = [_is_numeric(cells) for cells in zip_longest(*shown)]
-    head = "".join(f"<th>{html_text(column)}</th>" for column in columns[:MOST_COLUMNS])
+    head = "".join(f"<th>{html_text(column)}</th>" for column in columns[:MAX_COLUMNS])
     body = "".join(
         "<tr>"
         + "".join(
@@ -68,22 +68,22 @@ def html_table(
         f"{total - most:,} more {noun}"
         for total, most, noun in (
             (len(rows) if count is None else count, len(shown), "rows"),
-            (len(columns), MOST_COLUMNS, "columns"),
+            (len(columns), MAX_COLUMNS, "columns"),
         )
         if total > most
     ]
     return table + (f"<p>… and {', '.join(left_out)}</p>" if left_out else "")
 
 
-def html_text(text: str, most_characters: int = _LONGEST_TEXT) -> str:
+def html_text(text: str, max_characters: int = _LONGEST_TEXT) -> str:
     """Return a text that is only ever shown: escaped, cut, its invisible characters spelled."""
-    cut = text if len(text) <= most_characters else f"{text[: most_characters - 1]}…"
+    cut = text if len(text) <= max_characters else f"{text[: max_characters - 1]}…"
     return escape("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in cut))
 
 
 def _html_cell(text: str, at_right: bool) -> str:
     side = "right" if at_right else "left"
-    return f'<td style="text-align: {side}">{html_text(text, MOST_CHARACTERS)}</td>'
+    return f'<td style="text-align: {side}">{html_text(text, MAX_CHARACTERS)}</td>'
 
 
 def _is_numeric(cells: Sequence["Cell"]) -> bool:

@@ -135,11 +135,11 @@ def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> di
     return given
 
 
-def bounded_rows(rows: Iterable[Row], most_rows: int | None) -> Iterator[Row]:
+def bounded_rows(rows: Iterable[Row], max_rows: int | None) -> Iterator[Row]:
     """Yield the rows of a statement; QueryFailed where there are more than allowed."""
     for number, row in enumerate(rows, 1):
-        if most_rows is not None and number > most_rows:
-            raise QueryFailed(f"the statement has more than {most_rows:,} rows; end it with LIMIT")
+        if max_rows is not None and number > max_rows:
+            raise QueryFailed(f"the statement has more than {max_rows:,} rows; end it with LIMIT")
         yield row
 
 

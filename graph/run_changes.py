@@ -14,7 +14,7 @@ _TAGS_OF_RUN: Final = load_statement(__file__, "tags-of-run")
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovedKeys:
     """What was taken out."""
 
     runs: tuple[str, ...]
@@ -23,7 +23,7 @@ class Removed:
     """Keys, in order."""
 
 
-def remove(graph: Graph, name: str) -> Removed:
+def remove(graph: Graph, name: str) -> RemovedKeys:
     """Remove a run or one compilation, named by its key; NameUnknown if there is none.
 
     Shared nodes that nothing uses any more go with it.
@@ -36,7 +36,7 @@ def remove(graph: Graph, name: str) -> Removed:
         for _, compilation in compilations:
             load.remove(compilation)
     gone = [run for run in sorted(runs) if not _compilations(graph, run)]
-    return Removed(tuple(gone), tuple(compilation for _, compilation in compilations))
+    return RemovedKeys(tuple(gone), tuple(compilation for _, compilation in compilations))
 
 
 def rename_run(graph: Graph, old: str, new: str) -> None:
@@ -46,7 +46,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
     """
     if not new or new.strip("/") != new:
         raise NameTaken(f"{new!r} cannot name a run: it is empty, or begins or ends with `/`")
-    from xlagraph.graph.rows.tables import rebased  # pyarrow takes its time
+    from xlagraph.graph.rows.tables import with_run_renamed  # pyarrow takes its time
 
     with graph.load() as load:
         compilations = _compilations(graph, old)
@@ -57,7 +57,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
         if _compilations(graph, new):
             raise NameTaken(f"a run called {new} is there already; remove it first")
         for _, compilation in compilations:
-            rows = rebased(graph.read(compilation), old, new)
+            rows = with_run_renamed(graph.read(compilation), old, new)
             load.remove(compilation)
             load.write(rows)
 

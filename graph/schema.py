@@ -22,7 +22,7 @@ VERSION: Final = 4
 """Version of the schema, stored in every graph. A graph of a newer one is refused."""
 
 
-_KEY_OF_PART = string("compilation", "key of the compilation that it is a part of", indexed=True)
+_KEY_OF_PART = string("compilation", "key of the compilation that it is a part of", is_indexed=True)
 _DEFINITION = (
     string("opcode", "opcode of the defining instruction"),
     string("opName", "op name of the defining instruction, as the framework set it"),
@@ -70,7 +70,7 @@ SCHEMA: Final = Schema(
                     "tags", PropertyType.STRING_LIST, "what the user says of it: `name=value`"
                 ),
             ),
-            shared=True,
+            is_shared=True,
         ),
         NodeType(
             "Module",
@@ -79,14 +79,14 @@ SCHEMA: Final = Schema(
                 string("key", "its name"),
                 string("name", "module name without trailing `.digits`"),
             ),
-            shared=True,
+            is_shared=True,
         ),
         NodeType(
             "Compilation",
             "one dump",
             (
                 string("key", "`run/stem`"),
-                string("run", "name of its run", indexed=True),
+                string("run", "name of its run", is_indexed=True),
                 string("name", "short, for captions: the module name, else the file name's stem"),
                 string(
                     "state",
@@ -162,7 +162,7 @@ SCHEMA: Final = Schema(
                 integer("valueId", "number that XLA gave it"),
                 string("name", "name of the defining instruction"),
                 string("shapeIndex", "tuple index in braces, where that is tuple-shaped"),
-                string("label", "name and tuple index", indexed=True),
+                string("label", "name and tuple index", is_indexed=True),
                 boolean("isPhi", "made where control flow merges"),
                 string("shape", "without layout"),
                 string("layout", "as printed in braces; absent where none is printed"),
@@ -196,10 +196,10 @@ SCHEMA: Final = Schema(
             (
                 string("key", "`compilation#i/name`"),
                 _KEY_OF_PART,
-                string("name", "unique in its compilation", indexed=True),
-                string("opcode", "HLO opcode", indexed=True),
+                string("name", "unique in its compilation", is_indexed=True),
+                string("opcode", "HLO opcode", is_indexed=True),
                 string("shape", "with layout, as printed"),
-                string("opName", "op name, as the framework set it", indexed=True),
+                string("opName", "op name, as the framework set it", is_indexed=True),
                 string("sourceFile", "source file, innermost frame"),
                 integer("sourceLine", "line in that file"),
                 string("computation", "computation that it belongs to"),
@@ -222,28 +222,28 @@ SCHEMA: Final = Schema(
         NodeType(
             "Op",
             "an op name, shared by all compilations",
-            (string("key", "the op name"), string("name", "the op name", indexed=True)),
-            shared=True,
+            (string("key", "the op name"), string("name", "the op name", is_indexed=True)),
+            is_shared=True,
         ),
         NodeType(
             "Scope",
             "a leading part of an op name, split at `/` outside brackets",
             (
                 string("key", "the leading part"),
-                string("name", "the leading part", indexed=True),
+                string("name", "the leading part", is_indexed=True),
                 integer("depth", "parts in it, from 1"),
             ),
-            shared=True,
+            is_shared=True,
         ),
         NodeType(
             "SourceLine",
             "a line of source code",
             (
                 string("key", "`file:line`"),
-                string("file", "as the framework recorded it", indexed=True),
-                integer("line", "from 1", indexed=True),
+                string("file", "as the framework recorded it", is_indexed=True),
+                integer("line", "from 1", is_indexed=True),
             ),
-            shared=True,
+            is_shared=True,
         ),
         NodeType(
             "Frame",
@@ -260,7 +260,7 @@ SCHEMA: Final = Schema(
                     "sorts a tree of calls: callers before what they call, then by line",
                 ),
             ),
-            shared=True,
+            is_shared=True,
         ),
     ),
     relationships=(
@@ -386,15 +386,3 @@ SCHEMA: Final = Schema(
         RelationshipType("CALLED_FROM", "Frame", "Frame", "the caller; at most one"),
     ),
 )
-
-PARTS: Final = tuple(node for node in SCHEMA.nodes if node.is_part)
-SHARED: Final = tuple(node for node in SCHEMA.nodes if node.shared)
-_SHARED_LABELS: Final = frozenset(node.label for node in SHARED)
-
-UNCHANGING: Final = tuple(node.label for node in SHARED if node.label != "Run")
-"""Labels whose nodes are the same wherever they are made; runs differ in when."""
-
-BETWEEN_SHARED: Final = tuple(
-    edge for edge in SCHEMA.relationships if {edge.source, edge.target} <= _SHARED_LABELS
-)
-"""What is written together with the shared node that it leaves."""

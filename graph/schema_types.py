@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from xlagraph.graph.byte_sizes import text_name
+from xlagraph.graph.byte_sizes import caption_property
 
 __all__ = [
     "NodeType",
@@ -34,7 +34,7 @@ class Property:
     name: str
     type: PropertyType
     description: str
-    indexed: bool = False
+    is_indexed: bool = False
     """What people look nodes up by. The embedded engine has no index but that of the key."""
 
 
@@ -45,7 +45,7 @@ class NodeType:
     label: str
     description: str
     properties: tuple[Property, ...]
-    shared: bool = False
+    is_shared: bool = False
     """Not part of one compilation: merged by key, taken away when nothing uses it."""
 
     @property
@@ -102,14 +102,14 @@ class Schema:
         )
 
 
-def string(name: str, description: str, *, indexed: bool = False) -> Property:
+def string(name: str, description: str, *, is_indexed: bool = False) -> Property:
     """Return a property that holds a text."""
-    return Property(name, PropertyType.STRING, description, indexed)
+    return Property(name, PropertyType.STRING, description, is_indexed)
 
 
-def integer(name: str, description: str, *, indexed: bool = False) -> Property:
+def integer(name: str, description: str, *, is_indexed: bool = False) -> Property:
     """Return a property that holds a whole number."""
-    return Property(name, PropertyType.INTEGER, description, indexed)
+    return Property(name, PropertyType.INTEGER, description, is_indexed)
 
 
 def captioned_bytes(name: str, description: str) -> tuple[Property, Property]:
@@ -117,7 +117,7 @@ def captioned_bytes(name: str, description: str) -> tuple[Property, Property]:
 
     Neo4j Browser writes numbers as they are, all digits and no unit.
     """
-    text = string(text_name(name), f"{name} with a unit, for captions: `1.5 MiB`")
+    text = string(caption_property(name), f"{name} with a unit, for captions: `1.5 MiB`")
     return integer(name, description), text
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from xlagraph.graph.engine import Load, Target
+from xlagraph.graph.engine import Load, LoadTarget
 from xlagraph.graph.stored_runs import StoredCompilation, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
@@ -37,7 +37,7 @@ _READING_SHARE: Final = 16
 
 
 def ingest(
-    graph: Target | None,
+    graph: LoadTarget | None,
     paths: str | Path | Iterable[str | Path],
     options: IngestOptions | None = None,
     *,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, share_text
 from xlagraph.graph.engine import Cell
-from xlagraph.graph.html_table import MOST_ROWS, cell_text, html_table, html_text
+from xlagraph.graph.html_table import MAX_ROWS, cell_text, html_table, html_text
 from xlagraph.queries.advice.advise import Diagnosis
 from xlagraph.queries.comparison.compare import Comparison
 from xlagraph.queries.comparison.comparison_rows import GROWTH_COLUMNS, group_rows, total_rows
@@ -59,7 +59,7 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
 
 
 def _table(
-    columns: Sequence[str], rows: Sequence[Sequence[Cell]], most_rows: int = MOST_ROWS
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], most_rows: int = MAX_ROWS
 ) -> str:
     """Return a table whose bytes have units, and whose shares are percentages."""
     return html_table(columns, rows[:most_rows], count=len(rows), text=_text)

@@ -105,7 +105,7 @@ async def _cypher(request: Request, pool: GraphPool) -> Response:
     def read() -> Response:
         with pool.borrow() as graph:
             result, notes = run_statement(
-                graph, text, parameters, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS
+                graph, text, parameters, timeout_seconds=MOST_SECONDS, max_rows=MOST_ROWS
             )
             return _Rows(result, notes[:_MOST_NOTES])
 

@@ -139,7 +139,7 @@ class _Tools:
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
             given: Mapping[str, Cell] = parameters or {}  # type: ignore[assignment]  # JSON
             result, notes = run_statement(
-                graph, statement, given, timeout_seconds=MOST_SECONDS, most_rows=MOST_ROWS
+                graph, statement, given, timeout_seconds=MOST_SECONDS, max_rows=MOST_ROWS
             )
             return rows_of(result), notes
 

@@ -22,7 +22,7 @@ from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import RelationshipType
 
-OWN = tuple(node.label for node in SCHEMA.nodes if not node.shared)
+OWN = tuple(node.label for node in SCHEMA.nodes if not node.is_shared)
 CHUNK_ROWS = 10_000
 SESSIONS = 2
 INNER = tuple(relationship for relationship in SCHEMA.relationships if relationship not in LINKS)

@@ -13,7 +13,7 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.stored_runs import StoredRun
 
 GROUP_ROWS = 100_000
-SHARED = frozenset(node.label for node in SCHEMA.nodes if node.shared)
+SHARED = frozenset(node.label for node in SCHEMA.nodes if node.is_shared)
 LINKS = tuple(
     relationship
     for relationship in SCHEMA.relationships

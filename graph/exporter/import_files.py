@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from xlagraph.graph.errors import GraphMissing, GraphUnwritable, written
+from xlagraph.graph.errors import GraphMissing, GraphUnwritable, raise_unwritable
 from xlagraph.graph.neo4j.schema_statements import constraints, indexes
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
 from xlagraph.graph.schema import SCHEMA, VERSION
@@ -141,7 +141,7 @@ class ImportFiles:
         self._waiting_rows: dict[str, int] = {}
         self._waiting_bytes: dict[str, int] = {}
         self._open: dict[str, IO[bytes]] = {}
-        with written(folder):
+        with raise_unwritable(folder):
             folder.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in folder.iterdir()}
         if MANIFEST in names:
@@ -162,12 +162,12 @@ class ImportFiles:
         self._waiting_rows[name] = self._waiting_rows.get(name, 0) + rows.num_rows
         self._waiting_bytes[name] = self._waiting_bytes.get(name, 0) + rows.nbytes
         if self._waiting_rows[name] >= _WAITING_ROWS or self._waiting_bytes[name] >= _WAITING_BYTES:
-            with written(self._folder):
+            with raise_unwritable(self._folder):
                 self._flush(name)
 
     def finish(self) -> None:
         """Write what waits, the command, and then that the export is whole."""
-        with written(self._folder):
+        with raise_unwritable(self._folder):
             for name in list(self._waiting):
                 self._flush(name)
             for file in self._open.values():

@@ -21,7 +21,7 @@ from xlagraph.graph.exporter.import_files import (
     read_manifest,
 )
 from xlagraph.graph.rows.shared_nodes import add_unseen
-from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
+from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 
 
 def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:
@@ -112,24 +112,25 @@ def _order(run: dict[str, object]) -> tuple[str, ...]:
 
 
 def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
-    seen: dict[str, set[str]] = {label: set() for label in UNCHANGING}
+    seen: dict[str, set[str]] = {label: set() for label in IMMUTABLE_LABELS}
     for part in parts:
-        fresh: dict[str, list[pa.Array[pa.StringScalar]]] = {label: [] for label in UNCHANGING}
-        for label in UNCHANGING:
+        fresh: dict[str, list[pa.Array[pa.StringScalar]]] = {
+            label: [] for label in IMMUTABLE_LABELS
+        }
+        for label in IMMUTABLE_LABELS:
             for rows in part.read(label):
                 new = rows.take(add_unseen(rows, seen[label]))
                 fresh[label].extend(new.column("key").chunks)
                 files.add(label, new)
-        for relationship in BETWEEN_SHARED:
+        for relationship in SHARED_RELATIONSHIPS:
             keys = pa.chunked_array(fresh[relationship.source], pa.string()).combine_chunks()
             for rows in part.read(relationship.name):
                 files.add(relationship.name, rows.filter(pc.is_in(rows.column("source"), keys)))
 
 
 def _reference_part_files(parts: Sequence[_Part], manifest: Manifest) -> None:
-    own = {"Run", *UNCHANGING, *(relationship.name for relationship in BETWEEN_SHARED)}
     for part in parts:
         manifest.include(part.manifest)
         for table in part.manifest.files:
-            if table not in own:
+            if table not in SHARED_TABLES:
                 manifest.add(part.manifest, table, part.files(table))

@@ -32,7 +32,7 @@ from xlagraph.graph.ladybug.database import (
     schema_version,
 )
 from xlagraph.graph.ladybug.load import loading
-from xlagraph.graph.ladybug.lock import writing
+from xlagraph.graph.ladybug.lock import write_lock
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
@@ -86,7 +86,7 @@ class LadybugGraph(Graph):
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
-        most_rows: int | None = None,
+        max_rows: int | None = None,
     ) -> Result:
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
@@ -99,11 +99,11 @@ class LadybugGraph(Graph):
             raise query_error(error, timeout_seconds) from error
         with found:
             columns = tuple(found.get_column_names())
-            return Result(columns, tuple(bounded_rows(_rows(found, most_rows), most_rows)))
+            return Result(columns, tuple(bounded_rows(_rows(found, max_rows), max_rows)))
 
     @contextmanager
     def load(self) -> Iterator[Load]:
-        with writing(self._path, wait=self._wait, notify=self._notify):
+        with write_lock(self._path, wait=self._wait, notify=self._notify):
             # somebody may have put another file there while we waited
             self.close()
             if self._path.exists():
@@ -204,10 +204,10 @@ def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0]
 
 
-def _rows(found: ladybug.QueryResult, most_rows: int | None) -> Iterator[tuple[Cell, ...]]:
+def _rows(found: ladybug.QueryResult, max_rows: int | None) -> Iterator[tuple[Cell, ...]]:
     count = found.get_num_tuples()
     # columns are read whole: not those of a result that is refused for its length
-    is_refused = most_rows is not None and count > most_rows
+    is_refused = max_rows is not None and count > max_rows
     is_plain = _PLAIN_TYPES.issuperset(found.get_column_data_types())
     if count < _MANY_ROWS or is_refused or not is_plain:
         return (tuple(map(_cell, row)) for row in found)

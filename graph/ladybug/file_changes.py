@@ -9,7 +9,8 @@ import ladybug
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.ladybug import schema_statements
 from xlagraph.graph.ladybug.database import rows_of
-from xlagraph.graph.schema import PARTS, SCHEMA, UNCHANGING
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, PARTS
 from xlagraph.graph.statement_files import load_statement
 
 NODE_LABELS: Final = tuple(node.label for node in SCHEMA.nodes)
@@ -60,7 +61,7 @@ def delete_compilations(connection: ladybug.Connection, compilations: list[str])
 def delete_orphans(connection: ladybug.Connection) -> None:
     """Delete shared nodes that nothing uses: no run without compilations, the others unreached."""
     _delete_unused(connection, "Run")
-    labels = sorted(UNCHANGING)
+    labels = sorted(IMMUTABLE_LABELS)
     # what only a deleted node used goes in the next turn
     while sum(_delete_unused(connection, label) for label in labels):
         pass

@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xlagraph.graph.engine import Result
-from xlagraph.graph.errors import GraphUnwritable, written
+from xlagraph.graph.errors import GraphUnwritable, raise_unwritable
 from xlagraph.graph.ladybug import file_changes, schema_statements
 from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
 from xlagraph.graph.ladybug.file_changes import NODE_LABELS, RELATIONSHIP_TYPES
@@ -39,9 +39,9 @@ from xlagraph.graph.rows.tables import (
     distinct_rows,
     keys_of,
 )
-from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
+from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.runtime.memory import trim_memory
+from xlagraph.runtime.trim_memory import trim_memory
 
 _COMPILATION_DIGESTS: Final = load_statement(__file__, "compilation-digests")
 
@@ -57,8 +57,8 @@ _MANY_ROWS: Final = 100_000
 # Rows of one COPY: the engine fails where it needs more memory than its pool has, at three
 # million nodes with 256 MiB, and about four times as many with the 1 GiB that it is given.
 # Another COPY into the same table costs time instead.
-MOST_COPIED_NODES: Final = 2_000_000
-MOST_COPIED_RELATIONSHIPS: Final = 8_000_000
+MAX_COPIED_NODES: Final = 2_000_000
+MAX_COPIED_RELATIONSHIPS: Final = 8_000_000
 
 # COPY into relationships costs by those that are there: 0.4 s for a million. To create them
 # one by one costs by those that come.
@@ -66,10 +66,6 @@ _COPIED_ROWS_PER_NEW_ROW: Final = 4
 
 # Rows in memory, of `write`, that go into files together.
 _WAITING_ROWS: Final = 100_000
-
-_SHARED_TABLES: Final = frozenset(
-    (*UNCHANGING, *(relationship.name for relationship in BETWEEN_SHARED))
-)
 
 
 @contextmanager
@@ -82,7 +78,7 @@ def loading(
     try:
         with LadybugLoad(path, folder, query) as load:
             yield load
-            with written(path, _UNCHANGED):
+            with raise_unwritable(path, _UNCHANGED):
                 load.write_waiting()
                 if load.is_needed:
                     load.store(release)
@@ -124,7 +120,7 @@ class LadybugLoad:
 
     def expect_rows(self) -> None:
         if self._copying is None:
-            with written(self._path, _UNCHANGED):
+            with raise_unwritable(self._path, _UNCHANGED):
                 self._folder.mkdir(exist_ok=True)
             self._copying = self._beside.submit(self._copy_file)
 
@@ -247,7 +243,7 @@ class LadybugLoad:
         sources = {
             name: [
                 files
-                for files in ([shared] if name in _SHARED_TABLES else self._files)
+                for files in ([shared] if name in SHARED_TABLES else self._files)
                 if name in files.counts
             ]
             for name in (*NODE_LABELS, *RELATIONSHIP_TYPES)
@@ -268,7 +264,7 @@ class LadybugLoad:
         relationships = {
             name: columns.empty_table() for name, columns in RELATIONSHIP_COLUMNS.items()
         }
-        for label in UNCHANGING:
+        for label in IMMUTABLE_LABELS:
             rows = self._distinct_rows(label)
             if rows.num_rows:  # the engine has no empty list
                 stored = rows_of(
@@ -278,7 +274,7 @@ class LadybugLoad:
                 )
                 known = pa.array([str(row[0]) for row in stored], pa.string())
                 nodes[label] = rows.filter(pc.invert(pc.is_in(rows.column("key"), known)))
-        for relationship in BETWEEN_SHARED:
+        for relationship in SHARED_RELATIONSHIPS:
             rows = self._distinct_rows(relationship.name)
             is_new = pc.is_in(rows.column("source"), nodes[relationship.source].column("key"))
             relationships[relationship.name] = rows.filter(is_new)
@@ -306,7 +302,7 @@ class LadybugLoad:
 
 def _portions(sources: Sequence[RowFiles], name: str) -> Iterator[list[RowFiles]]:
     """Split the files of a table into those of one COPY each."""
-    most = MOST_COPIED_NODES if name in NODE_LABELS else MOST_COPIED_RELATIONSHIPS
+    most = MAX_COPIED_NODES if name in NODE_LABELS else MAX_COPIED_RELATIONSHIPS
     portion: list[RowFiles] = []
     rows = 0
     for files in sources:

@@ -16,7 +16,7 @@ from xlagraph.graph.errors import GraphBusy, GraphUnwritable
 
 
 @contextmanager
-def writing(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterator[None]:
+def write_lock(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock beside ``path``; GraphBusy names the holder where waiting is not wished."""
     lock = path.with_name(path.name + ".lock")
     try:

@@ -8,21 +8,21 @@ from typing import Final, Literal
 import neo4j
 
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.neo4j.calls import Value
 from xlagraph.graph.neo4j.chunks import Batch, key_pairs
 from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.schema_statements import (
+    COMPILATION_RELATIONSHIPS,
     MERGED,
-    MERGED_LAST,
-    OF_COMPILATIONS,
+    REPLACED,
     merge_nodes,
     merge_relationships,
     replace_nodes,
     write_chunk,
 )
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
+from xlagraph.graph.neo4j.uninterrupted_calls import Outcome
 from xlagraph.graph.rows.tables import keys_of
-from xlagraph.graph.schema import BETWEEN_SHARED
+from xlagraph.graph.schema_tables import SHARED_RELATIONSHIPS
 from xlagraph.graph.statement_files import load_statement
 
 _LOCK_KEYS: Final = load_statement(__file__, "lock-keys")
@@ -173,11 +173,11 @@ class BatchWriter:
 
     def _repeated(
         self,
-        write: Callable[[int], Value],
+        write: Callable[[int], Outcome],
         *,
         after_miss: Callable[[], None],
         is_least: Callable[[int], bool] = lambda rows: rows == 1,
-    ) -> Value:
+    ) -> Outcome:
         """Write so many rows in a transaction as it may have; less where memory is short.
 
         ``after_miss`` is called where something that is looked up was deleted meanwhile;
@@ -215,7 +215,7 @@ class BatchWriter:
             (merge_nodes(node), [row for _, row in sorted(fresh[node.label].items())])
             for node in MERGED
         ]
-        for relationship in BETWEEN_SHARED:
+        for relationship in SHARED_RELATIONSHIPS:
             pairs: list[list[object]] = [
                 [source, target]
                 for source, target in key_pairs(batch.rows.relationships[relationship.name])
@@ -270,11 +270,11 @@ class BatchWriter:
             ).single(strict=True)
             if held["held"] < len(rows):
                 raise self._transactions.lease_expired()
-            for node in MERGED_LAST:
+            for node in REPLACED:
                 shared = batch.rows.nodes[node.label].sort_by("key").to_pylist()
                 if shared:
                     run(tx, replace_nodes(node), rows=shared).consume()
-            for relationship in OF_COMPILATIONS:
+            for relationship in COMPILATION_RELATIONSHIPS:
                 pairs = key_pairs(batch.rows.relationships[relationship.name])
                 run(tx, merge_relationships(relationship), rows=pairs).consume()
 

@@ -21,7 +21,7 @@ _LAG_SECONDS: Final = 3600.0
 from an older backup makes the next command wait for half a minute, once."""
 
 
-class KeptBookmarks:
+class StoredBookmarks:
     """The bookmarks of one database; there are none where a single server answers."""
 
     def __init__(self, uri: str, database: str) -> None:

@@ -13,18 +13,16 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.neo4j.schema_statements import LOOKED_UP, OF_PARTS
-from xlagraph.graph.rows.tables import CompilationRows, keys_of, row_numbers
-from xlagraph.graph.schema import PARTS
+from xlagraph.graph.neo4j.schema_statements import LOOKED_UP, PART_RELATIONSHIPS
+from xlagraph.graph.rows.tables import CompilationRows, keys_of
+from xlagraph.graph.schema_tables import PART_LABELS
 
 Parameters = dict[str, list[Any]]
-
-_PART_LABELS: Final = tuple(node.label for node in PARTS)
 
 
 class Batch:
@@ -32,7 +30,7 @@ class Batch:
 
     def __init__(self, rows: CompilationRows) -> None:
         self.rows = rows
-        self._nodes = {label: rows.nodes[label].combine_chunks() for label in _PART_LABELS}
+        self._nodes = {label: rows.nodes[label].combine_chunks() for label in PART_LABELS}
         self._keys = {
             label: rows.nodes[label].column("key").combine_chunks() for label in LOOKED_UP
         }
@@ -40,10 +38,10 @@ class Batch:
         self.length = self._ends[-1]
         """Of the sequence."""
         rows_at = [1] * self.length
-        columns = {label: row_numbers(indexes) for label, indexes in self._indexes.items()}
+        columns = {label: pa.array(indexes, pa.int32()) for label, indexes in self._indexes.items()}
         self._relationships: dict[str, tuple[pa.Table, list[int]]] = {}
         """By type: the rows in the order of their later ends, and the indexes of these."""
-        for relationship in OF_PARTS:
+        for relationship in PART_RELATIONSHIPS:
             ends = rows.ends(relationship.name)
             later: pa.ChunkedArray[Any] = pc.max_element_wise(  # type: ignore[assignment]
                 *(
@@ -92,7 +90,7 @@ class Batch:
             part = table.slice(made[label].start, len(made[label]))
             for name in table.column_names:
                 given[f"{label}_{name}"] = part.column(name).to_pylist()
-        for relationship in OF_PARTS:
+        for relationship in PART_RELATIONSHIPS:
             table, indexes = self._relationships[relationship.name]
             first = bisect_left(indexes, start)
             part = table.slice(first, bisect_left(indexes, end) - first)
@@ -150,9 +148,9 @@ def _sequence(rows: CompilationRows) -> tuple[dict[str, list[int]], list[int]]:
     """Return the indexes of the nodes of each label, and those after each compilation's last."""
     counts = {
         label: Counter(cast("list[str]", rows.nodes[label].column("compilation").to_pylist()))
-        for label in _PART_LABELS
+        for label in PART_LABELS
     }
-    indexes: dict[str, list[int]] = {label: [] for label in _PART_LABELS}
+    indexes: dict[str, list[int]] = {label: [] for label in PART_LABELS}
     ends = []
     length = 0
     for compilation in keys_of(rows.nodes["Compilation"]):

@@ -36,11 +36,11 @@ from xlagraph.graph.errors import (
     QueryRefused,
     WrongSchema,
 )
-from xlagraph.graph.neo4j.bookmarks import KeptBookmarks
+from xlagraph.graph.neo4j.bookmarks import StoredBookmarks
 from xlagraph.graph.neo4j.browser_page import page_of_settings
-from xlagraph.graph.neo4j.calls import uninterrupted
 from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.encryption import encryption_error
+from xlagraph.graph.neo4j.uninterrupted_calls import call_uninterrupted
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
 from xlagraph.graph.rows.read_back import read_compilation
 from xlagraph.graph.rows.tables import CompilationRows
@@ -48,7 +48,7 @@ from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.graph.stored_runs import StoredRun, read_stored_runs
 
-Value = TypeVar("Value")
+Outcome = TypeVar("Outcome")
 
 # What is wrong is said in our words. Who wants to read the driver's log sets a handler.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
@@ -90,7 +90,7 @@ def open_server(
 ) -> "Neo4jGraph":
     """Connect to a server; one attempt for each password, so that nobody is locked out."""
     try:
-        driver = uninterrupted(lambda: _connected(uri, user, password))
+        driver = call_uninterrupted(lambda: _connected(uri, user, password))
     except AuthError as error:
         asked = None
         if password is None and ask_password is not None:
@@ -98,7 +98,7 @@ def open_server(
         if not asked:
             raise _login_error(uri, user, given=password is not None) from error
         try:
-            driver = uninterrupted(lambda: _connected(uri, user, asked))
+            driver = call_uninterrupted(lambda: _connected(uri, user, asked))
         except AuthError as second:
             raise _login_error(uri, user, given=True) from second
     graph = Neo4jGraph(driver, uri, database, notify)
@@ -132,7 +132,7 @@ def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
     return driver
 
 
-def _reconnecting(call: Callable[[], Value], *, was_connected: bool) -> Value:
+def _reconnecting(call: Callable[[], Outcome], *, was_connected: bool) -> Outcome:
     """Make a call, and again for some seconds if its connection is cut.
 
     A server that is not there is reported at once: only what was connected is waited for.
@@ -162,7 +162,7 @@ class Neo4jGraph(Graph):
     ) -> None:
         self._driver = driver
         self._uri = uri
-        self._kept = KeptBookmarks(uri, database)
+        self._kept = StoredBookmarks(uri, database)
         self._database = ServerDatabase(driver, database, self._kept.manager())
         self._notify = notify
         self._server = ""
@@ -195,7 +195,7 @@ class Neo4jGraph(Graph):
     def check_server(self) -> None:
         """Refuse a server that is too old and a graph that another schema wrote."""
         with self._translated_errors():
-            agent = uninterrupted(
+            agent = call_uninterrupted(
                 lambda: _reconnecting(self._driver.get_server_info, was_connected=True)
             ).agent
         self._server = agent.partition("/")[2]
@@ -235,12 +235,12 @@ class Neo4jGraph(Graph):
         parameters: Mapping[str, Cell] | None = None,
         *,
         timeout_seconds: float | None = None,
-        most_rows: int | None = None,
+        max_rows: int | None = None,
     ) -> Result:
         statement = check_statement(text, procedures=PROCEDURES)
         given = given_parameters(statement, parameters or {})
         with self._translated_errors(timeout_seconds):
-            columns, records = uninterrupted(
+            columns, records = call_uninterrupted(
                 lambda: self._driver.execute_query(
                     # the driver wants literal text; this text has passed the guard
                     neo4j.Query(text, timeout=timeout_seconds),
@@ -250,7 +250,7 @@ class Neo4jGraph(Graph):
                     bookmark_manager_=self._database.bookmarks,
                     result_transformer_=lambda found: (
                         tuple(found.keys()),
-                        list(bounded_rows(found, most_rows)),
+                        list(bounded_rows(found, max_rows)),
                     ),
                 )
             )

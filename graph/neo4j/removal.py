@@ -13,7 +13,8 @@ import neo4j
 
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
-from xlagraph.graph.schema import PARTS, SCHEMA, SHARED
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_tables import PARTS, SHARED
 from xlagraph.graph.statement_files import load_statement
 
 _LOCK_COMPLETE: Final = load_statement(__file__, "lock-complete")
@@ -65,7 +66,7 @@ class Removal:
     def hide(self, tx: neo4j.Transaction, keys: list[str], state: str) -> None:
         """Make complete compilations invisible and ours; delete what only they led to."""
         reached: dict[str, set[str]] = {}
-        for relationship in schema_statements.OF_COMPILATIONS:
+        for relationship in schema_statements.COMPILATION_RELATIONSHIPS:
             label = (
                 relationship.target if relationship.source == "Compilation" else relationship.source
             )

@@ -18,42 +18,52 @@ their indexes in the two lists, so that a relationship costs no look-up.
 from collections.abc import Sequence
 from typing import Final
 
-from xlagraph.graph.schema import BETWEEN_SHARED, PARTS, SCHEMA, SHARED
+from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_statements import is_unused
+from xlagraph.graph.schema_tables import (
+    PART_LABELS,
+    PARTS,
+    SHARED,
+    SHARED_LABELS,
+    SHARED_RELATIONSHIPS,
+)
 from xlagraph.graph.schema_types import NodeType, RelationshipType
 
-_PART_LABELS: Final = frozenset(node.label for node in PARTS)
-_SHARED_LABELS: Final = frozenset(node.label for node in SHARED)
-
-OF_PARTS: Final = tuple(
+PART_RELATIONSHIPS: Final = tuple(
     relationship
     for relationship in SCHEMA.relationships
-    if {relationship.source, relationship.target} & _PART_LABELS
+    if not {relationship.source, relationship.target}.isdisjoint(PART_LABELS)
 )
 """What a chunk writes: types with a part at one end at least."""
 
-OF_COMPILATIONS: Final = tuple(
+COMPILATION_RELATIONSHIPS: Final = tuple(
     relationship
     for relationship in SCHEMA.relationships
-    if relationship not in OF_PARTS and relationship not in BETWEEN_SHARED
+    if relationship not in PART_RELATIONSHIPS and relationship not in SHARED_RELATIONSHIPS
 )
 """What makes a compilation visible, written last."""
 
 MERGED: Final = tuple(
     node
     for node in SHARED
-    if any(node.label == relationship.target for relationship in (*OF_PARTS, *BETWEEN_SHARED))
+    if any(
+        node.label == relationship.target
+        for relationship in (*PART_RELATIONSHIPS, *SHARED_RELATIONSHIPS)
+    )
 )
 """Shared nodes that must be there before a chunk."""
 
-MERGED_LAST: Final = tuple(node for node in SHARED if node not in MERGED)
+REPLACED: Final = tuple(node for node in SHARED if node not in MERGED)
 """Shared nodes that are written with what makes a compilation visible."""
 
 LOOKED_UP: Final = tuple(
     node.label
     for node in SCHEMA.nodes
-    if node.label in _PART_LABELS
-    or any(node.label in (relationship.source, relationship.target) for relationship in OF_PARTS)
+    if node.label in PART_LABELS
+    or any(
+        node.label in (relationship.source, relationship.target)
+        for relationship in PART_RELATIONSHIPS
+    )
 )
 """Labels at whose nodes the relationships of a chunk end."""
 
@@ -74,7 +84,7 @@ def indexes() -> list[str]:
         f"FOR (n:{node.label}) ON (n.{property_.name})"
         for node in SCHEMA.nodes
         for property_ in node.properties
-        if property_.indexed
+        if property_.is_indexed
     ]
 
 
@@ -114,12 +124,12 @@ def write_chunk() -> str:
         )
     lists = [
         f"new_{label} + old_{label} AS {label}"
-        if label in _PART_LABELS
+        if label in PART_LABELS
         else f"old_{label} AS {label}"
         for label in LOOKED_UP
     ]
     lines.append(f"WITH {', '.join(lists)}")
-    for relationship in OF_PARTS:
+    for relationship in PART_RELATIONSHIPS:
         ends = ", ".join(dict.fromkeys((relationship.source, relationship.target)))
         lines.append(
             f"CALL ({ends}) {{ UNWIND range(0, size($given.{relationship.name}_source) - 1) AS i "
@@ -128,7 +138,7 @@ def write_chunk() -> str:
             f"CREATE (a)-[:{relationship.name} {_properties(relationship)}]->(b) "
             f"RETURN count(*) AS made_{relationship.name} }}"
         )
-    made = " + ".join(f"made_{relationship.name}" for relationship in OF_PARTS)
+    made = " + ".join(f"made_{relationship.name}" for relationship in PART_RELATIONSHIPS)
     lines.append(f"RETURN {made} AS relationships")
     return "\n".join(lines)
 
@@ -180,8 +190,8 @@ def delete_parts(node: NodeType) -> str:
         f"MATCH (n:{node.label} {{compilation: $given.compilation}}) WITH n LIMIT $given.limit",
         [
             relationship
-            for relationship in OF_PARTS
-            if relationship.source == node.label and relationship.target in _SHARED_LABELS
+            for relationship in PART_RELATIONSHIPS
+            if relationship.source == node.label and relationship.target in SHARED_LABELS
         ],
     )
 
@@ -198,7 +208,7 @@ def delete_orphans(label: str) -> str:
     """
     return _delete_nodes(
         f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) WHERE {is_unused(label)}",
-        [relationship for relationship in BETWEEN_SHARED if relationship.source == label],
+        [relationship for relationship in SHARED_RELATIONSHIPS if relationship.source == label],
     )
 
 

@@ -20,9 +20,9 @@ from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from xlagraph.graph.errors import GraphBusy
 from xlagraph.graph.neo4j import schema_statements
-from xlagraph.graph.neo4j.calls import Value, uninterrupted
 from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.process_identity import has_ended, this_process
+from xlagraph.graph.neo4j.uninterrupted_calls import Outcome, call_uninterrupted
 from xlagraph.graph.statement_files import load_statement
 
 _REGISTER: Final = load_statement(__file__, "register-worker")
@@ -44,13 +44,13 @@ RETRY_SECONDS: Final = 120.0
 _LAST_RETRY_SECONDS: Final = 5.0
 """How long a load waits that is given up."""
 
-WRITTEN_ROWS: Final = 10_000
+WRITE_LIMIT: Final = 10_000
 """Nodes and relationships of one transaction. 194 000 in one took three times as long."""
 
 DELETED_NODES: Final = 5_000
 """Nodes that one transaction deletes, with their relationships."""
 
-Work = Callable[[neo4j.Transaction], Value]
+Work = Callable[[neo4j.Transaction], Outcome]
 
 
 class OutOfMemory(Exception):
@@ -99,7 +99,7 @@ class LoadState:
     dropped_indexes: set[str] = field(default_factory=set)
     """Indexes that had to go, because a text is too long for them."""
     done: RowCounter = field(default_factory=RowCounter)
-    rows: BatchLimit = field(default_factory=lambda: BatchLimit(WRITTEN_ROWS))
+    rows: BatchLimit = field(default_factory=lambda: BatchLimit(WRITE_LIMIT))
     deletions: BatchLimit = field(default_factory=lambda: BatchLimit(DELETED_NODES))
     given_up: threading.Event = field(default_factory=threading.Event)
     """Set when nothing more is to be written: nobody waits for the server any more."""
@@ -159,14 +159,14 @@ class Transactions:
         values: list[str] = self.retried(lambda tx: run(tx, statement, **given).value())
         return values
 
-    def once(self, work: "Work[Value]") -> Value | None:
+    def once(self, work: "Work[Outcome]") -> Outcome | None:
         """Run work in a transaction exactly once.
 
         None if it turns out to be done already, because only its confirmation was lost.
         """
         count = self.next_count()
 
-        def counted(tx: neo4j.Transaction) -> Value | None:
+        def counted(tx: neo4j.Transaction) -> Outcome | None:
             claim = run(tx, _COUNT, key=self.key, count=count).single()
             if claim is None:
                 raise self.lease_expired()
@@ -179,16 +179,16 @@ class Transactions:
         self._count += 1
         return self._count
 
-    def retried(self, work: "Work[Value]") -> Value:
+    def retried(self, work: "Work[Outcome]") -> Outcome:
         """Run a transaction, again where it may succeed the next time.
 
         Not left to the driver: it would repeat for minutes what is too large for the server,
         and gives up where a commit was not confirmed. Work that must not be done twice counts
         itself, see `once`.
         """
-        return uninterrupted(partial(self._retried, work))
+        return call_uninterrupted(partial(self._retried, work))
 
-    def _retried(self, work: "Work[Value]") -> Value:
+    def _retried(self, work: "Work[Outcome]") -> Outcome:
         began = time.monotonic()
         pause = 0.02
         # one transaction after the other, also where Ctrl-C ended the wait for the one before
@@ -222,7 +222,7 @@ class Transactions:
         with self.state.database.session() as session:
             session.run(schema_statements.drop_index(name)).consume()
 
-    def _transact(self, work: "Work[Value]") -> Value:
+    def _transact(self, work: "Work[Outcome]") -> Outcome:
         with (
             self.state.database.session() as session,
             session.begin_transaction() as transaction,

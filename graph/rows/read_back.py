@@ -21,7 +21,7 @@ Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]
 
 # Parts before shared nodes; a walk leads on in this order, or stays at its label.
-_LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.shared))
+_LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.is_shared))
 
 
 # Keys of one statement: a server holds them all, and the rows that they lead to.

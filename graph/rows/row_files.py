@@ -22,16 +22,12 @@ from xlagraph.graph.rows.tables import (
     digests_of,
     distinct_rows,
 )
-from xlagraph.graph.schema import BETWEEN_SHARED, SHARED
+from xlagraph.graph.schema_tables import SHARED_TABLES
 
 # Bytes of all tables together that wait in memory for more rows of their group. Smaller groups
 # cost the engine time; larger ones only memory.
 _WAITING_BYTES: Final = 16 << 20
 _GROUP_ROWS: Final = 128_000
-
-_SHARED_TABLES: Final = frozenset(
-    [node.label for node in SHARED] + [relationship.name for relationship in BETWEEN_SHARED]
-)
 
 
 class RowsUnwritten(GraphUnwritable):
@@ -77,10 +73,10 @@ class RowFiles:
                     digests |= digests_of(table)
                 del table  # it may be as large as the next
                 if waiting_bytes >= _WAITING_BYTES:
-                    for unshared in files.keys() - _SHARED_TABLES:
+                    for unshared in files.keys() - SHARED_TABLES:
                         files[unshared].flush()
                     waiting_bytes = 0
-            for name in _SHARED_TABLES:
+            for name in SHARED_TABLES:
                 files[name].keep_distinct()
         counts = {name: file.row_count for name, file in files.items() if file.row_count}
         return cls(folder, counts, digests)

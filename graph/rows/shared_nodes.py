@@ -6,19 +6,19 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.rows.tables import CompilationRows, keys_of, row_numbers
-from xlagraph.graph.schema import BETWEEN_SHARED, UNCHANGING
+from xlagraph.graph.rows.tables import CompilationRows, keys_of
+from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS
 
 __all__ = ["SharedRows", "add_unseen"]
 
-_SOURCES: Final = {relationship.name: relationship.source for relationship in BETWEEN_SHARED}
+_SOURCES: Final = {relationship.name: relationship.source for relationship in SHARED_RELATIONSHIPS}
 
 
 class SharedRows:
     """The shared nodes that were seen in a load; not the runs, which change."""
 
     def __init__(self) -> None:
-        self._keys: dict[str, set[str]] = {label: set() for label in UNCHANGING}
+        self._keys: dict[str, set[str]] = {label: set() for label in IMMUTABLE_LABELS}
 
     def unseen(self, rows: CompilationRows) -> Iterator[tuple[str, pa.Table]]:
         """Yield table after table without what was seen before, and count it as seen."""
@@ -41,4 +41,4 @@ def add_unseen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
         if key not in seen:
             seen.add(key)
             rows.append(row)
-    return row_numbers(rows)
+    return pa.array(rows, pa.int32())

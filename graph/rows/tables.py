@@ -4,7 +4,6 @@ Node rows carry every property of their label. Relationship rows carry ``source`
 ``target``, the keys of the nodes that they join, then their properties.
 """
 
-from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self, cast
@@ -12,7 +11,8 @@ from typing import Any, Final, Self, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_tables import SHARED_LABELS, SHARED_TABLES
 from xlagraph.graph.schema_types import Property, PropertyType
 
 ARROW_TYPES: Final[Mapping[PropertyType, pa.DataType]] = {
@@ -40,8 +40,6 @@ RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
     )
     for relationship in SCHEMA.relationships
 }
-_SHARED_LABELS: Final = tuple(node.label for node in SHARED)
-_BETWEEN_SHARED: Final = tuple(relationship.name for relationship in BETWEEN_SHARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +71,11 @@ class CompilationRows:
         """Return the rows, of what compilations share the first of equal ones."""
         return cls(
             {
-                name: distinct_rows(table) if name in _SHARED_LABELS else table
+                name: distinct_rows(table) if name in SHARED_TABLES else table
                 for name, table in nodes.items()
             },
             {
-                name: distinct_rows(table) if name in _BETWEEN_SHARED else table
+                name: distinct_rows(table) if name in SHARED_TABLES else table
                 for name, table in relationships.items()
             },
         )
@@ -136,22 +134,22 @@ class CompilationRows:
         wanted = pa.array(sorted(compilations), pa.string())
         nodes: dict[str, pa.Table] = {}
         for node in SCHEMA.nodes:
-            if not node.shared:
+            if not node.is_shared:
                 owners = self.nodes[node.label].column("compilation" if node.is_part else "key")
                 nodes[node.label] = self.nodes[node.label].filter(pc.is_in(owners, wanted))
         reached = {label: set(keys_of(table)) for label, table in nodes.items()}
-        reached |= {label: set() for label in _SHARED_LABELS}
+        reached |= {label: set() for label in SHARED_LABELS}
         relationships: dict[str, pa.Table] = {}
         # what leaves a part before what leaves the shared node that it leads to
         for relationship in sorted(
-            SCHEMA.relationships, key=lambda relationship: relationship.name in _BETWEEN_SHARED
+            SCHEMA.relationships, key=lambda relationship: relationship.name in SHARED_TABLES
         ):
             table = self.relationships[relationship.name]
             near, far = ("source", relationship.source), ("target", relationship.target)
-            if relationship.source in _SHARED_LABELS and relationship.target not in _SHARED_LABELS:
+            if relationship.source in SHARED_LABELS and relationship.target not in SHARED_LABELS:
                 near, far = far, near
             relationships[relationship.name] = _reach(table, near, far, reached)
-        for label in _SHARED_LABELS:
+        for label in SHARED_LABELS:
             keys = pa.array(sorted(reached[label]), pa.string())
             nodes[label] = self.nodes[label].filter(pc.is_in(self.nodes[label].column("key"), keys))
         return type(self)(
@@ -195,18 +193,9 @@ def keys_of(table: pa.Table) -> list[str]:
     return cast("list[str]", table.column("key").to_pylist())
 
 
-def row_numbers(rows: Iterable[int]) -> "pa.Int32Array":
-    """Return numbers as a column; unlike `pyarrow.array` without importing pandas, for 0.2 s."""
-    numbers = array("i", rows)
-    return cast(
-        "pa.Int32Array",
-        pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)]),
-    )
-
-
-def rebased(rows: CompilationRows, old: str, new: str) -> CompilationRows:
+def with_run_renamed(rows: CompilationRows, old: str, new: str) -> CompilationRows:
     """Return the rows with another run's name in front of every key, and on the run."""
-    moved_labels = {node.label for node in SCHEMA.nodes if not node.shared} | {"Run"}
+    moved_labels = {node.label for node in SCHEMA.nodes if not node.is_shared} | {"Run"}
     nodes: dict[str, pa.Table] = {}
     for label, table in rows.nodes.items():
         names = {"key", "name"} if label == "Run" else {"key", "compilation", "run"}

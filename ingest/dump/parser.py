@@ -21,7 +21,7 @@ from xlagraph.ingest.dump.plan import Plan, SectionName
 from xlagraph.ingest.dump.text import DumpPart, DumpText
 from xlagraph.ingest.dump.used_values_section import parse_totals
 from xlagraph.ingest.errors import ParseError
-from xlagraph.runtime.collector import collector_paused
+from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["DumpPart", "parse_plan"]
 

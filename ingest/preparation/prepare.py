@@ -23,7 +23,7 @@ from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_j
 from xlagraph.ingest.rows.compilation_rows import Identity, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.summary import Problem, readable
-from xlagraph.runtime.collector import collector_paused
+from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["KnownContents", "prepare"]
 

@@ -1,7 +1,7 @@
 """Makes the rows of compilations, as typed columns that fit the schema of the graph."""
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -12,9 +12,9 @@ from xlagraph.graph.rows.tables import (
     RELATIONSHIP_COLUMNS,
     CompilationRows,
     distinct_rows,
-    row_numbers,
 )
-from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_tables import SHARED_TABLES
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.rows.nodes import IDENTITY_NODE_ROWS, NODE_ROWS
 from xlagraph.ingest.rows.relationships import IDENTITY_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
@@ -24,9 +24,6 @@ __all__ = ["Identity", "compilation_rows", "compilation_tables"]
 
 _ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
 _ROWS_OF_IDENTITY: Final = {**IDENTITY_NODE_ROWS, **IDENTITY_RELATIONSHIP_ROWS}
-_SHARED: Final = frozenset(
-    [node.label for node in SHARED] + [relationship.name for relationship in BETWEEN_SHARED]
-)
 _OWNER: Final = "compilation"
 """Property of every part of a compilation."""
 
@@ -62,7 +59,7 @@ def compilation_tables(
     if not compilations:
         return
     tables = _Tables(compilations)
-    repeated = _SHARED if len(compilations) > 1 else ()
+    repeated = SHARED_TABLES if len(compilations) > 1 else ()
     keys = {}
     for label, columns in NODE_COLUMNS.items():
         rows = tables.nodes(label, columns)
@@ -115,7 +112,12 @@ class _Tables:
         if len(self._compilations) == 1:
             return rows
         firsts = accumulate(self._lengths[label], initial=0)
-        moves = row_numbers(chain.from_iterable(map(repeat, firsts, self._lengths[name])))
+        moves = pa.concat_arrays(
+            [
+                pa.repeat(pa.scalar(first, pa.int32()), length)
+                for first, length in zip(firsts, self._lengths[name], strict=False)
+            ]
+        )
         return pc.add(rows, pa.chunked_array([moves]))
 
     def _table(self, name: str, columns: pa.Schema) -> pa.Table:

@@ -5,14 +5,15 @@ from typing import Final, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.schema import BETWEEN_SHARED, SCHEMA, SHARED
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_tables import SHARED_LABELS, SHARED_RELATIONSHIPS
 
 __all__ = ["RowCounts"]
 
 _ENDS: Final = ("source", "target")
 _IDENTITY: Final = {
-    **{node.label: ("key",) for node in SHARED},
-    **{relationship.name: _ENDS for relationship in BETWEEN_SHARED},
+    **dict.fromkeys(SHARED_LABELS, ("key",)),
+    **{relationship.name: _ENDS for relationship in SHARED_RELATIONSHIPS},
 }
 """Columns by which rows that are shared are known, by table."""
 

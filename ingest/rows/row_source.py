@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, TypeVar
 
-from xlagraph.graph.byte_sizes import human_bytes, text_name
+from xlagraph.graph.byte_sizes import caption_property, human_bytes
 from xlagraph.ingest.dump.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
@@ -117,7 +117,7 @@ class RowSource:
 def captioned_bytes(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
     """Return a column that counts bytes, and the column of its texts."""
     texts = {size: None if size is None else human_bytes(size) for size in set(sizes_bytes)}
-    return {name: sizes_bytes, text_name(name): [texts[size] for size in sizes_bytes]}
+    return {name: sizes_bytes, caption_property(name): [texts[size] for size in sizes_bytes]}
 
 
 def source_line_of(source: Instruction | Attribution) -> tuple[str, int] | None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from xlagraph.graph.byte_sizes import counts_bytes, text_name
+from xlagraph.graph.byte_sizes import caption_property, counts_bytes
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, query_files, read_query
 from xlagraph.queries.errors import CatalogueError
@@ -209,7 +209,7 @@ def _reads_shared_nodes(statement: Sequence[Token]) -> bool:
 
 
 _PARTS: Final = frozenset(node.label for node in SCHEMA.nodes if node.is_part)
-_SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.shared)
+_SHARED: Final = frozenset(node.label for node in SCHEMA.nodes if node.is_shared)
 _PROPERTIES: Final[Mapping[str, frozenset[str]]] = {
     **{
         node.label: frozenset(property_.name for property_ in node.properties)
@@ -259,8 +259,8 @@ def _unknown(token: Token, names: set[str]) -> Iterator[Fault]:
     if not any(token.text in _PROPERTIES[owner] for owner in owners):
         of = " or ".join(sorted(names)) or "anything"
         known = {name for owner in owners for name in _PROPERTIES[owner]}
-        texts = {text_name(name) for name in known if counts_bytes(name)}  # of captions alone
-        remedy = _near(token.text, known - texts)
+        captions = {caption_property(name) for name in known if counts_bytes(name)}
+        remedy = _near(token.text, known - captions)
         yield Fault(token.line, f"the schema has no property {token.text} of {of}{remedy}")
 
 

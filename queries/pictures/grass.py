@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from xlagraph.graph.byte_sizes import text_name
+from xlagraph.graph.byte_sizes import caption_property
 from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, NodeStyle, has_text
 
 __all__ = ["grass", "setup_commands"]
@@ -95,4 +95,4 @@ def _caption(text: str) -> str:
 
 
 def _written(field: str) -> str:
-    return text_name(field) if has_text(field) else field
+    return caption_property(field) if has_text(field) else field

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlagraph.graph.byte_sizes import counts_bytes, text_name
+from xlagraph.graph.byte_sizes import caption_property, counts_bytes
 from xlagraph.graph.elements import Node, Path, Relationship
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.queries.pictures.style import name
@@ -25,7 +25,7 @@ class Picture:
         the texts of byte counts.
         """
         named = dict.fromkeys(property_ for edge in self.edges for property_ in edge)
-        texts = {text_name(property_) for property_ in named if counts_bytes(property_)}
+        texts = {caption_property(property_) for property_ in named if counts_bytes(property_)}
         properties = [property_ for property_ in named if property_ not in texts]
         rows: list[tuple[Cell, ...]] = [
             (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, text_name
+from xlagraph.graph.byte_sizes import caption_property, counts_bytes, human_bytes
 from xlagraph.graph.elements import Node, Relationship
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.schema import SCHEMA
@@ -169,7 +169,7 @@ def _check() -> None:
     for owner, texts in named.items():
         fields = _FIELD.findall(" ".join(texts))
         # what writes no units of its own takes the text of a byte count
-        fields += [text_name(field) for field in fields if has_text(field)]
+        fields += [caption_property(field) for field in fields if has_text(field)]
         if unknown := sorted(set(fields) - properties.get(owner, set())):
             raise ValueError(f"the schema has no property {unknown[0]} of {owner}")
 

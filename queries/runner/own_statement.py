@@ -28,7 +28,7 @@ def run_statement(
     parameters: Mapping[str, Cell] | None = None,
     *,
     timeout_seconds: float | None = None,
-    most_rows: int | None = None,
+    max_rows: int | None = None,
 ) -> OwnAnswer:
     """Run a statement that reads; raises what `Graph.query` raises.
 
@@ -37,7 +37,7 @@ def run_statement(
     faults = unknown_names(text) if len(text) <= _LONGEST_CHECKED else []
     unknown = tuple(f"line {fault.line}: {fault.message}" for fault in faults)
     try:
-        result = graph.query(text, parameters, timeout_seconds=timeout_seconds, most_rows=most_rows)
+        result = graph.query(text, parameters, timeout_seconds=timeout_seconds, max_rows=max_rows)
     except QueryFailed as error:
         raise QueryFailed("\n".join((str(error), *unknown))) from error
     return OwnAnswer(result, unknown)

@@ -22,7 +22,7 @@ from tests.faults.harness.graph_states import CleanGraphs, everything, key_of, p
 from tests.graph_fixtures import Neo4jServer, empty, own_server, skipped_without_neo4j
 from tests.tiny_dumps import dump
 from xlagraph.graph import Graph, GraphTooNew, GraphUnwritable, WrongSchema, open_graph
-from xlagraph.graph.neo4j.transactions import WRITTEN_ROWS
+from xlagraph.graph.neo4j.transactions import WRITE_LIMIT
 from xlagraph.graph.schema import VERSION
 from xlagraph.ingest import ingest
 
@@ -176,7 +176,7 @@ def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
         put_dump(tmp_path / "runs", key, wide_dump(3000))
     with open_graph(small_server.uri) as graph:
         written = ingest(graph, tmp_path / "runs", jobs=1)
-        assert 0 < len(refusals) < (written.nodes + written.relationships) // WRITTEN_ROWS
+        assert 0 < len(refusals) < (written.nodes + written.relationships) // WRITE_LIMIT
         refusals.clear()
         with graph.load() as load:
             load.remove(keys[0])

@@ -20,7 +20,7 @@ __all__ = ["style_links", "write_scripts"]
 def style_links(options: GraphOptions, page: str | None) -> list[str]:
     """Return the links that load the styles, and that keep Browser from adding relationships."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
-    from xlagraph.graph.browser import browser_link
+    from xlagraph.graph.browser import browser_page
     from xlagraph.queries.pictures.grass import setup_commands
 
     if page is None:
@@ -29,9 +29,9 @@ def style_links(options: GraphOptions, page: str | None) -> list[str]:
                 page = graph.browser_page
         except (GraphMissing, GraphUnreachable) as error:
             note(f"the page is where a server usually puts it: {error}")
-    begin = browser_link(options.graph, page=page)
-    note_guess(begin)
-    return [begin.to(command) for command in setup_commands()]
+    browser = browser_page(options.graph, page=page)
+    note_guess(browser)
+    return [browser.link(command) for command in setup_commands()]
 
 
 def write_scripts(queries: "Iterable[Query]", path: Path) -> None:

@@ -13,7 +13,7 @@ from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
     from xlagraph.graph import Scalar
-    from xlagraph.graph.browser import BrowserLink
+    from xlagraph.graph.browser import BrowserPage
     from xlagraph.queries.catalogue.declarations import Literal
     from xlagraph.queries.catalogue.query_files import Query
 
@@ -50,7 +50,7 @@ def _statement(query: "Query", given: Mapping[str, "Literal"], options: GraphOpt
 def _link(
     query: "Query", given: Mapping[str, "Literal"], options: GraphOptions, page: str | None
 ) -> str:
-    from xlagraph.graph.browser import LinkTooLong, browser_link
+    from xlagraph.graph.browser import LinkTooLong, browser_page
     from xlagraph.queries.literals import without_comments, written_out
 
     values, found_page = _values(query, given, options)
@@ -58,21 +58,21 @@ def _link(
         if parameter.name not in values:
             raise UsageError(f"{query.id} needs --{parameter.option} where no graph tells it")
     statement = without_comments(written_out(query.text, values))
-    link = browser_link(options.graph, page=page or found_page)
-    note_guess(link)
+    browser = browser_page(options.graph, page=page or found_page)
+    note_guess(browser)
     try:
-        return link.to(statement) + "\n"
+        return browser.link(statement) + "\n"
     except LinkTooLong as error:
         problem(f"{error}: print the statement with --show, and paste it")
         raise typer.Exit(ExitCode.FAILED) from None
 
 
-def note_guess(link: "BrowserLink") -> None:
-    """Write that a link leads to a server that nobody named."""
-    if link.is_guess:
+def note_guess(browser: "BrowserPage") -> None:
+    """Write that links lead to a server that nobody named."""
+    if browser.is_guess:
         note(
             "no server is named: the link connects to the one on this machine, in"
-            f" {link.page}; NEO4J_URI names another, --browser-url its page"
+            f" {browser.page}; NEO4J_URI names another, --browser-url its page"
         )
 
 

@@ -137,10 +137,10 @@ def test_a_link_needs_what_the_query_needs(run, graph):
     ],
 )
 def test_a_page_is_where_such_a_server_puts_it(monkeypatch, server, page):
-    from xlagraph.graph.browser import browser_link
+    from xlagraph.graph.browser import browser_page
 
     monkeypatch.delenv("NEO4J_USERNAME", raising=False)
-    link = browser_link(server)
+    link = browser_page(server)
     assert link.page == page
     assert link.server.startswith(server.split("://")[0].replace("ssc", "s") + "://neo4j@")
 

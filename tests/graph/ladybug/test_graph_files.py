@@ -47,7 +47,7 @@ def names(folder):
 
 
 def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
-    for name in ("MOST_COPIED_NODES", "MOST_COPIED_RELATIONSHIPS"):
+    for name in ("MAX_COPIED_NODES", "MAX_COPIED_RELATIONSHIPS"):
         monkeypatch.setattr(ladybug_load, name, 10)
     compilations = [made_rows(stem=f"module_{number:04}", values=20) for number in range(9)]
     parts = []

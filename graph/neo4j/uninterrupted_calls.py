@@ -9,14 +9,14 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-Value = TypeVar("Value")
+Outcome = TypeVar("Outcome")
 
 
-def uninterrupted(call: Callable[[], Value]) -> Value:
+def call_uninterrupted(call: Callable[[], Outcome]) -> Outcome:
     """Make a call in a thread of its own, so that Ctrl-C ends the wait for it and not the call."""
     if threading.current_thread() is not threading.main_thread():
         return call()
-    outcome: Future[Value] = Future()
+    outcome: Future[Outcome] = Future()
 
     def make() -> None:
         try:

@@ -8,7 +8,7 @@ import pytest
 
 from xlagraph.ingest.dump.parser import parse_plan
 from xlagraph.ingest.dump.text import DumpPart
-from xlagraph.runtime.collector import collector_paused
+from xlagraph.runtime.garbage_collection import collector_paused
 
 SAMPLE = (
     Path(__file__).parents[1] / "ingest" / "dump" / "samples" / "jaxlib-0.9.2-buffer-assignment.txt"
