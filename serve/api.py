@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from xlagraph.graph import Cell, Graph, GraphError, QueryFailed, QueryRefused, Result
+from xlagraph.graph.finite_cells import without_nan
 from xlagraph.queries import (
     BadParameter,
     Query,
@@ -28,7 +29,7 @@ from xlagraph.queries import (
 )
 from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.guard import MOST_BODY_BYTES
-from xlagraph.serve.json_cells import described, finite, rows_of, table_of
+from xlagraph.serve.json_cells import described, rows_of, table_of
 from xlagraph.serve.openapi import describe_api
 
 __all__ = ["routes"]
@@ -142,7 +143,7 @@ def _advised(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> 
 
 def _details(graph: Graph, request: Request) -> Response:
     found = value(graph, _required_parameter(request, "value"), request.path_params["key"])
-    return JSONResponse(finite(found.cells()))
+    return JSONResponse(without_nan(found.cells()))
 
 
 async def _answered(read: Callable[[], Response]) -> Response:

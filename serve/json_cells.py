@@ -1,13 +1,11 @@
 """Rows and queries as JSON can write them."""
 
-import math
-from collections.abc import Mapping, Sequence
-
 from xlagraph.graph import Cell, Result
+from xlagraph.graph.finite_cells import without_nan
 from xlagraph.queries import Answer, Query
 from xlagraph.queries.pictures.picture import picture_of
 
-__all__ = ["described", "finite", "rows_of", "table_of"]
+__all__ = ["described", "rows_of", "table_of"]
 
 
 def table_of(answer: Answer) -> Result:
@@ -18,18 +16,7 @@ def table_of(answer: Answer) -> Result:
 
 def rows_of(result: Result) -> list[Cell]:
     """Return a mapping from column to cell for each row."""
-    return [finite(row) for row in result.mappings()]
-
-
-def finite(cell: Cell) -> Cell:
-    """Return a cell without NaN and infinity, for which JSON has no word."""
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else None
-    if isinstance(cell, Mapping):
-        return {name: finite(value) for name, value in cell.items()}
-    if isinstance(cell, Sequence) and not isinstance(cell, str):
-        return [finite(element) for element in cell]
-    return cell
+    return [without_nan(row) for row in result.mappings()]
 
 
 def described(query: Query) -> dict[str, Cell]:

@@ -11,6 +11,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from xlagraph.graph import Cell, Graph, GraphError
+from xlagraph.graph.finite_cells import without_nan
 from xlagraph.queries import (
     Query,
     QueryError,
@@ -25,7 +26,7 @@ from xlagraph.queries import (
     value,
 )
 from xlagraph.serve.graph_pool import GraphPool
-from xlagraph.serve.json_cells import described, finite, rows_of, table_of
+from xlagraph.serve.json_cells import described, rows_of, table_of
 
 __all__ = ["MOST_CHARACTERS", "create_server"]
 
@@ -123,7 +124,7 @@ class _Tools:
         """Return everything about one value: storage, maker, readers, life, share of the peak."""
 
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
-            return [finite(value(graph, label, compilation).cells())], ()
+            return [without_nan(value(graph, label, compilation).cells())], ()
 
         return self._read(read)
 

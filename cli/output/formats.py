@@ -2,13 +2,13 @@
 
 import csv
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import cell_text, escape_control_characters, is_numeric
+from xlagraph.graph.finite_cells import without_nan
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Writer = Callable[[Columns, Rows, TextIO], None]
 
 # json leaves DEL and C1 as they are, and a terminal obeys some of them
-_C1: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+_DEL_AND_C1: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 # what would begin a table cell, emphasis, code, a tag, or a link
 _MARKDOWN: Final = re.compile(
     r"[\\|*`<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|\[(?=[^\]]*\]\()|~(?=~)"
@@ -113,13 +113,8 @@ WRITERS: Final[Mapping[Format, "Writer"]] = {
 
 
 def _json_object(columns: "Columns", row: "Sequence[Cell]") -> str:
-    cells = dict(zip(columns, map(_finite, row), strict=True))
-    return json.dumps(cells, ensure_ascii=False).translate(_C1)
-
-
-def _finite(cell: "Cell") -> "Cell":
-    # JSON has no word for NaN and infinity
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+    cells = dict(zip(columns, map(without_nan, row), strict=True))
+    return json.dumps(cells, ensure_ascii=False).translate(_DEL_AND_C1)
 
 
 def _csv_text(cell: "Cell") -> str:

@@ -44,7 +44,10 @@ def test_json_leaves_nothing_that_a_terminal_obeys():
 
 
 def test_json_has_no_word_for_what_is_no_number():
-    assert json.loads(written(Format.JSON, ("ratio",), [(float("nan"),)])) == [{"ratio": None}]
+    nan = float("nan")
+    cells: list[Cell] = [nan, [1, [nan]], {"x": -float("inf")}]
+    rows = json.loads(written(Format.JSON, ("cell",), [(cell,) for cell in cells]))
+    assert [row["cell"] for row in rows] == [None, [1, [None]], {"x": None}]
 
 
 def test_csv_quotes_what_needs_it_and_calls_null_null_among_names_only():
