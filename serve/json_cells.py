@@ -31,7 +31,7 @@ def described(query: Query) -> dict[str, Cell]:
             {
                 "name": parameter.name,
                 "type": parameter.type,
-                "required": parameter.required,
+                "required": parameter.must_be_given,
                 "default": parameter.default,
                 "description": parameter.description,
             }

@@ -103,9 +103,8 @@ def _parameter(parameter: Parameter) -> Json:
         schema["minimum"] = parameter.least
     if parameter.most is not None:
         schema["maximum"] = parameter.most
-    # the compilation that reserves most stands in for one that is not named
-    required = parameter.required and parameter.name != "compilation"
-    return {**_query(parameter.name, parameter.description, required=required), "schema": schema}
+    described = _query(parameter.name, parameter.description, required=parameter.must_be_given)
+    return {**described, "schema": schema}
 
 
 def _row(columns: tuple[Column, ...]) -> Json:

@@ -55,7 +55,8 @@ def test_every_canned_query_answers_as_its_command_does(client, served_graph, ca
 def test_the_catalogue_names_parameters_with_types_and_defaults(client):
     listed = {query["id"]: query for query in client.get("/api/queries").json()}
     assert listed.keys() == CATALOGUE.keys()
-    limit = listed["peak/contributors"]["parameters"][-1]
+    compilation, *_, limit = listed["peak/contributors"]["parameters"]
+    assert (compilation["name"], compilation["required"]) == ("compilation", False)
     assert {"name": "limit", "type": "INTEGER", "default": 20}.items() <= limit.items()
 
 
