@@ -42,10 +42,19 @@ _HEADERS: Final[Mapping[str, str]] = {
 class Access:
     """Who may ask."""
 
-    hosts: frozenset[str] = LOOPBACK
-    """Names by which the service may be called, without port."""
+    hosts: frozenset[str] | None = LOOPBACK
+    """Names by which the service may be called, without port; None if by any, with a token."""
     token: str | None = None
     """What a caller must know, as bearer token or as password; None asks for nothing."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if any page could ask."""
+        if self.hosts is None and not self.token:
+            raise ValueError("a service that may be called by any name needs a token")
+
+    def allows_name(self, name: str) -> bool:
+        """Return whether the service may be called so; the case of names does not matter."""
+        return self.hosts is None or name.lower() in {host.lower() for host in self.hosts}
 
 
 class Guard:
@@ -80,7 +89,7 @@ class Guard:
 
     def _refusal(self, headers: Headers, method: str) -> Response | None:
         host = headers.get("host", "")
-        if _name_of(host) not in self._access.hosts:
+        if not self._access.allows_name(_name_of(host)):
             return _refused(421, "this service has another name")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
@@ -102,7 +111,7 @@ class Guard:
 def _name_of(host: str) -> str:
     if host.startswith("["):  # [::1]:8000
         return host[1:].partition("]")[0]
-    return host.partition(":")[0].lower()
+    return host.partition(":")[0]
 
 
 def _has_token(headers: Headers, token: str) -> bool:

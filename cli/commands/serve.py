@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import webbrowser
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -48,10 +49,9 @@ def serve(
     token = os.environ.get(TOKEN)
     if host not in _LOOPBACK and not token:
         raise UsageError(f"--host {host} can be reached from elsewhere: set {TOKEN}, or leave it")
-    hosts = frozenset({host, *(_LOOPBACK if host in _LOOPBACK else ())})
     app = create_app(
         options.graph,
-        access=Access(hosts, token),
+        access=Access(_names_of(host), token),
         catalogue=catalogue(),
         ask_password=ask_password,
     )
@@ -73,6 +73,17 @@ def serve(
         )
     )
     _run_until_interrupted(server, listener)
+
+
+def _names_of(host: str) -> frozenset[str] | None:
+    """Return the names by which a service on this address is called; None if by any."""
+    if host in _LOOPBACK:
+        return frozenset(_LOOPBACK)
+    try:
+        listens_everywhere = ip_address(host).is_unspecified
+    except ValueError:  # a name
+        return frozenset({host})
+    return None if listens_everywhere else frozenset({host})
 
 
 def _run_until_interrupted(server: "uvicorn.Server", listener: socket.socket) -> None:

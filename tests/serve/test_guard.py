@@ -22,6 +22,18 @@ def test_this_machine_has_several_names(client, host):
     assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
+def test_the_case_of_a_name_does_not_matter(served_graph):
+    access = Access(frozenset({"MyBox"}))
+    with TestClient(create_app(served_graph, access=access), base_url="http://mybox") as client:
+        for host in ("mybox", "MyBox:8000"):
+            assert client.get("/healthz", headers={"host": host}).status_code == 200
+
+
+def test_where_any_name_is_allowed_a_token_is_needed():
+    with pytest.raises(ValueError, match="needs a token"):
+        Access(hosts=None)
+
+
 def test_an_address_may_end_in_a_slash_before_a_path(client):
     assert client.get(f"{ADDRESS}//healthz").status_code == 200
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import pytest
@@ -71,6 +72,18 @@ def test_beyond_this_machine_a_token_is_needed(start, served_graph):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "set XLAGRAPH_TOKEN" in errors
+
+
+def test_a_service_on_all_addresses_is_called_by_any_name_with_the_token(start, served_graph):
+    process = start("--graph", str(served_graph), "--host", "0.0.0.0", XLAGRAPH_TOKEN="sesame")
+    port = process.stdout.readline().strip().rpartition(":")[2]
+    asking = urllib.request.Request(f"http://localhost:{port}/healthz")
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(asking)
+    asking.add_header("Authorization", "Bearer sesame")
+    asking.add_header("Host", "gpu-box.example")
+    with urllib.request.urlopen(asking) as answer:
+        assert json.load(answer) == {"status": "ok"}
 
 
 def test_without_a_graph_nothing_listens(start, tmp_path):
