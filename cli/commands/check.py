@@ -73,10 +73,18 @@ def check(
     """
     from xlagraph.queries.checks.totals import check as check_graph
 
+    if capacity and replay:
+        raise UsageError("--capacity and --replay each have rows of their own: ask for one")
     with opened(options) as graph:
         checked = check_graph(graph, names or ())
-        code = _check_capacity(graph, names or (), capacity, options) if capacity else ExitCode.DONE
-        code = max(code, _check_replay(graph, names or (), options) if replay else ExitCode.DONE)
+        code = (
+            _check_capacity(graph, names or (), capacity, limit, options)
+            if capacity
+            else ExitCode.DONE
+        )
+        code = max(
+            code, _check_replay(graph, names or (), limit, options) if replay else ExitCode.DONE
+        )
     if not capacity and not replay:
         rows = [(*totals[:4], totals.agrees, *totals[4:]) for totals in checked.compilations]
         write_rows(COLUMNS, first_rows(rows, limit, options.format), options)
@@ -86,7 +94,11 @@ def check(
 
 
 def _check_capacity(
-    graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: RowOptions
+    graph: "Graph",
+    names: Sequence[str],
+    capacities: Sequence[Capacity],
+    limit: int | None,
+    options: RowOptions,
 ) -> ExitCode:
     from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.cli.summaries.capacity import first_changes_of, report_lacking, write_fit
@@ -100,11 +112,13 @@ def _check_capacity(
     if unused:
         note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")
     lacking = [space for space in spaces if space.fits is False]
-    write_fit(spaces, first_changes_of(graph, lacking, catalogue()), options)
+    write_fit(spaces, first_changes_of(graph, lacking, catalogue()), limit, options)
     return report_lacking(lacking)
 
 
-def _check_replay(graph: "Graph", names: Sequence[str], options: RowOptions) -> ExitCode:
+def _check_replay(
+    graph: "Graph", names: Sequence[str], limit: int | None, options: RowOptions
+) -> ExitCode:
     from xlagraph.queries.planning.replays import replay_blocks
 
     blocks = replay_blocks(graph, names)
@@ -115,7 +129,7 @@ def _check_replay(graph: "Graph", names: Sequence[str], options: RowOptions) -> 
         )
         for block in blocks
     ]
-    write_rows(REPLAY_COLUMNS, rows, options)
+    write_rows(REPLAY_COLUMNS, first_rows(rows, limit, options.format), options)
     exact = sum(block.is_exact for block in blocks)
     note(f"{exact:,} of {counted(len(blocks), 'temporary block')} replay byte for byte")
     code = ExitCode.DONE

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeVar
 
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import note
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from xlagraph.graph import Cell
     from xlagraph.queries import Answer
 
+
+Row = TypeVar("Row")
 
 _MOST_FOR_PEOPLE: Final = 100
 
@@ -47,9 +49,7 @@ def write_rows(
         WRITERS[destination.format](columns, rows, stream)
 
 
-def first_rows(
-    rows: Sequence[Sequence["Cell"]], limit: int | None, format_: Format
-) -> Sequence[Sequence["Cell"]]:
+def first_rows(rows: Sequence[Row], limit: int | None, format_: Format) -> Sequence[Row]:
     """Return the rows within a limit, of which 0 is none; write a note if some are left out.
 
     Without one people get the first hundred, and programs all.

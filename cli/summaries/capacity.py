@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.recurring import RowOptions
-from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.destination import first_rows, open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted, problem
 from xlagraph.cli.summaries.advice import WHOLES, savings_text
@@ -38,17 +38,20 @@ def first_changes_of(
     return {space: first_changes(graph, space, catalogue=catalogue) for space in lacking[:_ADVISED]}
 
 
-def write_fit(spaces: Sequence["SpaceFit"], changes: "Changes", options: RowOptions) -> None:
+def write_fit(
+    spaces: Sequence["SpaceFit"], changes: "Changes", limit: int | None, options: RowOptions
+) -> None:
     """Write a row for each memory space, and what to change where one does not fit."""
+    shown = first_rows(spaces, limit, options.format)
     rows: list[tuple[Cell, ...]] = [
         (
             *(space.run, space.compilation, space.memory_space, space.memory_space_name),
             *(space.reserved_bytes, space.capacity_bytes, space.fits, space.missing_bytes),
         )
-        for space in spaces
+        for space in shown
     ]
     if options.format not in (Format.TABLE, Format.MD):
-        listed = [_change_cells(changes.get(space, ())) for space in spaces]
+        listed = [_change_cells(changes.get(space, ())) for space in shown]
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return

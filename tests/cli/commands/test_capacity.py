@@ -115,5 +115,18 @@ def test_what_is_no_capacity_shows_the_forms(run, graph, text):
     assert "16GiB" in ended.err
 
 
+def test_a_limit_holds_for_memory_spaces_and_the_gate_for_all(run, graph):
+    ended = run("check", "--capacity", "1", "--limit", "1", "--format", "json")
+    assert len(rows(ended)) == 1
+    assert ended.code == 4
+    assert len(ended.err.splitlines()) == 1 + 1 + 4
+    assert "these are the first 1 of 4 rows" in ended.err
+
+
+def test_two_kinds_of_rows_at_once_are_a_usage_error(run, graph):
+    ended = run("check", "--capacity", "1GiB", "--replay")
+    assert (ended.code, ended.out) == (2, "")
+
+
 def test_a_memory_space_named_twice_is_a_usage_error(run, graph):
     assert run("check", "--capacity", "1GiB", "--capacity", "0=2GiB").code == 2
