@@ -15,6 +15,7 @@ from xlagraph.cli.options.recurring import (
     JobsOption,
     RunNameOption,
     TagOption,
+    parse_path,
     parse_tags,
 )
 from xlagraph.cli.output.messages import error, note
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ExportFormat(Enum):
-    """Who shall read the files."""
+    """The importer that the files are for."""
 
     NEO4J_ADMIN = "neo4j-admin"
 
@@ -49,17 +50,21 @@ class ExportOptions(GraphOptions):
 def export(
     options: ExportOptions,
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Where the files go: a new or empty folder.")
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Where the files go: a new or empty folder.", parser=parse_path
+        ),
     ],
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="PATH",
             help="Folders of dumps, or single dumps (default: what the graph holds).",
+            parser=parse_path,
         ),
     ] = None,
     format: Annotated[  # noqa: A002 - the name of the option
-        ExportFormat, typer.Option("--format", help="Who shall read the files.")
+        ExportFormat, typer.Option("--format", help="The importer that the files are for.")
     ] = ExportFormat.NEO4J_ADMIN,
     merge: Annotated[
         bool, typer.Option("--merge", help="Each PATH is an export: make one of them all.")

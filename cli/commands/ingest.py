@@ -6,23 +6,18 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.graph import opened
 from xlagraph.cli.options.recurring import (
     GraphOptions,
     JobsOption,
     RunNameOption,
     TagOption,
+    parse_path,
     parse_tags,
 )
 from xlagraph.cli.output.progress import progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
-
-
-def _path(text: str) -> Path:
-    if not text:  # a variable that is not set; it would be the current folder
-        raise UsageError("a PATH is empty")
-    return Path(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +48,9 @@ def ingest(
     options: LoadOptions,
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH", help="Folders of dumps, or single dumps.", parser=_path),
+        typer.Argument(
+            metavar="PATH", help="Folders of dumps, or single dumps.", parser=parse_path
+        ),
     ],
 ) -> None:
     """Load every dump below each PATH; a folder that holds dumps is a run.

@@ -41,6 +41,13 @@ def parse_tags(texts: Sequence[str]) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in tags]
 
 
+def parse_path(text: str) -> Path:
+    """Read a path; raises UsageError where it is empty, which is a variable that is not set."""
+    if not text:  # it would be the current folder
+        raise UsageError("a PATH is empty")
+    return Path(text)
+
+
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Say more on stderr.", callback=_be_verbose)
 ]

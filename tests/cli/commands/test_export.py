@@ -111,6 +111,7 @@ def test_a_folder_that_holds_something_is_refused(run, tmp_path):
         (["out", "runs", "--shard", "3/2"], "from 1/2 to 2/2"),
         (["out", "runs", "--shard", "half"], "expected --shard I/N"),
         (["out", "runs", "--format", "gexf"], "neo4j-admin"),
+        (["out", ""], "a PATH is empty"),
         ([], "DIR"),
     ],
 )
