@@ -20,16 +20,16 @@ from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
 from xlagraph.cli.commands.query.group import query_app
 from xlagraph.cli.commands.remove import remove
-from xlagraph.cli.commands.report import report as report_command
+from xlagraph.cli.commands.report import report
 from xlagraph.cli.commands.runs import runs_app
 from xlagraph.cli.commands.schema import schema
 from xlagraph.cli.commands.serve import serve
 from xlagraph.cli.commands.value import value
 from xlagraph.cli.commands.whatif import whatif
-from xlagraph.cli.errors import report, report_usage
+from xlagraph.cli.errors import write_failure, write_usage_error
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.option_groups import spread_options
-from xlagraph.cli.options.recurring import QuietOption, VerboseOption
+from xlagraph.cli.options.shared_options import QuietOption, VerboseOption
+from xlagraph.cli.options.spread_options import spread_options
 from xlagraph.cli.output.messages import Verbosity, problem, set_verbosity
 from xlagraph.cli.output.standard_streams import open_closed_streams
 
@@ -47,7 +47,7 @@ COMMANDS: Final = (
     advise,
     whatif,
     compare,
-    report_command,
+    report,
     check,
     remove,
     export,
@@ -141,11 +141,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else ExitCode.DONE
     except TyperException as failure:
-        code = report_usage(failure)
+        code = write_usage_error(failure)
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     except Exception as failure:  # noqa: BLE001 - the one border where a traceback would show
-        code = report(failure)
+        code = write_failure(failure)
     if code == ExitCode.INTERRUPTED:
         # a terminal shows ^C where the line is
         problem("\ninterrupted" if sys.stderr.isatty() else "interrupted")

@@ -18,7 +18,7 @@ _REWORDED: Final = (
 )
 
 
-def report_usage(failure: TyperException) -> int:
+def write_usage_error(failure: TyperException) -> int:
     """Write what is wrong with the command line; return the exit code."""
     text = failure.format_message()
     if text.startswith("Usage: "):  # nothing was asked for: this is the whole help
@@ -32,7 +32,7 @@ def report_usage(failure: TyperException) -> int:
     return failure.exit_code
 
 
-def report(failure: Exception) -> ExitCode:
+def write_failure(failure: Exception) -> ExitCode:
     """Write what went wrong; return the exit code."""
     code = exit_code_of(failure)
     if isinstance(failure, UnicodeEncodeError):  # what the shell gave us, byte by byte

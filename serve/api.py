@@ -29,7 +29,7 @@ from xlagraph.queries import (
 )
 from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.guard import MOST_BODY_BYTES
-from xlagraph.serve.json_cells import described, rows_of, table_of
+from xlagraph.serve.json_cells import answer_result, json_rows, query_description
 from xlagraph.serve.openapi import describe_api
 
 __all__ = ["routes"]
@@ -57,7 +57,7 @@ class _Rows(Response):
 
     def __init__(self, result: Result, notes: Sequence[str] = ()) -> None:
         headers = {_NOTES: json.dumps(list(notes))} if notes else None
-        super().__init__(json.dumps(rows_of(result), ensure_ascii=False) + "\n", headers=headers)
+        super().__init__(json.dumps(json_rows(result), ensure_ascii=False) + "\n", headers=headers)
 
 
 def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
@@ -76,7 +76,7 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
     return [
         Route("/healthz", _fixed({"status": "ok"})),
         Route("/api", _fixed(describe_api(catalogue))),
-        Route("/api/queries", _fixed([described(query) for query in catalogue.values()])),
+        Route("/api/queries", _fixed([query_description(query) for query in catalogue.values()])),
         Route("/api/query/{id:path}", with_graph(partial(_canned, catalogue=catalogue))),
         Route("/api/cypher", partial(_cypher, pool=pool), methods=["POST"]),
         Route("/api/runs", with_graph(_runs)),
@@ -117,7 +117,7 @@ def _canned(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> R
     query = find_query(request.path_params["id"], catalogue)
     given = {name: _typed(query, name, text) for name, text in request.query_params.items()}
     answer = run(graph, query.id, catalogue=catalogue, **given)
-    return _Rows(table_of(answer), answer.notes)
+    return _Rows(answer_result(answer), answer.notes)
 
 
 def _runs(graph: Graph, request: Request) -> Response:
@@ -128,7 +128,7 @@ def _runs(graph: Graph, request: Request) -> Response:
 def _compilations(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
     name = request.query_params.get("run", "")
     answer = run(graph, "overview/compilations", catalogue=catalogue, run=name)
-    return _Rows(table_of(answer), answer.notes)
+    return _Rows(answer_result(answer), answer.notes)
 
 
 def _compared(graph: Graph, request: Request) -> Response:

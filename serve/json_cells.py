@@ -5,21 +5,21 @@ from xlagraph.graph.finite_cells import without_nan
 from xlagraph.queries import Answer, Query
 from xlagraph.queries.pictures.picture import picture_of
 
-__all__ = ["described", "rows_of", "table_of"]
+__all__ = ["answer_result", "json_rows", "query_description"]
 
 
-def table_of(answer: Answer) -> Result:
+def answer_result(answer: Answer) -> Result:
     """Return the rows of an answer; of a picture its edges, as the command prints them."""
     is_picture = answer.query.kind == "graph"
     return picture_of(answer.result).edge_table() if is_picture else answer.result
 
 
-def rows_of(result: Result) -> list[Cell]:
+def json_rows(result: Result) -> list[Cell]:
     """Return a mapping from column to cell for each row."""
     return [without_nan(row) for row in result.mappings()]
 
 
-def described(query: Query) -> dict[str, Cell]:
+def query_description(query: Query) -> dict[str, Cell]:
     """Return what a caller must know of a canned query."""
     return {
         "id": query.id,

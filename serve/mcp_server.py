@@ -26,7 +26,7 @@ from xlagraph.queries import (
     value,
 )
 from xlagraph.serve.graph_pool import GraphPool
-from xlagraph.serve.json_cells import described, rows_of, table_of
+from xlagraph.serve.json_cells import answer_result, json_rows, query_description
 
 __all__ = ["MOST_CHARACTERS", "create_server"]
 
@@ -82,7 +82,7 @@ class _Tools:
 
     def list_runs(self) -> str:
         """List the runs, which are folders of dumps, with their tags."""
-        return self._read(lambda graph: (rows_of(list_runs(graph)), ()))
+        return self._read(lambda graph: (json_rows(list_runs(graph)), ()))
 
     def list_compilations(self, run_name: str = "") -> str:
         """List the compilations of a run, or all, with their bytes; the largest first."""
@@ -103,7 +103,7 @@ class _Tools:
             query = find_query(query_id, self._catalogue)
         except QueryError as error:
             raise ToolError(str(error)) from error
-        return json.dumps(described(query), ensure_ascii=False)
+        return json.dumps(query_description(query), ensure_ascii=False)
 
     def run_query(
         self, query_id: str, parameters: dict[str, str | int | float | bool] | None = None
@@ -116,7 +116,7 @@ class _Tools:
 
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
             diagnosis = advise(graph, name, catalogue=self._catalogue)
-            return rows_of(diagnosis_result(diagnosis)), diagnosis.notes
+            return json_rows(diagnosis_result(diagnosis)), diagnosis.notes
 
         return self._read(read)
 
@@ -131,7 +131,7 @@ class _Tools:
     def compare(self, before: str, after: str) -> str:
         """Return what grew, shrank, appeared and went between two runs or compilations."""
         return self._read(
-            lambda graph: (rows_of(comparison_result(compare(graph, before, after))), ())
+            lambda graph: (json_rows(comparison_result(compare(graph, before, after))), ())
         )
 
     def cypher(self, statement: str, parameters: dict[str, object] | None = None) -> str:
@@ -142,14 +142,14 @@ class _Tools:
             result, notes = run_statement(
                 graph, statement, given, timeout_seconds=MOST_SECONDS, max_rows=MOST_ROWS
             )
-            return rows_of(result), notes
+            return json_rows(result), notes
 
         return self._read(read)
 
     def _rows(self, query_id: str, parameters: Mapping[str, str | int | float | bool]) -> str:
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
             answer = run(graph, query_id, catalogue=self._catalogue, **parameters)
-            return rows_of(table_of(answer)), answer.notes
+            return json_rows(answer_result(answer)), answer.notes
 
         return self._read(read)
 

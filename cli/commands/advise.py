@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note
@@ -34,7 +34,7 @@ def advise(
     from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.queries.advice.advise import advise as diagnose
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         diagnosis = diagnose(graph, name, memory_space=memory_space, catalogue=catalogue())
     _write(diagnosis, options)
 

@@ -7,10 +7,9 @@ import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.limits import Capacity, bytes_limit
-from xlagraph.cli.options.limits import capacity as parse_capacity
-from xlagraph.cli.options.recurring import LimitOption, RowOptions
+from xlagraph.cli.options.limits import Capacity, parse_bytes_limit, parse_capacity
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import LimitOption, RowOptions
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import counted, note, problem
 from xlagraph.graph.byte_sizes import distinct_bytes
@@ -40,12 +39,16 @@ def check(
     max_reserved: Annotated[
         int | None,
         typer.Option(
-            parser=bytes_limit, metavar="BYTES", help="Most that a compilation may reserve: 16GiB."
+            parser=parse_bytes_limit,
+            metavar="BYTES",
+            help="Most that a compilation may reserve: 16GiB.",
         ),
     ] = None,
     max_peak: Annotated[
         int | None,
-        typer.Option(parser=bytes_limit, metavar="BYTES", help="Highest physical peak allowed."),
+        typer.Option(
+            parser=parse_bytes_limit, metavar="BYTES", help="Highest physical peak allowed."
+        ),
     ] = None,
     capacity: Annotated[
         list[Capacity] | None,
@@ -75,7 +78,7 @@ def check(
 
     if capacity and replay:
         raise UsageError("--capacity and --replay each have rows of their own: ask for one")
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         checked = check_graph(graph, names or ())
         code = (
             _check_capacity(graph, names or (), capacity, limit, options)

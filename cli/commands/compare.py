@@ -7,9 +7,9 @@ import typer
 
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.limits import GrowthLimit, growth_limit
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.limits import GrowthLimit, parse_growth_limit
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.messages import Verbosity, note, problem, verbosity
 from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.queries.comparison.groups import By
@@ -45,7 +45,7 @@ def compare(
     max_growth: Annotated[
         GrowthLimit | None,
         typer.Option(
-            parser=growth_limit,
+            parser=parse_growth_limit,
             metavar="2%|64MiB",
             help="Exit 4 if the reserved bytes of all compilations together grow by more.",
         ),
@@ -64,7 +64,7 @@ def compare(
     from xlagraph.queries.comparison.compare import DEFAULT_GROUPS
     from xlagraph.queries.comparison.compare import compare as compare_sides
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         comparisons = [
             compare_sides(graph, a, side, by=[by] if by else DEFAULT_GROUPS, depth=depth)
             for side in b

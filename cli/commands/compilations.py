@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from xlagraph.cli.options.completion import complete_run
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import LimitOption, RowOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import LimitOption, RowOptions
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note
 
@@ -25,7 +25,7 @@ def compilations(
     from xlagraph.queries import run as run_query
     from xlagraph.queries.selection.runs import find_run
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         if run:
             find_run(graph, run)
         answer = run_query(graph, "overview/compilations", run=run, limit=0)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.graph import opened
+from xlagraph.cli.options.open_graph import open_graph_of
 from xlagraph.cli.options.param_lines import split_param_lines
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import write_rows
 from xlagraph.cli.output.messages import note
 
@@ -39,7 +39,7 @@ def cypher(
     parameters |= _parse_parameters(param or ())
     from xlagraph.queries import run_statement
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         result, notes = run_statement(graph, statement, parameters)
     for text in notes:
         note(text)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import (
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import (
     GraphOptions,
     JobsOption,
     RunNameOption,
@@ -113,7 +113,7 @@ def _export_dumps(folder: Path, paths: list[Path], options: ExportOptions) -> No
 def _export_graph(options: GraphOptions, folder: Path) -> None:
     from xlagraph.graph import export as export_graph
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         manifest = export_graph(graph, folder)
         if not manifest.nodes:
             error(f"nothing to export: {graph.location} holds no compilation")

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import (
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import (
     GraphOptions,
     JobsOption,
     RunNameOption,
@@ -67,7 +67,10 @@ def ingest(
         fail_fast=options.fail_fast,
         dry_run=options.dry_run,
     )
-    with opened(options, create=True, wait=options.wait) as graph, progress_bar() as progress:
+    with (
+        open_graph_of(options, create=True, wait=options.wait) as graph,
+        progress_bar() as progress,
+    ):
         summary = ingest_dumps(graph, paths, chosen, jobs=options.jobs, progress=progress)
     write_summary(summary, paths)
     if not summary.ok:

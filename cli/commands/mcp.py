@@ -1,7 +1,7 @@
 """`xlagraph mcp`: the graph for assistants, by the Model Context Protocol."""
 
 from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import note
 
 

@@ -7,8 +7,8 @@ import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.messages import counted, note
 from xlagraph.cli.output.standard_streams import is_interactive
@@ -33,7 +33,7 @@ def remove(
     from xlagraph.graph import remove as remove_from
     from xlagraph.queries.selection.compilations import select_exact
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         selection = select_exact(graph, name)
         what = selection.name
         if selection.is_run:

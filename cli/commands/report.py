@@ -7,8 +7,8 @@ import typer
 
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.destination import open_atomically
 from xlagraph.cli.output.messages import note
 from xlagraph.graph.byte_sizes import human_bytes
@@ -36,7 +36,7 @@ def report(
 
     if names and len(names) > 2:
         raise UsageError(f"a report compares two runs or compilations, not {len(names)}")
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         made = make_report(graph, names or ())
     for text in made.notes:
         note(text)

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from xlagraph.cli.options.completion import complete_run
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.option_groups import pass_on_options, spread_options
-from xlagraph.cli.options.recurring import GraphOptions, LimitOption, RowOptions, parse_tags
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import GraphOptions, LimitOption, RowOptions, parse_tags
+from xlagraph.cli.options.spread_options import pass_on_options, spread_options
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note
 
@@ -28,7 +28,7 @@ def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None)
         return
     from xlagraph.queries.selection.runs import list_runs
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         result = list_runs(graph)
     write_rows(result.columns, first_rows(result.rows, limit, options.format), options)
 
@@ -45,7 +45,7 @@ def rename(
     from xlagraph.graph import rename_run
     from xlagraph.queries.selection.runs import find_run
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         rename_run(graph, find_run(graph, old), new)
         note(f"renamed {old} to {new}")
 
@@ -65,7 +65,7 @@ def tag(
     from xlagraph.queries.selection.runs import find_run
 
     values = parse_tags(tags)
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         tag_run(graph, find_run(graph, run), {name: value or None for name, value in values})
         note(f"tagged {run}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.recurring import ListOptions
+from xlagraph.cli.options.shared_options import ListOptions
 from xlagraph.cli.output.destination import write_rows
 
 if TYPE_CHECKING:
@@ -49,20 +49,20 @@ def schema(
         ]
         write_rows(ALL_COLUMNS, rows, options)
     elif label in nodes or label in relationships:
-        of = nodes.get(label) or relationships[label]
-        write_rows(ONE_COLUMNS, list(_rows(of, SCHEMA.relationships)), options)
+        declared_type = nodes.get(label) or relationships[label]
+        write_rows(ONE_COLUMNS, list(_rows(declared_type, SCHEMA.relationships)), options)
     else:
         raise UsageError(_unknown(label, [*nodes, *relationships]))
 
 
 def _rows(
-    of: "NodeType | RelationshipType", relationships: "tuple[RelationshipType, ...]"
+    declared_type: "NodeType | RelationshipType", relationships: "tuple[RelationshipType, ...]"
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield the properties of a type, and of a label the relationships at its nodes."""
-    for property_ in of.properties:
+    for property_ in declared_type.properties:
         yield "property", property_.name, property_.type, property_.description
     for relationship in relationships:
-        if relationship is of or getattr(of, "label", None) in (
+        if relationship is declared_type or getattr(declared_type, "label", None) in (
             relationship.source,
             relationship.target,
         ):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.graph import ask_password
-from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.options.open_graph import ask_password
+from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import note
@@ -35,7 +35,7 @@ def value(
     from xlagraph.cli.summaries.value import details_lines, write_page
     from xlagraph.queries.value_details.details import value as value_details
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         details = value_details(graph, name, compilation)
     if details.note:
         note(details.note)

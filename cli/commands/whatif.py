@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note
@@ -60,7 +60,7 @@ def whatif(
     from xlagraph.queries.planning.whatif import whatif as plan_anew
     from xlagraph.queries.planning.whatif_cells import whatif_cells
 
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         result = plan_anew(
             graph,
             name,

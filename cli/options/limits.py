@@ -35,15 +35,15 @@ class Capacity:
     size_bytes: int
 
 
-def capacity(text: str) -> Capacity:
+def parse_capacity(text: str) -> Capacity:
     """Read the value of an option: ``16GiB`` of memory space 0, or ``1=128MiB`` of another."""
     color, equals, size = text.rpartition("=")
     if equals and not color.strip().isdecimal():
         raise typer.BadParameter(f"expected a capacity such as 16GiB or 1=128MiB, found {text!r}")
-    return Capacity(int(color) if equals else 0, bytes_limit(size))
+    return Capacity(int(color) if equals else 0, parse_bytes_limit(size))
 
 
-def bytes_limit(text: str) -> int:
+def parse_bytes_limit(text: str) -> int:
     """Read the value of an option: ``64MiB``, or a number of bytes."""
     try:
         return parse_bytes(text)
@@ -51,7 +51,7 @@ def bytes_limit(text: str) -> int:
         raise typer.BadParameter(str(error)) from None
 
 
-def growth_limit(text: str) -> GrowthLimit:
+def parse_growth_limit(text: str) -> GrowthLimit:
     """Read the value of an option: ``2%`` or ``64MiB``; of plain numbers ``0`` alone is clear."""
     share = parse_share(text)
     if share is not None:

@@ -30,9 +30,9 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream
     table = [_column(name, [row[index] for row in rows]) for index, name in enumerate(columns)]
     if stream.isatty():
         # rich takes 50 ms to import
-        from xlagraph.cli.output.terminal_tables import grouped_bytes, write_bands
+        from xlagraph.cli.output.terminal_tables import bar_column, write_bands
 
-        write_bands(table, stream, grouped_bytes(columns, rows))
+        write_bands(table, stream, bar_column(columns, rows))
     else:
         _write_lines(table, stream)
 

@@ -96,7 +96,7 @@ def _write_plot(answer: "Answer", destination: Destination) -> None:
 def open_output(destination: OutputTarget) -> Iterator[TextIO]:
     """Yield the stream for data: stdout, or a file renamed into its place at the end."""
     if destination.output is None:
-        with _closed_pipe_ignored(), _named("stdout"):
+        with _closed_pipe_ignored(), _as_output_error("stdout"):
             yield sys.stdout
             sys.stdout.flush()
     else:
@@ -114,7 +114,7 @@ def _closed_pipe_ignored() -> Iterator[None]:
 
 
 @contextmanager
-def _named(target: str | Path) -> Iterator[None]:
+def _as_output_error(target: str | Path) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
@@ -128,12 +128,12 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
     """Yield a stream to a file that appears whole when the context ends, or not at all."""
     target = path.resolve()
     if target.exists() and not target.is_file():  # a device or a pipe: nothing to rename over
-        with _named(path), target.open("w", encoding="utf-8", newline="") as stream:
+        with _as_output_error(path), target.open("w", encoding="utf-8", newline="") as stream:
             yield stream
         return
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with _named(path):
+        with _as_output_error(path):
             with unfinished.open("w", encoding="utf-8", newline="") as stream:
                 yield stream
             if target.exists():

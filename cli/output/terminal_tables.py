@@ -17,7 +17,7 @@ from xlagraph.graph.byte_sizes import counts_bytes
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
 
-__all__ = ["grouped_bytes", "write_bands"]
+__all__ = ["bar_column", "write_bands"]
 
 _GAP: Final = 2
 _NARROWEST: Final = 24
@@ -33,7 +33,7 @@ _SHORTEST_BAR: Final = 8
 _LONGEST_BAR: Final = 30
 
 
-def grouped_bytes(
+def bar_column(
     columns: Sequence[str], rows: Sequence[Sequence["Cell"]]
 ) -> tuple[int, Sequence[float]] | None:
     """Return the column of bytes that groups are about, and its parts of the largest.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted, problem

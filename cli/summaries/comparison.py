@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.options.limits import GrowthLimit
-from xlagraph.cli.options.recurring import RowOptions
+from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.summaries.comparison_sections import all_sections, group_section, headline

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.command_line import COMMAND
 from tests.tiny_dumps import dump, write_dump
-from xlagraph.cli.errors import report
+from xlagraph.cli.errors import write_failure
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
 
 FAILED, USAGE, NO_GRAPH = 1, 2, 3
@@ -320,7 +320,7 @@ def test_the_dumps_of_another_folder_do_not_slip_into_a_run(run, own_graph, tmp_
 
 def test_a_defect_is_told_without_a_traceback_unless_asked(capsys):
     set_verbosity(Verbosity.NORMAL)
-    assert report(ZeroDivisionError("no")) == FAILED
+    assert write_failure(ZeroDivisionError("no")) == FAILED
     message = capsys.readouterr().err
     assert message.startswith("error: ZeroDivisionError: no (this is a defect of xlagraph)\n")
     assert "Traceback" not in message

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xlagraph.cli.commands.query.printed import note_guess
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.commands.query.statement_or_link import note_guess
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.destination import OutputError
 from xlagraph.cli.output.messages import note
 
@@ -25,7 +25,7 @@ def style_links(options: GraphOptions, page: str | None) -> list[str]:
 
     if page is None:
         try:
-            with opened(options) as graph:
+            with open_graph_of(options) as graph:
                 page = graph.browser_page
         except (GraphMissing, GraphUnreachable) as error:
             note(f"the page is where a server usually puts it: {error}")

@@ -8,12 +8,12 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from xlagraph.cli.commands.query.printed import printed
+from xlagraph.cli.commands.query.statement_or_link import statement_or_link
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation, complete_run
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.option_groups import spread_options
-from xlagraph.cli.options.recurring import PictureOptions, QueryOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import PictureOptions, QueryOptions
+from xlagraph.cli.options.spread_options import spread_options
 from xlagraph.cli.output.destination import open_output, write_answer
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ def _answer(
     given = {name: value for name, value in parameters.items() if value is not None}
     if not options.show:
         _check_given(query, given)
-    text = printed(query, given, options)
+    text = statement_or_link(query, given, options)
     if text is not None:
         with open_output(options) as stream:
             stream.write(text)
         return None
-    with opened(options) as graph:
+    with open_graph_of(options) as graph:
         return run(graph, query.id, catalogue={query.id: query}, **given)
 
 

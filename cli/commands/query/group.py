@@ -10,9 +10,9 @@ from typer.core import TyperCommand, TyperGroup
 from xlagraph.cli.commands.query.browser_setup import style_links, write_scripts
 from xlagraph.cli.commands.query.canned import canned_command
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.option_groups import pass_on_options, spread_options
 from xlagraph.cli.options.own_queries import catalogue, query_folders
-from xlagraph.cli.options.recurring import BrowserUrlOption, CatalogueOptions, RowOptions
+from xlagraph.cli.options.shared_options import BrowserUrlOption, CatalogueOptions, RowOptions
+from xlagraph.cli.options.spread_options import pass_on_options, spread_options
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note, problem

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xlagraph.cli.options.recurring import GraphOptions
+from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import detail, note
 from xlagraph.cli.output.standard_streams import is_interactive
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(options: GraphOptions, *, create: bool = False, wait: bool = True) -> Iterator["Graph"]:
+def open_graph_of(
+    options: GraphOptions, *, create: bool = False, wait: bool = True
+) -> Iterator["Graph"]:
     """Open the graph of ``--graph``, of the environment, or of the current folder."""
     from xlagraph.graph import open_graph
 

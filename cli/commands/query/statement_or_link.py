@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.graph import opened
-from xlagraph.cli.options.recurring import GraphOptions, PictureOptions, QueryOptions
+from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.shared_options import GraphOptions, PictureOptions, QueryOptions
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from xlagraph.queries.catalogue.declarations import Literal
     from xlagraph.queries.catalogue.query_files import Query
 
-__all__ = ["note_guess", "printed"]
+__all__ = ["note_guess", "statement_or_link"]
 
 
-def printed(
+def statement_or_link(
     query: "Query", given: Mapping[str, "Literal"], options: QueryOptions | PictureOptions
 ) -> str | None:
     """Return what is asked for in place of the rows; None if the query is to be run."""
@@ -84,7 +84,7 @@ def _values(
     from xlagraph.queries.runner.run import resolve_parameters
 
     try:
-        with opened(options) as graph:
+        with open_graph_of(options) as graph:
             values, notes = resolve_parameters(graph, query, given)
             page = graph.browser_page
     except (GraphMissing, GraphUnreachable) as error:
