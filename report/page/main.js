@@ -16,39 +16,76 @@ let open = null;
 document.documentElement.dataset.scripted = '';
 rememberTheme(storedTheme());
 
-async function show() {
-  const key = readFragment().get('c');
-  if (open && key === open.key) return;
-  open?.close();
-  open = null;
+/** How often something was asked for: what is slow to load does not replace what was asked later. */
+let asked = 0;
+
+/**
+ * Load what a key names, the beginning if it is null, and return what shows it.
+ * @param {string | null} key
+ * @returns {Promise<() => typeof open>}
+ */
+async function loaded(key) {
   const start = await loadPart('start');
   const overview = start.facts.kind === 'comparison' ? await loadPart('compilations') : start;
   const {columns, rows} = overview.tables.compilations;
   if (start.facts.kind === 'comparison' && !key) {
     const carried = [...Array(rows).keys()].filter((row) => columns.carried.flag(row));
-    const view = new ComparisonView(root, start, new Set(carried.map((row) => columns.compilation.text(row))));
-    open = {key: '', close: () => view.close()};
-    return;
+    const keys = new Set(carried.map((row) => columns.compilation.text(row)));
+    return () => {
+      const view = new ComparisonView(root, start, keys);
+      return {key: '', close: () => view.close()};
+    };
   }
   const only = rows === 1 && columns.carried.flag(0) ? columns.compilation.text(0) : null;
   const wanted = key ?? only;
   if (!wanted) {
-    showList(root, overview);
-    return;
+    return () => {
+      showList(root, overview);
+      return null;
+    };
   }
-  const view = new CompilationView(root, await loadPart(wanted), overview, start.facts.kind === 'comparison');
-  open = {key: key ?? wanted, close: () => view.close()};
+  const part = await loadPart(wanted);
+  return () => {
+    const view = new CompilationView(root, part, overview, start.facts.kind === 'comparison');
+    return {key: wanted, close: () => view.close()};
+  };
 }
 
-async function showOrFail() {
+async function show() {
+  const key = readFragment().get('c');
+  if (open && key === open.key) return;
+  open?.close();
+  open = null;
+  const number = (asked += 1);
   try {
-    await show();
+    const render = await loaded(key);
+    if (number !== asked) return;
+    open = render();
   } catch (error) {
+    if (number !== asked) return;
     console.error(error);
-    replace(root, element('main.list', null, element('h1', null, 'This view cannot be shown'), element('p', null, String(error)), element('p', null, element('a', {href: '#'}, 'start again'))));
+    showError(error);
   }
   requestAnimationFrame(() => (document.documentElement.dataset.ready = ''));
 }
 
-window.addEventListener('hashchange', showOrFail);
-void showOrFail();
+/** @param {unknown} error */
+function showError(error) {
+  // where the address is that of the start already, it does not change
+  const again = () => {
+    if (!location.hash) void show();
+  };
+  replace(
+    root,
+    element(
+      'main.list',
+      null,
+      element('h1', null, 'This view cannot be shown'),
+      element('p', null, String(error)),
+      element('p', null, element('a', {href: '#', onclick: again}, 'start again')),
+    ),
+  );
+}
+
+window.addEventListener('hashchange', show);
+void show();

@@ -115,7 +115,7 @@ export function isServed() {
 }
 
 /**
- * Load a part by its name, once.
+ * Load a part by its name, once; what failed is tried again when it is asked for again.
  * @param {string} name
  * @returns {Promise<Part>}
  */
@@ -124,6 +124,7 @@ export function loadPart(name) {
   if (!part) {
     part = packedBytes(name).then(unzipped).then(unpacked);
     loaded.set(name, part);
+    part.catch(() => loaded.delete(name));
   }
   return part;
 }

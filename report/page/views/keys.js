@@ -16,7 +16,7 @@ const KEYS = [
   ['p', 'to the peak'],
   [', .', 'previous or next step'],
   ['[ ]', 'pin who had these bytes before, or has them after'],
-  ['{ }', 'to the definition or the last use'],
+  ['{ }', 'to the definition or the end of the live range'],
   ['1 – 5', 'panels'],
   ['c', 'colour by the next grouping'],
   ['t', 'light or dark'],
