@@ -7,8 +7,8 @@ from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
 from xlagraph.queries.comparison.compare import MEASURES, ComparedCompilation, ComparedPair
-from xlagraph.report.answers import command, statement
 from xlagraph.report.packed_tables import Kind, Part, Table, table_of
+from xlagraph.report.provenance import known_parameters, query_provenance
 
 GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 
@@ -57,14 +57,13 @@ def compare_sides(graph: Graph, a: str, b: str) -> Comparison:
 def comparison_part(graph: Graph, comparison: Comparison) -> Part:
     """Read all that a page shows of a comparison."""
     pairs = (*comparison.pairs, *comparison.unpaired)
-    timelines = dict(_timelines(graph, comparison.pairs))
+    timelines = list(_timelines(graph, comparison.pairs))
     return Part(
         facts={
             "kind": "comparison",
             "graph": graph.location,
             "a": comparison.a.name,
             "b": comparison.b.name,
-            "areRuns": comparison.a.is_run or comparison.b.is_run,
             "totals": {
                 measure: [growth.bytes_a, growth.bytes_b]
                 for measure in MEASURES
@@ -75,34 +74,40 @@ def comparison_part(graph: Graph, comparison: Comparison) -> Part:
                 for by, growths in comparison.groups.items()
             },
             "pairs": [_pair(pair) for pair in pairs],
-            "timelines": sorted({int(name.split("/")[0]) for name in timelines}),
+            "timelines": sorted({number for number, _, _ in timelines}),
+            "haveLiveRanges": any(map(_have_live_ranges, comparison.pairs)),
         },
         tables={
-            **timelines,
+            **{f"{number}/{side}": table for number, side, table in timelines},
             "peak": _both_sides(graph, comparison, _PEAK_SHARES, _PEAK_COLUMNS),
             "allocations": _both_sides(graph, comparison, _ALLOCATIONS, _ALLOCATION_COLUMNS),
         },
     )
 
 
-def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[str, Table]]:
-    """Yield the timelines of the pairs that reserve most, as `NUMBER/a` and `NUMBER/b`."""
+def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[int, str, Table]]:
+    """Yield both timelines of the pairs that reserve most, each with the number of its pair."""
     left = MOST_STEPS
-    by_size = sorted(range(len(pairs)), key=lambda number: -_reserved(pairs[number]))
-    for number in by_size:
-        sides = (("a", pairs[number].a), ("b", pairs[number].b))
-        tables = {
-            f"{number}/{side}": run(
-                graph, "peak/timeline", compilation=compilation.key
-            ).result.mappings()
-            for side, compilation in sides
+    with_timelines = [number for number, pair in enumerate(pairs) if _have_live_ranges(pair)]
+    for number in sorted(with_timelines, key=lambda number: -_reserved(pairs[number])):
+        sides = [
+            (side, run(graph, "peak/timeline", compilation=compilation.key).result.mappings())
+            for side, compilation in (("a", pairs[number].a), ("b", pairs[number].b))
             if compilation is not None
-        }
-        left -= sum(len(rows) for rows in tables.values())
+        ]
+        left -= sum(len(rows) for _, rows in sides)
         if left < 0:
             return
-        for name, rows in tables.items():
-            yield name, table_of(_STEP_COLUMNS, rows)
+        for side, rows in sides:
+            yield number, side, table_of(_STEP_COLUMNS, rows)
+
+
+def _have_live_ranges(pair: ComparedPair) -> bool:
+    """Return whether the peaks of both sides are known: else one has no timeline."""
+    return all(
+        compilation is not None and compilation.totals.physical_peak_bytes is not None
+        for compilation in (pair.a, pair.b)
+    )
 
 
 def _reserved(pair: ComparedPair) -> int:
@@ -134,13 +139,10 @@ def _groups(comparison: Comparison, by: By, growths: Sequence[GroupGrowth]) -> d
         "depth": SCOPE_PARTS,
         "limit": MOST_ROWS,
     }
-    names = {parameter.name for parameter in query.parameters}
-    parameters = {name: value for name, value in given.items() if name in names}
     return {
         "columns": [*by.columns, "bytesA", "bytesB"],
         "rows": [[*growth.group, growth.bytes_a, growth.bytes_b] for growth in growths],
-        "cypher": statement(query, parameters),
-        "command": command(query, parameters),
+        **query_provenance(query, known_parameters(query, given)),
     }
 
 

@@ -129,8 +129,7 @@ export class ComparisonView {
   update() {
     const {by, bar, pair, change} = this;
     const bars = this.bars();
-    const {cypher, command} = this.facts.groups[by];
-    replace(this.source, provenance(cypher, command));
+    replace(this.source, provenance(this.facts.groups[by]));
     showWaterfall(this.waterfall, bars, bar, (name) => this.set({bar: this.bar === name ? '' : name}));
     this.showBehind(bars.find((each) => each.name === bar) ?? null);
     this.drawTimelines();
@@ -200,7 +199,7 @@ export class ComparisonView {
   drawTimelines() {
     const {pair, part, facts} = this;
     if (pair < 0) {
-      replace(this.pairLine, 'No timelines: no pair of compilations has live ranges.');
+      replace(this.pairLine, facts.haveLiveRanges ? 'No timelines: they are too long for the page.' : 'No timelines: no pair of compilations has live ranges.');
       this.canvas.hidden = true;
       return;
     }
@@ -319,7 +318,7 @@ export class ComparisonView {
         {name: 'shapeB', title: 'shape after', kind: 'text', width: 1.4, cell: cell('shapeB')},
       ],
     });
-    this.changes.tools.append(provenance(this.facts.groups.value.cypher, this.facts.groups.value.command));
+    this.changes.tools.append(provenance(this.facts.groups.value));
     return this.changes;
   }
 
