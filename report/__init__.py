@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.report.answers import answered_facts
+    from xlagraph.report.answers import advice_and_answers
     from xlagraph.report.comparison import compare_sides, comparison_part
     from xlagraph.report.compilation import compilation_part
     from xlagraph.report.overview import overview_part
@@ -22,7 +22,7 @@ __all__ = [
     "PageSource",
     "Part",
     "Report",
-    "answered_facts",
+    "advice_and_answers",
     "compare_sides",
     "comparison_part",
     "compilation_part",
@@ -34,7 +34,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "answers": ["answered_facts"],
+        "answers": ["advice_and_answers"],
         "comparison": ["compare_sides", "comparison_part"],
         "compilation": ["compilation_part"],
         "overview": ["overview_part"],

@@ -3,10 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
-from xlagraph.graph import Cell, Graph, NameUnknown, Result
+from xlagraph.graph import Cell, Graph, NameUnknown, Result, Scalar
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries import load_catalogue
 from xlagraph.queries.value_details.range_end import reason
 from xlagraph.report.packed_tables import Column, Kind, Part, Table
+from xlagraph.report.provenance import (
+    Provenance,
+    command_line,
+    pasteable_statement,
+    statement_provenance,
+)
 
 Row = Mapping[str, Cell]
 
@@ -127,7 +134,12 @@ def compilation_part(
     innermost = [frame_by_value.get(value_id) for value_id in tables["values"]["valueId"].cells]
     endings = list(_endings(tables, about[0]["scheduleLength"]))
     return Part(
-        facts={"kind": "compilation", **about[0], **(more_facts or {})},
+        facts={
+            "kind": "compilation",
+            **about[0],
+            "provenance": _provenance(compilation, len(innermost)),
+            **(more_facts or {}),
+        },
         tables={
             **tables,
             "values": {
@@ -141,6 +153,21 @@ def compilation_part(
             },
         },
     )
+
+
+def _provenance(compilation: str, values: int) -> dict[str, Provenance]:
+    """Return what made the tables of values and allocations, and what repeats one step."""
+    given: dict[str, Scalar] = {"compilation": compilation}
+    live_at = load_catalogue()["lifetime/live-at"]
+    return {
+        "values": statement_provenance(_VALUES, given),
+        "allocations": statement_provenance(_ALLOCATIONS, given),
+        # the page knows the step
+        "liveAt": {
+            "cypher": pasteable_statement(live_at, {**given, "limit": values}, left_open=("step",)),
+            "command": command_line(live_at, given),
+        },
+    }
 
 
 def _tables(read: Callable[[str], Result]) -> dict[str, Table]:

@@ -7,8 +7,8 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Graph
-from xlagraph.queries import Diagnosis, advise, run, select
-from xlagraph.report.answers import answered_facts
+from xlagraph.queries import Diagnosis, Query, advise, load_catalogue, run, select
+from xlagraph.report.answers import advice_and_answers
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import compilation_part
 from xlagraph.report.overview import overview_part
@@ -52,28 +52,40 @@ class Report:
     notes: tuple[str, ...]
 
 
-def make_report(graph: Graph, names: Sequence[str] = ()) -> Report:
+def make_report(
+    graph: Graph,
+    names: Sequence[str] = (),
+    *,
+    catalogue: Mapping[str, Query] | None = None,
+) -> Report:
     """Make the page of a run or a compilation, of everything, or of two that are compared.
 
-    Raises ValueError for more than two names, and what `select` raises.
+    It answers the queries of the catalogue, by default the canned ones. Raises ValueError for
+    more than two names, and what `select` raises.
     """
+    queries = load_catalogue() if catalogue is None else catalogue
     match names:
         case []:
-            return _of_compilations(graph, "all runs", None)
+            return _of_compilations(graph, queries, "all runs", None)
         case [name]:
             selection = select(graph, name)
-            return _of_compilations(graph, selection.name, selection.compilations)
+            return _of_compilations(graph, queries, selection.name, selection.compilations)
         case [before, after]:
-            return _of_comparison(graph, before, after)
+            return _of_comparison(graph, queries, before, after)
         case _:
             raise ValueError(f"a report compares two runs or compilations, not {len(names)}")
 
 
-def _of_compilations(graph: Graph, title: str, compilations: Sequence[str] | None) -> Report:
+def _of_compilations(
+    graph: Graph,
+    catalogue: Mapping[str, Query],
+    title: str,
+    compilations: Sequence[str] | None,
+) -> Report:
     reserved = _reserved_bytes(graph, compilations)
     keys = list(reserved)
-    diagnosis = advise(graph, keys[0]) if keys else None
-    parts = _packed(graph, reserved, diagnosis)
+    diagnosis = advise(graph, keys[0], catalogue=catalogue) if keys else None
+    parts = _packed(graph, catalogue, reserved, diagnosis)
     overview = overview_part(graph, keys, title=title, carried=parts)
     plain = plain_compilations(graph, title, keys, diagnosis)
     return Report(
@@ -82,12 +94,12 @@ def _of_compilations(graph: Graph, title: str, compilations: Sequence[str] | Non
     )
 
 
-def _of_comparison(graph: Graph, before: str, after: str) -> Report:
+def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, after: str) -> Report:
     comparison = compare_sides(graph, before, after)
     start = comparison_part(graph, comparison)
     reserved = _reserved_bytes(graph, [*comparison.a.compilations, *comparison.b.compilations])
     keys = list(reserved)
-    parts = _packed(graph, reserved)
+    parts = _packed(graph, catalogue, reserved)
     title = f"{comparison.a.name} and {comparison.b.name}"
     overview = overview_part(graph, keys, title=title, carried=parts)
     data_elements = {"start": start.packed(), "compilations": overview.packed(), **parts}
@@ -108,19 +120,25 @@ def _reserved_bytes(graph: Graph, compilations: Sequence[str] | None) -> dict[st
 
 
 def _packed(
-    graph: Graph, reserved_bytes: Mapping[str, int], diagnosis: Diagnosis | None = None
+    graph: Graph,
+    catalogue: Mapping[str, Query],
+    reserved_bytes: Mapping[str, int],
+    diagnosis: Diagnosis | None = None,
 ) -> dict[str, bytes]:
-    """Pack compilations in their order, until there is no room; the first may be diagnosed."""
+    """Pack compilations in their order, until there is no room; the first in any case.
+
+    It may be diagnosed already.
+    """
     parts: dict[str, bytes] = {}
     left = MOST_BYTES
     most = max(reserved_bytes.values(), default=0)
     for key, reserved in reserved_bytes.items():
         facts: Mapping[str, object] = {}
         if reserved >= ANSWERED_SHARE * most:
-            facts = answered_facts(graph, key, None if parts else diagnosis)
+            facts = advice_and_answers(graph, key, catalogue, None if parts else diagnosis)
         packed = compilation_part(graph, key, more_facts=facts).packed()
         left -= len(packed)
-        if left < 0:
+        if left < 0 and parts:  # the first is what was asked for, however large
             break
         parts[key] = packed
     return parts

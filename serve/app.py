@@ -27,6 +27,7 @@ def create_app(
     The catalogue is by default that of the canned queries alone.
     """
     pool = GraphPool(location, ask_password)
+    queries = load_catalogue() if catalogue is None else catalogue
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -36,8 +37,8 @@ def create_app(
 
     return Starlette(
         routes=[
-            *api.routes(pool, load_catalogue() if catalogue is None else catalogue),
-            *pages.routes(pool),
+            *api.routes(pool, queries),
+            *pages.routes(pool, queries),
         ],
         middleware=[Middleware(Guard, access=access or Access())],
         lifespan=lifespan,

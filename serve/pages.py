@@ -1,6 +1,6 @@
 """The pages of the service: its own, and those of reports, whose parts are made when asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -11,10 +11,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from xlagraph.graph import Graph, GraphError
-from xlagraph.queries import QueryError, find_compilation, select
+from xlagraph.queries import Query, QueryError, find_compilation, select
 from xlagraph.report import (
     Part,
-    answered_facts,
+    advice_and_answers,
     compare_sides,
     comparison_part,
     compilation_part,
@@ -53,8 +53,8 @@ _SHELL: Final = """\
 """
 
 
-def routes(pool: GraphPool) -> list[BaseRoute]:
-    """Return the routes of the pages over a graph."""
+def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[BaseRoute]:
+    """Return the routes of the pages over a graph, which answer the queries of a catalogue."""
 
     def packed(make: Callable[[Graph, Request], bytes]) -> Callable[..., object]:
         async def respond(request: Request) -> Response:
@@ -76,7 +76,7 @@ def routes(pool: GraphPool) -> list[BaseRoute]:
         if part == "start":
             selection = select(graph, request.path_params["name"])
             return overview_part(graph, selection.compilations, title=selection.name).packed()
-        return _compilation(graph, part)
+        return _compilation(graph, part, catalogue)
 
     def of_comparison(graph: Graph, request: Request) -> bytes:
         part = request.path_params["part"]
@@ -86,7 +86,7 @@ def routes(pool: GraphPool) -> list[BaseRoute]:
         if part == "compilations":
             keys = [key for side in (a, b) for key in select(graph, side).compilations]
             return overview_part(graph, keys, title=f"{a} and {b}").packed()
-        return _compilation(graph, part)
+        return _compilation(graph, part, catalogue)
 
     return [
         *(
@@ -101,10 +101,10 @@ def routes(pool: GraphPool) -> list[BaseRoute]:
     ]
 
 
-def _compilation(graph: Graph, part: str) -> bytes:
+def _compilation(graph: Graph, part: str, catalogue: Mapping[str, Query]) -> bytes:
     if part.startswith(_ANSWERS):
         key = find_compilation(graph, part.removeprefix(_ANSWERS)).key
-        return Part(answered_facts(graph, key), {}).packed()
+        return Part(advice_and_answers(graph, key, catalogue), {}).packed()
     return compilation_part(graph, find_compilation(graph, part).key).packed(is_kept=False)
 
 

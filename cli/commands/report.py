@@ -32,12 +32,13 @@ def report(
 
     Example: xlagraph report baseline -o baseline.html
     """
+    from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.report import make_report
 
     if names and len(names) > 2:
         raise UsageError(f"a report compares two runs or compilations, not {len(names)}")
     with open_graph_of(options) as graph:
-        made = make_report(graph, names or ())
+        made = make_report(graph, names or (), catalogue=catalogue())
     for text in made.notes:
         note(text)
     with open_atomically(output) as stream:

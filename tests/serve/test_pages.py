@@ -1,12 +1,13 @@
 """The pages of the service in a real browser: nothing is fetched from elsewhere, nothing fails."""
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Dialog, Page, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from tests.report.test_accessibility import WITH_AXE, faults
 from tests.tiny_dumps import dump, write_dump, write_runs
@@ -127,3 +128,45 @@ def test_the_pages_of_the_service_can_be_read_by_all(shown: Page, address: str) 
     for path in ("/", "/queries", "/cypher", "/query/peak/by-op"):
         visit(shown, address + path)
         assert faults(shown) == [], path
+
+
+def test_what_failed_to_load_is_loaded_when_it_is_asked_for_again(page: Page, address: str) -> None:
+    busy = [True]
+
+    def answer(route: Route) -> None:
+        if busy and busy.pop():
+            route.fulfill(status=503)
+        else:
+            route.continue_()
+
+    page.route("**/parts/start", answer)
+    visit(page, f"{address}/view/before/")
+    expect(page.get_by_role("heading", name="This view cannot be shown")).to_be_visible()
+    page.get_by_role("link", name="start again").click()
+    expect(page.locator(".barline").first).to_be_visible()
+
+
+def test_the_view_that_was_asked_for_last_is_shown(shown: Page, address: str) -> None:
+    slow, fast = (f"before/module_000{n}.jit_{f}.cpu_after_optimizations" for n, f in ("1f", "3g"))
+    held: list[Route] = []
+    shown.route(re.compile(r"/parts/before.*jit_f"), lambda route: held.append(route))
+    visit(shown, f"{address}/view/before/")
+    with shown.expect_request(re.compile("jit_f")):
+        shown.evaluate("key => (location.hash = `c=${encodeURIComponent(key)}`)", slow)
+    shown.evaluate("key => (location.hash = `c=${encodeURIComponent(key)}`)", fast)
+    expect(shown.get_by_label("compilation", exact=True)).to_have_value(fast)
+    held[0].continue_()
+    load = "async key => void (await (await import('/page/plan/pack.js')).loadPart(key))"
+    shown.evaluate(load, slow)
+    assert shown.evaluate("xlagraphView.plan.key") == fast
+
+
+def test_answers_that_are_not_there_yet_are_waited_for_and_a_failure_is_shown(
+    page: Page, address: str
+) -> None:
+    held: list[Route] = []
+    page.route("**/parts/answers**", lambda route: held.append(route))
+    visit(page, f"{address}/view/before/module_0001/#tab=advice")
+    expect(page.locator(".panel")).to_have_text("asking …")
+    held[0].fulfill(status=503)
+    expect(page.get_by_role("alert")).to_contain_text("503")

@@ -50,7 +50,7 @@ export async function showQuery(id) {
     element('div.line', null, copyButton('copy the command', () => commandOf(query, parametersOf(query, fields))), copyButton('copy the Cypher', () => query.text)),
     element('details', null, element('summary', null, 'Cypher'), element('pre', null, query.text)),
   );
-  const missing = query.parameters.some((item) => item.required && item.name !== 'compilation' && !given.has(item.name));
+  const missing = query.parameters.some((item) => item.required && !given.has(item.name));
   if (!missing) run();
   else replace(answer, element('p.faint', null, 'Fill in what is asked for.'));
 }
@@ -77,7 +77,7 @@ function field(parameter, given, names) {
       value: start,
       list: listId,
       placeholder: name === 'compilation' ? 'the one that reserves most' : null,
-      required: parameter.required && name !== 'compilation',
+      required: parameter.required,
     })
   );
   const list = listId ? element('datalist', {id: listId}, offered.slice(0, 500).map((value) => element('option', {value}))) : null;
@@ -106,13 +106,16 @@ function parametersOf(query, fields) {
 }
 
 /**
+ * Return the command line that repeats a query.
  * @param {Query} query
  * @param {Record<string, string>} parameters
  * @returns {string}
  */
-function commandOf(query, parameters) {
+export function commandOf(query, parameters) {
+  const types = new Map(query.parameters.map(({name, type}) => [name, type]));
   const options = Object.entries(parameters).map(([name, value]) => {
     const option = name.replace(/(?<=[a-z0-9])([A-Z])/g, '-$1').toLowerCase();
+    if (types.get(name) === 'BOOLEAN') return value === 'true' ? `--${option}` : `--no-${option}`;
     return `--${option} ${shellQuoted(value)}`;
   });
   return ['xlagraph query', query.id, ...options].join(' ');

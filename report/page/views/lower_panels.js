@@ -7,12 +7,12 @@ import {Icicle, UNATTRIBUTED, branchAt, branches, pathTo} from '../plots/icicle.
 import {
   STACKS,
   allocationsGrid,
-  allocationsProvenance,
+  atStep,
   pathsBy,
+  provenance,
   showAnswers,
   showFindings,
   valuesGrid,
-  valuesProvenance,
 } from './panels.js';
 
 /** @typedef {import('./compilation.js').CompilationView} CompilationView */
@@ -64,17 +64,30 @@ export class LowerPanels {
     /** @type {import('../plots/icicle.js').Branch | null} */
     this.root = null;
     new ResizeObserver(() => this.drawIcicle()).observe(this.panel);
+    /** @type {unknown} why advice and answers cannot be loaded; null if they can */
+    this.failure = null;
     if (!facts.answers && isServed()) void this.loadAnswers();
   }
 
-  /** Ask for the answers of queries beside the picture, which need not wait for them. */
+  /** Ask for advice and answers beside the picture, which need not wait for them. */
   async loadAnswers() {
     const {facts} = this.view.plan;
-    const loaded = await loadPart(`answers/${facts.key}`);
-    Object.assign(facts, loaded.facts);
-    this.tabs[3][1] = `advice ${facts.findings.length}`;
+    try {
+      const loaded = await loadPart(`answers/${facts.key}`);
+      Object.assign(facts, loaded.facts);
+      this.tabs[3][1] = `advice ${facts.findings.length}`;
+    } catch (error) {
+      this.failure = error;
+    }
+    if (this.view.closing.signal.aborted) return;
     this.forget();
     this.update();
+  }
+
+  /** Show why there are no advice and answers, yet or at all. */
+  showMissing() {
+    const text = isServed() ? 'asking …' : 'This file carries advice and answers about the largest compilations only: xlagraph advise and xlagraph query ask the graph.';
+    replace(this.panel, this.failure ? element('p.error', {role: 'alert'}, String(this.failure)) : element('p.faint', null, text));
   }
 
   /** Forget what belongs to another memory space. */
@@ -120,8 +133,9 @@ export class LowerPanels {
     const pin = (/** @type {string} */ label) => this.pinLabel(label);
     if (tab === 'values') this.showValues();
     else if (tab === 'allocations') this.showAllocations();
-    else if (tab === 'advice') this.showOnce('advice', () => showFindings(this.panel, findings, notes ?? [], pin));
-    else if (tab === 'queries') this.showOnce(`queries ${query}`, () => showAnswers(this.panel, answers ?? [], query, (id) => view.set({query: id}), pin));
+    else if ((tab === 'advice' || tab === 'queries') && !answers) this.showOnce(tab, () => this.showMissing());
+    else if (tab === 'advice') this.showOnce('advice', () => showFindings(this.panel, findings, notes, pin));
+    else if (tab === 'queries') this.showOnce(`queries ${query}`, () => showAnswers(this.panel, answers, query, (id) => view.set({query: id}), pin));
     else this.showPeak();
   }
 
@@ -173,14 +187,15 @@ export class LowerPanels {
       if (scope === 'live') return live[row] === 1;
       return scope === 'all' || (plan.isLive[row] === 1 && plan.from[row] < to && plan.until[row] + 1 > from);
     });
-    replace(this.valueSource, valuesProvenance(plan.key, step));
+    const {values, liveAt} = plan.facts.provenance;
+    replace(this.valueSource, provenance(scope === 'live' ? atStep(liveAt, step) : values));
   }
 
   showAllocations() {
     const {plan, picture} = this.view;
     this.showOnce('allocations', () => {
       const grid = allocationsGrid(plan, picture.space, (allocation) => this.view.showAllocation(allocation));
-      grid.tools.append(allocationsProvenance(plan.key));
+      grid.tools.append(provenance(plan.facts.provenance.allocations));
       replace(this.panel, grid.node);
     });
   }

@@ -1,7 +1,7 @@
 /** The panels below the map: who holds the bytes, values, allocations, advice, queries. */
 
 import {copyButton, element, replace} from '../elements/dom.js';
-import {humanBytes, numberText, placeText, shareText, shellQuoted} from '../elements/format.js';
+import {humanBytes, numberText, placeText, shareText} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 
 /** @typedef {import('../plan/grouping.js').Origins} Origins */
@@ -9,6 +9,7 @@ import {Grid} from '../elements/grid.js';
 /** @typedef {import('../plan/plan.js').Space} Space */
 /** @typedef {import('../elements/grid.js').GridColumn} GridColumn */
 /** @typedef {'stack' | 'scope' | 'line'} StackBy */
+/** @typedef {{cypher: string, command: string}} Provenance */
 
 /** @type {[StackBy, string][]} */
 export const STACKS = [
@@ -52,11 +53,10 @@ export function pathsBy(plan, origins, by) {
 
 /**
  * Make the lines that say what made a table and what repeats it.
- * @param {string} cypher
- * @param {string} command
+ * @param {Provenance} texts
  * @returns {HTMLElement}
  */
-export function provenance(cypher, command) {
+export function provenance({cypher, command}) {
   return element(
     'details.provenance',
     null,
@@ -128,31 +128,15 @@ export function allocationsGrid(plan, space, open) {
 }
 
 /**
- * @param {string} compilation
+ * Return what repeats the values that are live at a step.
+ * @param {Provenance} liveAt its statement without the step, its command without step and limit
  * @param {number} step
- * @returns {HTMLElement}
+ * @returns {Provenance}
  */
-export function valuesProvenance(compilation, step) {
-  const cypher = `// :param compilation => ${JSON.stringify(compilation)}; :param step => ${step};
-MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
-WHERE v.liveFrom <= $step AND $step <= v.liveUntil
-RETURN v.label AS value, v.sizeBytes AS sizeBytes, v.shape AS shape, v.opcode AS opcode,
-       a.role AS role, v.opName AS opName, v.sourceFile AS sourceFile,
-       v.sourceLine AS sourceLine, v.liveFrom AS liveFrom, v.liveUntil AS liveUntil
-ORDER BY sizeBytes DESC, value`;
-  return provenance(cypher, `xlagraph query lifetime/live-at --compilation ${shellQuoted(compilation)} --step ${step} --limit 0`);
-}
-
-/**
- * @param {string} compilation
- * @returns {HTMLElement}
- */
-export function allocationsProvenance(compilation) {
-  const cypher = `MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)
-RETURN a.number AS allocation, a.sizeBytes AS sizeBytes, a.physicalPeakBytes AS physicalPeakBytes,
-       a.largestHoleBytes AS largestHoleBytes, a.role AS role, a.shape AS shape
-ORDER BY sizeBytes DESC, allocation`;
-  return provenance(cypher, `xlagraph cypher --param compilation=${shellQuoted(compilation)} ${shellQuoted(cypher)}`);
+export function atStep({cypher, command}, step) {
+  // names in comments and quotes may look like the parameter
+  const filled = cypher.replace(/\/\/.*|'(?:[^'\\]|\\.)*'|\$step\b/g, (part) => (part === '$step' ? String(step) : part));
+  return {cypher: filled, command: `${command} --step ${step} --limit 0`};
 }
 
 /**
@@ -177,7 +161,7 @@ export function answerGrid(answer, pin) {
 }
 
 /**
- * Show the canned queries: a list by theme, and the answer of the chosen one.
+ * Show the queries: a list by theme, and the answer of the chosen one.
  * @param {HTMLElement} panel
  * @param {any[]} answers
  * @param {string} chosen
@@ -187,7 +171,7 @@ export function answerGrid(answer, pin) {
 export function showAnswers(panel, answers, chosen, choose, pin) {
   const answer = answers.find((each) => each.id === chosen) ?? answers[0];
   if (!answer) {
-    replace(panel, element('p.faint', null, 'This file carries the answers of the largest compilations only: xlagraph query asks the graph.'));
+    replace(panel, element('p.faint', null, 'No query asks for a compilation alone.'));
     return;
   }
   const grid = answerGrid(answer, pin);
@@ -208,7 +192,7 @@ export function showAnswers(panel, answers, chosen, choose, pin) {
         null,
         element('h2', null, answer.answers),
         element('p.faint', null, `${answer.title}. Bytes: ${answer.measure}. `, ...answer.notes.map((/** @type {string} */ note) => `${note} `)),
-        provenance(answer.cypher, answer.command),
+        provenance(answer),
         answer.rows.length ? grid.node : element('p', null, 'No rows.'),
       ),
     ),
@@ -218,15 +202,11 @@ export function showAnswers(panel, answers, chosen, choose, pin) {
 /**
  * Show what `advise` finds.
  * @param {HTMLElement} panel
- * @param {any[] | undefined} findings
+ * @param {any[]} findings
  * @param {string[]} notes
  * @param {(value: string) => void} pin
  */
 export function showFindings(panel, findings, notes, pin) {
-  if (!findings) {
-    replace(panel, element('p.faint', null, 'This file carries advice about the largest compilations only: xlagraph advise asks the graph.'));
-    return;
-  }
   replace(
     panel,
     findings.length ? null : element('p', null, 'Nothing stands out.'),
@@ -248,19 +228,8 @@ export function showFindings(panel, findings, notes, pin) {
           null,
           Object.entries(finding.remedies).flatMap(([framework, remedy]) => [element('dt', null, framework), element('dd', null, String(remedy))]),
         ),
-        provenance(finding.cypher, finding.command),
-        answerGrid(
-          {
-            id: finding.id,
-            columns: finding.columns.map((/** @type {string} */ name, /** @type {number} */ place) => ({
-              name,
-              type: typeof finding.rows[0]?.[place] === 'number' ? 'INTEGER' : 'STRING',
-              isBytes: name.endsWith('Bytes'),
-            })),
-            rows: finding.rows,
-          },
-          pin,
-        ).node,
+        provenance(finding),
+        answerGrid(finding, pin).node,
         finding.rowCount > finding.rows.length ? element('p.faint', null, `the first ${finding.rows.length} of ${numberText(finding.rowCount)} rows`) : null,
       );
     }),
