@@ -13,7 +13,7 @@ _INTERRUPTED: Final = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code; the arguments of the process by default."""
+    """Run one command and return its exit code; by default with the arguments of this process."""
     is_own_process = arguments is None
     if is_own_process:
         block_imports()

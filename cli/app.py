@@ -129,7 +129,7 @@ def build_app() -> typer.Typer:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code; the arguments of the process by default."""
+    """Run one command and return its exit code; by default with the arguments of this process."""
     open_closed_streams()
     set_verbosity(Verbosity.NORMAL)
     for stream in (sys.stdout, sys.stderr):

@@ -38,7 +38,7 @@ MOST_ROWS: Final = 100_000
 _INSTRUCTIONS: Final = (
     "XLA memory plans as a property graph. Begin with list_runs and list_compilations; "
     "advise finds what to change in a compilation, run_query answers one question of "
-    "list_queries, value tells everything about one buffer, compare what grew between two "
+    "list_queries, value shows everything about one value, compare what grew between two "
     "runs. A compilation is named by its key, a unique part of it, or a run. Bytes are "
     "integers; reserved bytes are what running the program takes."
 )

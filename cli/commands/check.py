@@ -63,14 +63,14 @@ def check(
         bool, typer.Option("--replay", help="Pack each temporary block again, as XLA does.")
     ] = False,
 ) -> None:
-    """Compare XLA's totals with the graph's, and both with limits (exit 4 beyond one).
+    """Compare XLA's totals with the graph's, and both with limits; exit 4 if one is exceeded.
 
     --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity shows
     for every memory space what is reserved, whether it fits, what is missing, and the first
     three things to change.
 
-    --replay tells for each temporary block whether packing it again gives size and offsets of
-    XLA; where it does not, `whatif` is not to be trusted.
+    --replay packs each temporary block again and shows whether its size and offsets are those
+    of XLA; where they are not, do not trust `whatif`.
 
     Example: xlagraph check baseline --capacity 16GiB
     """

@@ -27,7 +27,8 @@ class LoadOptions(GraphOptions):
     wait: Annotated[
         bool,
         typer.Option(
-            "--wait/--no-wait", help="Wait while somebody else writes the file, or name who does."
+            "--wait/--no-wait",
+            help="Wait while another process writes the file, or fail and name it.",
         ),
     ] = True
     jobs: JobsOption = None
@@ -35,10 +36,10 @@ class LoadOptions(GraphOptions):
         False
     )
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first dump that does not fit.")
+        bool, typer.Option("--fail-fast", help="Stop at the first dump that cannot be parsed.")
     ] = False
     replace: Annotated[
-        bool, typer.Option("--replace", help="Drop what the run holds and the folder does not.")
+        bool, typer.Option("--replace", help="Remove from the run what its folder no longer holds.")
     ] = False
     tag: TagOption = None
     run: RunNameOption = None

@@ -20,7 +20,7 @@ def remove(
         str,
         typer.Argument(
             metavar="RUN|COMPILATION",
-            help="What goes, by its whole name.",
+            help="Full name of what to remove.",
             autocompletion=complete_compilation,
         ),
     ],
@@ -46,7 +46,7 @@ def remove(
 
 def _is_confirmed(question: str) -> bool:
     if not is_interactive():
-        raise UsageError("nobody is there to be asked; say --yes to remove without a question")
+        raise UsageError("there is nobody to ask; --yes removes without a question")
     sys.stderr.write(f"{escape_control_characters(question)} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

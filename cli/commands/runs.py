@@ -12,7 +12,7 @@ from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note
 
 RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="Its name.", autocompletion=complete_run)
+    str, typer.Argument(metavar="RUN", help="Name of the run.", autocompletion=complete_run)
 ]
 
 runs_app = typer.Typer(name="runs", invoke_without_command=True, rich_markup_mode=None)
@@ -36,7 +36,7 @@ def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None)
 def rename(
     options: GraphOptions,
     old: RunArgument,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Its name from now on.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")],
 ) -> None:
     """Rename a run; its compilations get other keys.
 
@@ -53,9 +53,7 @@ def rename(
 def tag(
     options: GraphOptions,
     run: RunArgument,
-    tags: Annotated[
-        list[str], typer.Argument(metavar="NAME=VALUE", help="NAME= takes a tag away.")
-    ],
+    tags: Annotated[list[str], typer.Argument(metavar="NAME=VALUE", help="NAME= removes a tag.")],
 ) -> None:
     """Tag a run with its commit, job or device. Other tags stay.
 

@@ -29,7 +29,7 @@ def serve(
             metavar="ADDRESS", help=f"Where to listen; beyond this machine {TOKEN} must be set."
         ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 0,
     open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Serve the graph to a browser: runs, compilations, comparisons, queries; and a JSON API.

@@ -25,28 +25,30 @@ def whatif(
     ] = None,
     donate: Annotated[
         list[str] | None,
-        typer.Option(metavar="PARAMETER|all", help="Donate it: a number or a name; repeatable."),
+        typer.Option(
+            metavar="PARAMETER|all", help="A parameter to donate, by number or name; repeatable."
+        ),
     ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATTERN", help="Values of a label, op, scope or line are gone; repeatable."
+            metavar="PATTERN", help="Values to leave out, by label, op, scope or line; repeatable."
         ),
     ] = None,
     until_last_use: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="They are freed as they are last read; repeatable."),
+        typer.Option(metavar="PATTERN", help="Values to free when they are last read; repeatable."),
     ] = None,
     shrink: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATTERN=FACTOR", help="They are smaller: 2, or 0.5, is half; repeatable."
+            metavar="PATTERN=FACTOR", help="Values to make smaller: 2, or 0.5, is half; repeatable."
         ),
     ] = None,
     checkpoint: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SCOPE", help="What the scope makes is made again when needed; repeatable."
+            metavar="SCOPE", help="A scope whose values are computed again when needed; repeatable."
         ),
     ] = None,
 ) -> None:

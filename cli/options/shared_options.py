@@ -49,10 +49,10 @@ def parse_path(text: str) -> Path:
 
 
 VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Say more on stderr.", callback=_be_verbose)
+    bool, typer.Option("--verbose", "-v", help="Write more on stderr.", callback=_be_verbose)
 ]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Say only errors.", callback=_be_quiet)
+    bool, typer.Option("--quiet", "-q", help="Write only errors on stderr.", callback=_be_quiet)
 ]
 GraphOption = Annotated[
     str | None,
@@ -87,7 +87,7 @@ BrowserUrlOption = Annotated[
     typer.Option(
         "--browser-url",
         metavar="URL",
-        help="Where Neo4j Browser is, if not where the server tells: http://HOST:PORT/browser/.",
+        help="Where Neo4j Browser is, if not where the server says: http://HOST:PORT/browser/.",
     ),
 ]
 LimitOption = Annotated[
@@ -100,7 +100,9 @@ RunNameOption = Annotated[
 ]
 TagOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="What you say of the run: its commit, job, device."),
+    typer.Option(
+        metavar="NAME=VALUE", help="A property of the run: its commit, job or device; repeatable."
+    ),
 ]
 JobsOption = Annotated[
     int | None,

@@ -20,10 +20,10 @@ def write_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str 
     """Write on stderr what went in, what did not, and whether XLA's totals agree."""
     _write_problems(summary)
     _write_missing(summary)
-    _write_keys("replaced, for the content changed", summary.updated)
-    _write_keys("dropped, for the dump has another key now", summary.moved)
-    _write_keys("kept, though the files are gone", summary.gone)
-    _write_keys("dropped, for the files are gone", summary.dropped)
+    _write_keys("replaced", summary.updated, "the content changed")
+    _write_keys("dropped", summary.moved, "the dump has another key now")
+    _write_keys("kept", summary.gone, "its files are gone")
+    _write_keys("dropped", summary.dropped, "its files are gone")
     for disagreement in summary.disagreeing:
         problem(
             f"{disagreement.compilation}: XLA says {disagreement.total_bytes} bytes,"
@@ -91,9 +91,9 @@ def _write_missing(summary: "IngestSummary") -> None:
         detail(f"{compilation}: no {', no '.join(parts)}")
 
 
-def _write_keys(what: str, keys: tuple[str, ...]) -> None:
+def _write_keys(done: str, keys: tuple[str, ...], reason: str) -> None:
     shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_MOST_KEYS]
     for key in shown:
-        note(f"{what}: {key}")
+        note(f"{done} {key}: {reason}")
     if len(keys) > len(shown):
-        note(f"{what}: {len(keys) - len(shown)} more")
+        note(f"{done} {len(keys) - len(shown)} more: {reason}")

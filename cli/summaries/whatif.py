@@ -18,7 +18,9 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
     """Write a page: the plan as it is, after the changes, its peak, and what is assumed."""
     _write(f"{result.compilation}: {_replayed(result)}", stream)
     stream.write("\n")
-    WRITERS[format_](("memory space 0", "XLA", "anew", "after", "change"), _totals(result), stream)
+    WRITERS[format_](
+        ("memory space 0", "XLA", "replanned", "after", "change"), _totals(result), stream
+    )
     if result.lower_bound_bytes is not None:
         _write(
             f"No packing of these values takes less than {human_bytes(result.lower_bound_bytes)}"

@@ -68,7 +68,7 @@ class QueryGroup(TyperGroup):
         for folder in query_folders(ctx.params.get("queries") or ()):
             if cmd_name not in found and (folder / f"{cmd_name}.cypher").is_file():
                 raise CatalogueError(
-                    f"{cmd_name} cannot run; mend its file as the messages above say"
+                    f"{cmd_name} cannot run; fix its file as the messages above say"
                 )
         return canned_command(find_query(cmd_name, found))
 

@@ -54,15 +54,15 @@ def test_the_same_content_again_is_unchanged_and_other_content_replaced(run, tmp
     write_dump(runs / "before", 1, "jit_f", dump(260))
     ended = run("ingest", runs)
     assert "0 added, 1 replaced, 3 unchanged" in ended.err
-    assert f"replaced, for the content changed: {BEFORE_F}" in ended.err
+    assert f"replaced {BEFORE_F}: the content changed" in ended.err
 
 
 def test_what_is_gone_stays_and_is_said_until_replace_drops_it(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     run("ingest", runs)
     next((runs / "before").glob("*jit_g*")).unlink()
-    assert f"kept, though the files are gone: {BEFORE_G}" in run("ingest", runs).err
-    assert f"dropped, for the files are gone: {BEFORE_G}" in run("ingest", runs, "--replace").err
+    assert f"kept {BEFORE_G}: its files are gone" in run("ingest", runs).err
+    assert f"dropped {BEFORE_G}: its files are gone" in run("ingest", runs, "--replace").err
     assert "jit_g" not in run("compilations").out
 
 
