@@ -72,10 +72,10 @@ def _peak(text: DumpText, position: int, ranges: Sequence[LiveRange]) -> tuple[P
         raise text.syntax_error(position, form.PEAK, form.RANGE, form.NO_PEAK)
     step = int(header[1])
     live = [one for one in ranges if one.first_step <= step <= one.last_step]
-    waiting = Counter((one.name, one.shape_index) for one in live)
-    waiting.update((one.name, "") for one in live)
     end = text.indented_end(header.end())
     rows = text.rows(header.end(), end, form.PEAK_ENTRY)
+    has_indices = bool(rows) and rows[0][1] != ""
+    waiting = Counter((one.name, one.shape_index if has_indices else "") for one in live)
     for number, (name, index, _, _) in enumerate(rows):
         if not waiting[name, index]:
             line_start = text.line_start(header.end(), number)

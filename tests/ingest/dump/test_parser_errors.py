@@ -58,6 +58,12 @@ def test_error_in_a_companion_names_that_file():
     assert error_of(allocations, f"Total{rest}".replace("2:add.3", "1:add.3")).file == "b.txt"
 
 
+def test_a_peak_names_its_values_with_their_indices_or_without_not_once_each():
+    error = error_of(edited(GLUED, "    arg1.2: 16 bytes", "    arg0.1{}: 16 bytes"))
+    assert error.text == "    arg0.1{}: 16 bytes"
+    assert error.expected == "a value live at step 3, each once"
+
+
 def test_companions_without_allocations_are_refused():
     _, _, rest = NEW.partition("\nTotal")
     error = error_of(f"\nTotal{rest}")
