@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, unescaped
 from xlagraph.ingest.dump.module_header import ModuleHeader, parse_module_header
-from xlagraph.ingest.hlo.computations import Aliasing, Computation, Module
+from xlagraph.ingest.hlo.computations import Aliasing, Computation, HloTextError, Module
 
 __all__ = ["ModuleInstruction", "ModuleText", "StackFrame", "hlo_module", "parse_module_text"]
 
@@ -69,7 +69,7 @@ class ModuleText:
         computation = self.computations.get(facts.calls)
         try:
             return computation.root.opcode if computation is not None else None
-        except LookupError:  # without an instruction
+        except HloTextError:
             return None
 
     def source_location(self, facts: InstructionFacts) -> tuple[str | None, int | None]:

@@ -72,7 +72,7 @@ def _pairs(
         elif instruction.opcode == "conditional":
             own = positions.get(instruction.name, {})
             for name in instruction.branches:
-                root = module.computations[name].root
+                root = module.computation(name).root
                 yield from _at_each_index(own, positions.get(root.name, {}))
         else:
             for pair in in_place_pairs(instruction, module):
@@ -83,10 +83,10 @@ def _around_loop(
     loop: Instruction, positions: Positions, module: Module
 ) -> Iterator[tuple[int, int]]:
     own = positions.get(loop.name, {})
-    operand = loop.operands[0]
+    operand = loop.operand(0)
     yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
-    body = module.computations[loop.called("body") or ""]
-    condition = module.computations[loop.called("condition") or ""]
+    body = module.computation(loop.called("body"))
+    condition = module.computation(loop.called("condition"))
     for instruction in (*body.parameters.values(), body.root, *condition.parameters.values()):
         yield from _at_each_index(own, positions.get(instruction.name, {}))
 

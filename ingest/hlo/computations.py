@@ -7,7 +7,8 @@ r"""HLO as the rules need it: computations of instructions, read from text when 
 
 Also without ``%``, and with the shapes of operands. ``%t#1`` is element 1 of ``%t``: texts
 write it for a get-tuple-element since jaxlib 0.11. A tuple index is written as XLA prints it,
-``{1,0}``; ``{}`` is the whole. Lines that do not fit are passed over.
+``{1,0}``; ``{}`` is the whole. Lines that do not fit are passed over, unless what they say is
+needed: then it is an `HloTextError`.
 """
 
 import re
@@ -20,9 +21,11 @@ __all__ = [
     "WHOLE",
     "Aliasing",
     "Computation",
+    "HloTextError",
     "Instruction",
     "Module",
     "Operand",
+    "first_number",
     "nested_index",
     "parse_instruction",
 ]
@@ -72,11 +75,17 @@ _CALLED: Final = re.compile(
     r"|false_computation|called_computations)=(\{[^{}]*\}|[^\s,{}]+)"
 )
 _COMPUTATION: Final = re.compile(r"[^\s,{}%]+")
+_NUMBER: Final = re.compile(r"\d{1,18}")
 _ELEMENT: Final = re.compile(r", index=(\d{1,18})(?!\d)")
 _METADATA: Final = ", metadata={"
 _DECLARED_ALIASING: Final = "output_to_operand_aliasing={"
 # {0}: (1, {}), {1}: (2, {0})   or   {0}: (0, {}, may-alias)
-_ALIASING: Final = re.compile(r",? *\{([\d, ]*)\}: \((\d+), \{([\d, ]*)\}[^)]*\)")
+_INDEX: Final = r"\{((?:\d{1,18}(?:, *\d{1,18})*)?)\}"
+_ALIASING: Final = re.compile(rf",? *{_INDEX}: \((\d{{1,18}}), {_INDEX}[^)]*\)")
+
+
+class HloTextError(LookupError):
+    """Raised where a text lacks what it refers to, or refers to itself."""
 
 
 class Operand(NamedTuple):
@@ -122,10 +131,16 @@ class Instruction:
             )
         return self._operands
 
+    def operand(self, number: int) -> Operand:
+        """Return one operand; raise HloTextError if there are fewer."""
+        if number >= len(self.operands):
+            raise HloTextError(f"{self.name} has no operand {number}")
+        return self.operands[number]
+
     @property
     def number(self) -> int | None:
         """Number of a parameter."""
-        if self.opcode != "parameter" or not self._operand_text.isdecimal():
+        if self.opcode != "parameter" or not _NUMBER.fullmatch(self._operand_text):
             return None
         return int(self._operand_text)
 
@@ -207,42 +222,50 @@ class Computation:
         return {fields[0]: Instruction(*fields) for fields in found}
 
     def find(self, name: str) -> Instruction | None:
-        """Return one instruction; None if it is not there."""
+        """Return one instruction; None if it is not there or its line does not fit."""
         for start in ("\n  ", "\n  ROOT "):
             at = self.text.find(f"{start}{self._mark}{name} = ")
             if at >= 0:
-                return self._parsed(at)
+                return self._line_at(at)
         return None
 
     def __getitem__(self, name: str) -> Instruction:
         found = self.find(name)
         if found is None:
-            raise LookupError(f"{self.name} has no {name}")
+            raise HloTextError(f"{self.name} has no {name}")
         return found
 
     @cached_property
     def root(self) -> Instruction:
         """What it returns: the instruction marked so, else the last.
 
-        Raises LookupError if there is none.
+        Raises HloTextError if there is none.
         """
         at = self.text.rfind("\n  ROOT ")
-        return self._parsed(at if at >= 0 else self.text.rfind("\n"))
+        found = self._line_at(at if at >= 0 else self.text.rfind("\n"))
+        if found is None:
+            raise HloTextError(f"{self.name} has no root")
+        return found
 
     def parameter(self, number: int) -> Instruction | None:
         """Return the parameter of a number; None if there is none."""
         at = self.text.find(f" parameter({number})")
-        return self._parsed(self.text.rfind("\n", 0, at)) if at >= 0 else None
+        return self._line_at(self.text.rfind("\n", 0, at)) if at >= 0 else None
 
     def readers(self, name: str) -> Iterator[Instruction]:
-        """Yield the instructions that read one, in the order of the text."""
+        """Yield the instructions that read one, in the order of the text.
+
+        Raises HloTextError where a line that mentions it does not fit.
+        """
         mention = self._mark + name
         at = self.text.find(mention)
         while at >= 0:
             end = at + len(mention)
             if self.text[end : end + 1] in _AFTER_OPERAND:
                 start = self.text.rfind("\n", 0, at)
-                reader = self._parsed(start)
+                reader = self._line_at(start)
+                if reader is None:
+                    raise HloTextError(f"{self.name} has an odd line with {name}")
                 if any(operand.name == name for operand in reader.operands):
                     yield reader
                 at = self.text.find("\n", at)
@@ -271,13 +294,13 @@ class Computation:
             if (number := instruction.number) is not None
         }
 
-    def _parsed(self, at: int) -> Instruction:
-        """Parse the line that begins at an index; raise LookupError if it does not fit."""
+    def _line_at(self, at: int) -> Instruction | None:
+        """Parse the line that begins at an index; None if it does not fit."""
         found = self._found.get(at)
         if found is None:
             line = _PLAIN_LINE.match(self.text, at) or _LINE.match(self.text, at)
             if line is None:
-                raise LookupError(f"a line of {self.name} does not fit")
+                return None
             found = self._found[at] = Instruction(*line.groups())
         return found
 
@@ -291,6 +314,13 @@ class Module:
     aliasing: tuple[Aliasing, ...] = ()
     """Results of the entry computation that are written over its parameters."""
 
+    def computation(self, name: str | None) -> Computation:
+        """Return a computation; raise HloTextError if it is not there."""
+        found = self.computations.get(name or "")
+        if found is None:
+            raise HloTextError(f"there is no computation {name}")
+        return found
+
 
 def nested_index(outer: str, inner: str) -> str:
     """Return the index of an element's element: ``{1}`` and ``{0}`` make ``{1,0}``."""
@@ -299,6 +329,13 @@ def nested_index(outer: str, inner: str) -> str:
     if inner == WHOLE:
         return outer
     return f"{outer[:-1]},{inner[1:]}"
+
+
+def first_number(index: str) -> int:
+    """Return the element that an index begins with; raise HloTextError for the whole."""
+    if index == WHOLE:
+        raise HloTextError("an array is read as a tuple")
+    return int(index[1:-1].partition(",")[0])
 
 
 def _operands(text: str) -> tuple[Operand, ...]:

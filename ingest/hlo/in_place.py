@@ -12,6 +12,7 @@ from xlagraph.ingest.hlo.computations import (
     WHOLE,
     Aliasing,
     Computation,
+    HloTextError,
     Instruction,
     Module,
     nested_index,
@@ -94,7 +95,7 @@ def _operands_behind(
     """Yield what an output of an instruction is written into, with its tuple index."""
     for pair in in_place_pairs(source, module):
         if pair.output_index == index:
-            operand = source.operands[pair.operand]
+            operand = source.operand(pair.operand)
             operand_index = nested_index(operand.element, pair.operand_index)
             yield _without_indirection(body[operand.name], operand_index, body)
 
@@ -103,16 +104,19 @@ def _without_indirection(
     instruction: Instruction, index: str, body: Computation
 ) -> tuple[Instruction, str]:
     """Return what an instruction stands for, behind bitcasts, elements and tuples."""
+    passed: set[str] = set()
     while instruction.operands:
         operand = instruction.operands[0]
         if instruction.opcode == "get-tuple-element":
-            element = instruction.called("index") or "0"
-            index = nested_index(f"{{{element}}}", index)
+            index = nested_index(f"{{{instruction.element or 0}}}", index)
         elif instruction.opcode == "tuple" and index != WHOLE:
             first, _, rest = index[1:-1].partition(",")
-            operand, index = instruction.operands[int(first)], f"{{{rest}}}"
+            operand, index = instruction.operand(int(first)), f"{{{rest}}}"
         elif instruction.opcode != "bitcast" or index != WHOLE:
             break
+        if instruction.name in passed:
+            raise HloTextError(f"{instruction.name} is its own operand")
+        passed.add(instruction.name)
         index = nested_index(operand.element, index)
         instruction = body[operand.name]
     return instruction, index

@@ -13,9 +13,17 @@ hlo_dataflow_analysis.cc), and for fusions on GPUs the backend's own rule, `GpuA
 """
 
 import re
+from math import prod
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.hlo.computations import WHOLE, Computation, Instruction, Module
+from xlagraph.ingest.hlo.computations import (
+    WHOLE,
+    Computation,
+    HloTextError,
+    Instruction,
+    Module,
+    first_number,
+)
 from xlagraph.ingest.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
 
 __all__ = ["Input", "Output", "ever_overwrites", "may_overwrite"]
@@ -43,7 +51,9 @@ _COLLECTIVES: Final = ("all-reduce", "collective-broadcast")
 _OVERWRITING: Final = _ELEMENTWISE | {*_IN_PLACE, "fusion", "sort", *IN_PLACE_OPCODES}
 _OVERWRITING_ON_GPU: Final = _OVERWRITING | {*_COLLECTIVES, "custom-call"}
 _ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<=]*)\]")
-_WIDTH: Final = re.compile(r"\D+(\d+)")
+_SIZE: Final = re.compile(r"\d{1,18}")
+_WIDTH: Final = re.compile(r"\D+(\d{1,18})")
+_BETA: Final = re.compile(r'\\?"beta\\?":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 _TARGET: Final = re.compile(r'custom_call_target="([^"]*)"')
 
 
@@ -140,10 +150,7 @@ def _same_elements(one: str, other: str) -> bool:
 
 
 def _count(dimensions: str) -> int:
-    count = 1
-    for size in dimensions.replace("<=", "").split(",") if dimensions else ():
-        count *= int(size)
-    return count
+    return prod(map(int, _SIZE.findall(dimensions)))
 
 
 def _width(dtype: str) -> int:
@@ -200,10 +207,10 @@ def _gpu_fusion_may(fusion: Instruction, output_index: str, operand: int, module
     root = body.root
     is_multiple = root.opcode == "tuple"
     outputs = [body[result.name] for result in root.operands] if is_multiple else [root]
-    output = outputs[int(output_index[1:-1].partition(",")[0])] if is_multiple else root
+    output = body[root.operand(first_number(output_index)).name] if is_multiple else root
     written = output
     if written.opcode == "bitcast":
-        written = body[written.operands[0].name]
+        written = body[written.operand(0).name]
     reductions = _reductions(outputs, body)
     waiting = [parameter.name]
     reached = set(waiting)
@@ -232,8 +239,12 @@ def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]
     found = set()
     for output in outputs:
         source = output
+        passed: set[str] = set()
         while source.opcode == "bitcast":
-            source = body[source.operands[0].name]
+            if source.name in passed:
+                raise HloTextError(f"{source.name} is its own operand")
+            passed.add(source.name)
+            source = body[source.operand(0).name]
         if source.opcode == "reduce":
             found.add(source.name)
     return frozenset(found)
@@ -247,7 +258,7 @@ def _may_lie_on_path(
         if position < count and _is_read_once(user, name):
             return True
     is_update = written.opcode == "dynamic-update-slice"
-    if is_update and user.opcode == "dynamic-slice" and user.operands[0] == written.operands[0]:
+    if is_update and user.opcode == "dynamic-slice" and user.operands[:1] == written.operands[:1]:
         return user.operands[1:] == written.operands[2:]
     if user.opcode in ("bitcast", "tuple") or user.name in reductions:
         return True
@@ -260,6 +271,6 @@ def _gpu_call_may(call: Instruction, output_index: str, operand: int) -> bool:
     found = _TARGET.search(call.attributes)
     target = found[1] if found else ""
     if target.startswith("__cublas$lt$matmul") and output_index != "{1}":
-        beta = re.search(r'\\?"beta\\?":(-?[\d.eE+]+)', call.attributes)
+        beta = _BETA.search(call.attributes)
         return operand == 2 and beta is not None and float(beta[1]) != 0
     return target == "__cusolver$cholesky" and output_index == "{0}"

@@ -89,6 +89,8 @@ _INSTALLED: Final = re.compile(
 )
 _OUTPUT_OF_ASYNC: Final = 1
 """Element of an async-start that is the result of its computation; 0 is the operands."""
+_DEEPEST_INDEX: Final = 32
+"""Tuples in tuples; only an instruction that is its own operand leads deeper."""
 
 
 def attributions(
@@ -199,13 +201,15 @@ class _Search:
     def _element(self, result: _Result) -> _Result:
         """Return what stands at an element of a tuple: that operand, not the tuple."""
         name, element = result
-        while element and self._program.opcode(name) == "tuple":
+        passed: set[str] = set()
+        while element and name not in passed and self._program.opcode(name) == "tuple":
+            passed.add(name)
             operands = self._program.operands(name)
             if element[0] >= len(operands):
                 break
             operand = operands[element[0]]
             name, element = operand.name, _shape_index(operand.element) + element[1:]
-        return _Result(name, element)
+        return _Result(name, element[:_DEEPEST_INDEX])
 
     def _sources(self, result: _Result) -> Iterator[_Result]:
         """Yield the operands of an instruction; of a get-tuple-element the element."""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.dump.module_text import ModuleText, hlo_module
 from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
-from xlagraph.ingest.hlo.computations import WHOLE, Module
+from xlagraph.ingest.hlo.computations import WHOLE, HloTextError, Module
 from xlagraph.ingest.hlo.overwriting import Input, Output, ever_overwrites, may_overwrite
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
@@ -62,7 +62,7 @@ def planning_facts(
         return None
     try:
         return _planning_facts(plan, spans, steps, text)
-    except (LookupError, ValueError):  # the text names what it does not hold, or is cut
+    except (HloTextError, RecursionError):  # the text is cut, or calls itself
         return None
 
 
@@ -209,6 +209,7 @@ class _Facts:
         if instruction is not None and instruction.opcode == "call":
             return 0
         if instruction is not None and instruction.opcode == "while":
-            body = self._module.computations[instruction.called("body") or ""]
-            return max(self._steps.get(parameter.name, 0) for parameter in body.parameters.values())
+            body = self._module.computation(instruction.called("body"))
+            parameters = body.parameters.values()
+            return max((self._steps.get(parameter.name, 0) for parameter in parameters), default=0)
         return self._steps.get(name, 0)

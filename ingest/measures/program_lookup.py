@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, attribute_facts
 from xlagraph.ingest.dump.module_text import ModuleText
-from xlagraph.ingest.hlo.computations import Instruction, Operand, parse_instruction
+from xlagraph.ingest.hlo.computations import HloTextError, Instruction, Operand, parse_instruction
 
 __all__ = ["Caller", "ProgramLookup"]
 
@@ -96,7 +96,7 @@ class ProgramLookup:
         found = self._computations.get(computation)
         try:
             root = found.root if found is not None else None
-        except LookupError:
+        except HloTextError:
             return None
         if root is None:
             return None

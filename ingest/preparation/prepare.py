@@ -34,6 +34,9 @@ _KNOWN_BYTES: Final = 8 * 2**20
 """Of dumps whose facts are kept for others of the same content."""
 
 
+_NEEDED_TO_PLAN: Final = ("used values", "live ranges", "module text")
+
+
 class KnownContents:
     """CompilationFacts of contents that were read lately, by digest.
 
@@ -134,7 +137,7 @@ def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, 
     except UnreadableDump as error:  # the dump is whole without it
         problems.append(error.problem._replace(left_out=False))
     facts = join_facts(plan, module_text, names)
-    missing = _missing(plan, has_module_text=module_text is not None)
+    missing = _missing(facts, has_module_text=module_text is not None)
     problems.extend(_missing_companions(files, plan, problems))
     outcome = Outcome(
         has_rows=True,
@@ -147,7 +150,8 @@ def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, 
     return outcome, facts
 
 
-def _missing(plan: Plan, *, has_module_text: bool) -> tuple[str, ...]:
+def _missing(facts: CompilationFacts, *, has_module_text: bool) -> tuple[str, ...]:
+    plan = facts.plan
     parts = {
         "total bytes": plan.total is not None,
         "used values": plan.used_values is not None,
@@ -155,6 +159,8 @@ def _missing(plan: Plan, *, has_module_text: bool) -> tuple[str, ...]:
         "live ranges": plan.live_ranges is not None,
         "module text": has_module_text,
     }
+    if all(parts[part] for part in _NEEDED_TO_PLAN):
+        parts["planning facts"] = facts.planning is not None
     return tuple(part for part, is_there in parts.items() if not is_there)
 
 

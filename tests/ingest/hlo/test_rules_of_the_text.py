@@ -4,7 +4,7 @@ import pytest
 
 from xlagraph.ingest.dump.module_text import hlo_module, parse_module_text
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
-from xlagraph.ingest.hlo.computations import WHOLE, Aliasing
+from xlagraph.ingest.hlo.computations import WHOLE, Aliasing, HloTextError
 from xlagraph.ingest.hlo.in_place import in_place_pairs
 from xlagraph.ingest.hlo.overwriting import Input, Output, may_overwrite
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
@@ -287,3 +287,22 @@ ENTRY main.3 {
     assert [tuple(operand) for operand in root.operands] == [("Arg_0.1", "{}"), ("tuple.1", "{0}")]
     (before,) = [one for one in made.entry.instructions.values() if one.opcode == "tuple"]
     assert [operand.name for operand in before.operands] == ["Arg_0.1", "Arg_0.1"]
+
+
+def test_what_is_its_own_operand_is_an_error_and_not_followed_forever():
+    update = """
+  %p0 = f32[8]{0} parameter(0)
+  %b = f32[8]{0} bitcast(%b)
+  ROOT %u = f32[8]{0} dynamic-update-slice(%b, %p0, %p0)
+"""
+    with pytest.raises(HloTextError, match="its own operand"):
+        pairs(fusion(update))
+    reshaped = "  %p0 = f32[8]{0} parameter(0)\n  ROOT %b = f32[8]{0} bitcast(%b)\n"
+    with pytest.raises(HloTextError, match="its own operand"):
+        may(fusion(reshaped), is_gpu=True)
+
+
+def test_a_computation_that_is_not_there_is_an_error_of_the_text():
+    made = module("  %x = f32[] parameter(0)\n  ROOT %w = f32[] while(%x), condition=%c, body=%b\n")
+    with pytest.raises(HloTextError, match="no computation b"):
+        buffer_sets([1], {}, made, scheduled_computations(made))

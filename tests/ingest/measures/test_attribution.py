@@ -352,3 +352,44 @@ def test_the_innermost_frame_is_the_source_line_even_in_a_package():
         "/venv/lib/python3.12/site-packages/flax/linen.py",
         9,
     )
+
+
+def test_a_line_that_does_not_fit_is_no_instruction_and_stops_nothing():
+    module = """
+inner {
+  p = f32[8]{0} parameter(0)
+  q = f32[8]{0} junk
+  n = f32[8]{0} negate(p), op=n
+  ROOT r = f32[8]{0} add(q, n)
+}
+ENTRY main {
+  a = f32[8]{0} parameter(0)
+  ROOT fusion = f32[8]{0} fusion(a), calls=inner
+}
+"""
+    assert rule_and_op(module, "fusion") == ("inside", "n", "n.py")
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ("a = (f32[]) tuple(a#0)", "a{0}"),
+        ("a = f32[] get-tuple-element(a), index=0", "a"),
+        ("a = f32[] copy(a#0)", "a"),
+    ],
+)
+def test_what_is_its_own_operand_belongs_to_nothing(line, label):
+    assert rule_and_op(f"ENTRY main {{\n  ROOT {line}\n}}\n", label) is None
+
+
+def test_the_search_inside_ends_where_an_instruction_is_its_own_operand():
+    module = """
+inner {
+  ROOT a = f32[] get-tuple-element(a), index=0
+  unused = f32[] sine(), op=b
+}
+ENTRY main {
+  ROOT fusion = f32[] fusion(), calls=inner
+}
+"""
+    assert rule_and_op(module, "fusion") is None
