@@ -35,6 +35,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
         (graph.QueryFailed, ExitCode.FAILED),
         (graph.GraphUnwritable, ExitCode.FAILED),
         (graph.NameUnknown, ExitCode.FAILED),
+        (graph.NameInvalid, ExitCode.USAGE),
         (graph.NameTaken, ExitCode.FAILED),
         (graph.GraphError, ExitCode.NO_GRAPH),
         (OSError, ExitCode.FAILED),

@@ -3,14 +3,16 @@
 import os
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote, urlsplit
+
+from xlagraph.graph.open import check_uri, is_server_uri
 
 __all__ = ["BrowserPage", "LinkTooLong", "browser_page"]
 
 MAX_CHARACTERS: Final = 16_000
 """A server refuses a request of more than 20 480 bytes, headers included."""
 
-_LOCAL_SERVER: Final = urlsplit("neo4j://localhost:7687")
+_LOCAL_SERVER: Final = "neo4j://localhost:7687"
 _AURA_HOSTS: Final = ".databases.neo4j.io"
 _AURA_PAGE: Final = "https://browser.neo4j.io/"
 # the page looks for the end of its arguments after it has decoded them
@@ -62,11 +64,13 @@ def browser_page(location: str | None = None, *, page: str | None = None) -> Bro
 
     Where that is a file or nothing, `NEO4J_URI` may still name one; else it is the server on
     this machine. ``page`` is the address of Browser; by default it is where a server puts it,
-    or Aura's.
+    or Aura's. Raises GraphUnreachable if the URI of the server cannot be one.
     """
     named = location or os.environ.get("XLAGRAPH_GRAPH") or ""
-    given = filter(_is_server, map(urlsplit, (named, os.environ.get("NEO4J_URI", ""))))
-    uri = next(given, _LOCAL_SERVER)
+    given = next(filter(is_server_uri, (named, os.environ.get("NEO4J_URI", ""))), None)
+    if given is not None:
+        check_uri(given)
+    uri = urlsplit(given or _LOCAL_SERVER)
     host = uri.hostname or ""
     if ":" in host:
         host = f"[{host}]"
@@ -78,12 +82,8 @@ def browser_page(location: str | None = None, *, page: str | None = None) -> Bro
         page or _default_page(host, is_encrypted=is_encrypted),
         f"{scheme}://{user}@{host}:{uri.port or 7687}",
         os.environ.get("NEO4J_DATABASE"),
-        is_guess=uri is _LOCAL_SERVER,
+        is_guess=given is None,
     )
-
-
-def _is_server(uri: SplitResult) -> bool:
-    return uri.scheme.startswith(("neo4j", "bolt")) and bool(uri.hostname)
 
 
 def _default_page(host: str, *, is_encrypted: bool) -> str:

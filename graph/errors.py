@@ -9,6 +9,7 @@ GraphError
 ├── GraphUnwritable      disk full, read-only, or the engine lost rows
 ├── NameUnknown          no run or compilation of that name
 ├── NameTaken            a run of that name is there already
+├── NameInvalid          a text that cannot name a run
 ├── QueryRefused         the statement would write, or reach beyond the graph
 └── QueryFailed          the engine refused the statement, or ran out of time
 """
@@ -52,6 +53,10 @@ class NameUnknown(GraphError):
 
 class NameTaken(GraphError):
     """A run of that name is there already."""
+
+
+class NameInvalid(GraphError):
+    """A text that cannot name a run."""
 
 
 class QueryRefused(GraphError):

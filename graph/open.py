@@ -54,8 +54,8 @@ def open_graph(
     """
     named = _named(location)
     notify = notify or _ignore
-    if _ANY_SCHEME.match(named):
-        _check_uri(named)
+    if is_server_uri(named):
+        check_uri(named)
         from xlagraph.graph.neo4j.engine import open_server
 
         return open_server(
@@ -83,8 +83,16 @@ def _named(location: str | Path | None) -> str:
     return os.environ.get("XLAGRAPH_GRAPH") or os.environ.get("NEO4J_URI") or DEFAULT_FILE
 
 
-def _check_uri(uri: str) -> None:
-    """Refuse what the driver would refuse in words that help nobody; never repeat a secret."""
+def is_server_uri(location: str) -> bool:
+    """Whether a location is the URI of a server, well formed or not, and not a file."""
+    return bool(_ANY_SCHEME.match(location))
+
+
+def check_uri(uri: str) -> None:
+    """Raise GraphUnreachable for the URI of a server that none can have; never repeat a secret.
+
+    The driver would refuse it in words that help nobody.
+    """
     try:
         parts = urlsplit(uri)
         holds_secret = "@" in uri or parts.fragment or not _ROUTING.fullmatch(parts.query)

@@ -67,9 +67,11 @@ def read_statement(text: str) -> Statement:
         if piece == ";":
             ended = True
         if in_call:
-            # a procedure's name ends at its bracket; a subquery begins with one
-            calls[-1] += piece
-            in_call = kind in ("word", "quoted") or piece == "."
+            # a procedure's name ends at its bracket or the next word; a subquery begins with one
+            is_part = kind in ("word", "quoted")
+            if not is_part or before in (".", "CALL"):
+                calls[-1] += piece
+            in_call = piece == "." or (is_part and before in (".", "CALL"))
         if kind == "parameter" or kind == "quoted_parameter":
             parameters.add(match.group(kind))
         elif kind == "word" and before not in (".", ":"):

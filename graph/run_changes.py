@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.graph.errors import NameTaken, NameUnknown
+from xlagraph.graph.errors import NameInvalid, NameTaken, NameUnknown
 from xlagraph.graph.statement_files import load_statement
 
 _COMPILATIONS_OF_RUN: Final = load_statement(__file__, "compilations-of-run")
@@ -42,10 +42,12 @@ def remove(graph: Graph, name: str) -> RemovedKeys:
 def rename_run(graph: Graph, old: str, new: str) -> None:
     """Rename a run, and change the keys of its compilations with it.
 
-    Raises NameUnknown if there is no such run, NameTaken if the new name is in use.
+    Raises NameUnknown if there is no such run, NameTaken if the new name is in use, NameInvalid
+    if it cannot name a run. An interruption leaves a file as it was; on a server it may leave
+    some compilations under both names.
     """
     if not new or new.strip("/") != new:
-        raise NameTaken(f"{new!r} cannot name a run: it is empty, or begins or ends with `/`")
+        raise NameInvalid(f"{new!r} cannot name a run: it is empty, or begins or ends with `/`")
     from xlagraph.graph.rows.tables import with_run_renamed  # pyarrow takes its time
 
     with graph.load() as load:
@@ -56,10 +58,11 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
             return
         if _compilations(graph, new):
             raise NameTaken(f"a run called {new} is there already; remove it first")
+        # all of it is there before anything goes: an interruption loses nothing
         for _, compilation in compilations:
-            rows = with_run_renamed(graph.read(compilation), old, new)
+            load.write(with_run_renamed(graph.read(compilation), old, new))
+        for _, compilation in compilations:
             load.remove(compilation)
-            load.write(rows)
 
 
 def tag_run(graph: Graph, run: str, tags: Mapping[str, str | None]) -> None:

@@ -131,10 +131,7 @@ class LadybugLoad:
         new = self._claim(rows.digests)
         if not new:
             return
-        self._waiting.append(rows if len(new) == len(rows.digests) else rows.of(new))
-        self._waiting_rows += rows.count()
-        if self._waiting_rows >= _WAITING_ROWS:
-            self.write_waiting()
+        self._wait(rows if len(new) == len(rows.digests) else rows.of(new))
 
     def write_files(self, files: RowFiles) -> None:
         new = self._claim(files.digests)
@@ -142,7 +139,7 @@ class LadybugLoad:
             self._files.append(files)
             return
         if new:
-            self._waiting.append(files.read().of(new))
+            self._wait(files.read().of(new))
         files.delete()
 
     def remove(self, compilation: str) -> None:
@@ -193,6 +190,13 @@ class LadybugLoad:
         _sync(copy)
         copy.replace(self._path)
         _sync(self._path.parent)
+
+    def _wait(self, rows: CompilationRows) -> None:
+        """Keep rows until there are enough for a file."""
+        self._waiting.append(rows)
+        self._waiting_rows += rows.count()
+        if self._waiting_rows >= _WAITING_ROWS:
+            self.write_waiting()
 
     def _claim(self, digests: Mapping[str, str | None]) -> list[str]:
         """Return the compilations that are to be written; those of a stored digest stay."""

@@ -23,7 +23,6 @@ from typing import Final
 
 from neo4j.exceptions import (
     ClientError,
-    DriverError,
     Neo4jError,
     ServiceUnavailable,
     SessionExpired,
@@ -35,7 +34,12 @@ from xlagraph.graph.neo4j.batch_writer import BatchWriter
 from xlagraph.graph.neo4j.chunks import Batch
 from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.removal import Removal
-from xlagraph.graph.neo4j.transactions import LoadState, OutOfMemory, Transactions
+from xlagraph.graph.neo4j.transactions import (
+    SERVER_ERRORS,
+    LoadState,
+    OutOfMemory,
+    Transactions,
+)
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.statement_files import load_statement
@@ -129,6 +133,7 @@ class Neo4jLoad:
         self._raise_failure()
         if compilation in self._written:
             raise ValueError(f"{compilation} is removed after it was written")
+        self._finish_writing()
         self._removal.remove(compilation)
 
     def tag(self, run: str, tags: Sequence[str]) -> None:
@@ -147,30 +152,21 @@ class Neo4jLoad:
         self._removal.clear_stale_loads()
 
     def finish(self) -> None:
-        """Write what waits, wait for what other loads hold, and sign off."""
-        if self._waiting:
-            self._send()
-        self._dismiss_workers()
-        for thread in self._workers:
-            while thread.is_alive():
-                thread.join(_REPORT_SECONDS)
-                self._report_written()
-        self._raise_failure()
-        for key in sorted(self._state.held_elsewhere):
-            self._await_other(key)
+        """Write what waits, wait for what other loads hold, and unregister."""
+        self._finish_writing()
         for name in sorted(self._state.dropped_indexes):
             self._notify(
                 f"the index {name} is dropped: Neo4j indexes texts up to 8 kB, and one is longer;"
                 " what looks nodes up by it reads all of them"
             )
-        with contextlib.suppress(Neo4jError, DriverError):  # all is there; the next load clears
+        with contextlib.suppress(*SERVER_ERRORS):  # all is there; the next load clears
             self._own.unregister()
 
     def discard(self) -> None:
-        """Remove what is not complete, as far as the server still answers, and sign off."""
+        """Remove what is not complete, as far as the server still answers, and unregister."""
         self._state.given_up.set()
         self._stop_workers()
-        with contextlib.suppress(Neo4jError, DriverError, OutOfMemory, GraphBusy):
+        with contextlib.suppress(*SERVER_ERRORS, GraphBusy):
             self._removal.discard_incomplete()
             self._own.unregister()
 
@@ -179,6 +175,20 @@ class Neo4jLoad:
         self._is_over.set()
         self._state.given_up.set()
         self._dismiss_workers()
+
+    def _finish_writing(self) -> None:
+        """Wait until all that was handed over is complete, here or by other loads."""
+        if self._waiting:
+            self._send()
+        self._dismiss_workers()
+        for thread in self._workers:
+            while thread.is_alive():
+                thread.join(_REPORT_SECONDS)
+                self._report_written()
+        self._raise_failure()
+        self._workers.clear()
+        while self._state.held_elsewhere:
+            self._await_other(min(self._state.held_elsewhere))
 
     def _send(self) -> None:
         batch = Batch(CompilationRows.joined(self._waiting))
@@ -251,7 +261,7 @@ class Neo4jLoad:
     def _send_heartbeats(self) -> None:
         heartbeat = Transactions(self._state)  # the other may be busy
         while not self._is_over.wait(HEARTBEAT_SECONDS):
-            with contextlib.suppress(Neo4jError, DriverError):
+            with contextlib.suppress(*SERVER_ERRORS):
                 heartbeat.send_heartbeat()
 
     def _await_other(self, key: str) -> None:
@@ -260,6 +270,7 @@ class Neo4jLoad:
         while True:
             found = self._own.state_of(key)
             if found is not None and found[0] == "complete":
+                self._state.held_elsewhere.discard(key)
                 return
             if found is None or found[1] in self._own.stale_loads():
                 raise GraphBusy(

@@ -4,11 +4,16 @@ import contextlib
 import os
 import socket
 from pathlib import Path
+from typing import Final, NamedTuple
+
+_PROCESSES: Final = Path("/proc")
 
 
 def this_process() -> str:
     """Return a name by which another process of this machine sees whether this one has ended."""
-    return f"{_machine()} {os.getpid()} {_started(os.getpid()) or ''}".strip()
+    status = _status(os.getpid())
+    started = "" if status is None else status.started
+    return f"{_machine()} {os.getpid()} {started}".strip()
 
 
 def has_ended(process: str) -> bool:
@@ -17,8 +22,9 @@ def has_ended(process: str) -> bool:
     number, _, started = rest.partition(" ")
     if machine != _machine() or not number.isdigit():
         return False
-    if started:
-        return _started(int(number)) != started
+    if (status := _status(int(number))) is not None:
+        return status.has_ended or started not in ("", status.started)
+    # /proc may hide the processes of other users
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:
@@ -38,12 +44,21 @@ def _machine() -> str:
     return "/".join(named).replace(" ", "_")
 
 
-def _started(process: int) -> str | None:
-    """Return when a process began, in the system's count; None if it has ended or is unknown."""
+class _Status(NamedTuple):
+    """What the system shows of a process."""
+
+    has_ended: bool
+    """Nobody has asked yet how it ended."""
+    started: str
+    """When it began, in the system's count."""
+
+
+def _status(process: int) -> _Status | None:
+    """Read the status of a process; None if the system does not show it."""
     try:
-        status = Path(f"/proc/{process}/stat").read_text()
+        text = (_PROCESSES / str(process) / "stat").read_text()
     except OSError:
         return None
     # its name stands in brackets and may hold anything; the 20th field after it is the start
-    fields = status.rpartition(")")[2].split()
-    return None if fields[0] == "Z" else fields[19]
+    fields = text.rpartition(")")[2].split()
+    return _Status(has_ended=fields[0] == "Z", started=fields[19])

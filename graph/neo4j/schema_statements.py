@@ -99,8 +99,9 @@ def write_chunk() -> str:
     It does nothing if the load was ended by somebody else, if the chunk was written
     before, or if a node that it looks up is missing.
     """
-    lines = ["MATCH (claim:Load {key: $given.worker}) WHERE claim.count < $given.count"]
-    lines.append("WITH claim")
+    # a write locks the node: what is read then is what the transaction before left
+    lines = ["MATCH (claim:Load {key: $given.worker}) SET claim.heartbeat = timestamp()"]
+    lines.append("WITH claim WHERE claim.count < $given.count")
     carried = []
     for label in LOOKED_UP:
         found = (
@@ -115,7 +116,7 @@ def write_chunk() -> str:
         carried.append(f"old_{label}")
     fits = " AND ".join(f"size(old_{label}) = size($given.old_{label})" for label in LOOKED_UP)
     lines.append(f"WITH claim, {', '.join(carried)} WHERE {fits}")
-    lines.append("SET claim.count = $given.count, claim.heartbeat = timestamp()")
+    lines.append("SET claim.count = $given.count")
     lines.append(f"WITH {', '.join(carried)}")
     for node in PARTS:
         lines.append(

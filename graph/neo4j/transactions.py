@@ -57,6 +57,10 @@ class OutOfMemory(Exception):
     """The server ran out of memory over a transaction."""
 
 
+SERVER_ERRORS: Final = (Neo4jError, DriverError, OutOfMemory)
+"""What comes out of a transaction that the server does not take."""
+
+
 class BatchLimit:
     """How much one transaction of a load may write or delete: less where memory is short."""
 

@@ -180,6 +180,12 @@ def test_a_name_that_another_run_has_is_refused(run, own_graph):
     assert "after is there already" in one_line(ended.err)
 
 
+def test_a_name_that_cannot_name_a_run_is_a_wrong_command_line(run, own_graph):
+    ended = run("runs", "rename", "before", "after/")
+    assert ended.code == USAGE
+    assert "'after/' cannot name a run" in one_line(ended.err)
+
+
 def test_a_graph_without_compilations_says_to_ingest(run, own_graph):
     for name in ("before", "after"):
         assert run("remove", name, "--yes").code == 0

@@ -6,6 +6,7 @@ import pytest
 
 from tests.graph.made_rows import made_rows
 from xlagraph.graph import QueryFailed, QueryRefused
+from xlagraph.graph.read_only import read_statement
 
 
 @pytest.fixture
@@ -65,6 +66,22 @@ def test_more_than_reading_is_refused(loaded, text):
 )
 def test_reading_is_let_through(loaded, text):
     assert loaded.query(text).rows
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("CALL db.labels YIELD label RETURN label", ("db.labels",)),
+        ("CALL db . labels() YIELD label", ("db.labels(",)),
+        (
+            "CALL db.labels CALL dbms.listConfig() YIELD name RETURN name",
+            ("db.labels", "dbms.listConfig("),
+        ),
+        ("CALL (v) { RETURN 1 AS one }", ("(",)),
+    ],
+)
+def test_the_name_of_a_procedure_ends_with_its_last_part(text, called):
+    assert read_statement(text).calls == called
 
 
 def test_a_missing_parameter_is_named(loaded):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.graph.made_rows import facts, made_rows
-from xlagraph.graph import NameTaken, NameUnknown, remove, rename_run, tag_run
+from xlagraph.graph import NameInvalid, NameTaken, NameUnknown, remove, rename_run, tag_run
 
 
 @pytest.fixture
@@ -53,6 +53,29 @@ def test_a_run_does_not_take_another_runs_name(two_runs):
         rename_run(two_runs, "a/b", "other")
     with pytest.raises(NameUnknown, match="nobody"):
         rename_run(two_runs, "nobody", "x")
+
+
+def test_an_interrupted_renaming_leaves_the_run_as_it_was(two_runs, monkeypatch):
+    read = two_runs.read
+
+    def read_the_first(compilation):
+        if compilation.endswith("jit_eval"):
+            raise KeyboardInterrupt
+        return read(compilation)
+
+    monkeypatch.setattr(two_runs, "read", read_the_first)
+    with pytest.raises(KeyboardInterrupt):
+        rename_run(two_runs, "a/b", "c")
+    monkeypatch.undo()
+    assert runs(two_runs) == (("a/b", "a/b"), ("other", "other"))
+    kept = made_rows("a/b")
+    assert facts(two_runs.read(kept.compilation)) == facts(kept)
+
+
+@pytest.mark.parametrize("name", ["", "/a", "a/"])
+def test_a_run_does_not_take_an_ill_formed_name(two_runs, name):
+    with pytest.raises(NameInvalid, match="cannot name a run"):
+        rename_run(two_runs, "a/b", name)
 
 
 def test_tags_are_added_changed_and_taken_away(two_runs):

@@ -1,5 +1,6 @@
-// How many transactions the worker had counted before this one; no row if the load was ended
+// What the worker had counted before, read once its node is locked; no row if the load was ended
 MATCH (l:Load {key: $given.key})
+SET l.heartbeat = timestamp()
 WITH l, l.count AS done
-SET l.count = $given.count, l.heartbeat = timestamp()
+SET l.count = $given.count
 RETURN done

@@ -145,6 +145,15 @@ def test_a_page_is_where_such_a_server_puts_it(monkeypatch, server, page):
     assert link.server.startswith(server.split("://")[0].replace("ssc", "s") + "://neo4j@")
 
 
+@pytest.mark.parametrize("uri", ["neo4j://h:99999", "neo4j://[::1", "neo4j://me:secret@h"])
+def test_a_server_that_cannot_be_named_is_said(run, graph, monkeypatch, uri):
+    monkeypatch.setenv("NEO4J_URI", uri)
+    ended = run("query", "peak/by-line", "--compilation", BEFORE_F, "--browser")
+    assert ended.code == 3
+    assert "the URI of the graph" in ended.err
+    assert "secret" not in ended.err
+
+
 @pytest.mark.parametrize(
     ("settings", "page"),
     [

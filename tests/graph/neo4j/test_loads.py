@@ -195,6 +195,20 @@ def test_processes_that_load_the_same_at_once_give_what_one_gives(neo4j_graph):
     assert_nothing_is_left_over(neo4j_graph)
 
 
+def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_graph):
+    old, new = made_rows("old"), made_rows("new")
+    with neo4j_graph.load() as load:
+        load.write(old)
+    keys = "MATCH (c:Compilation) RETURN c.key AS key"
+    with neo4j_graph.load() as load:
+        load.write(new)
+        load.remove(old.compilation)
+        assert cells(neo4j_graph, keys) == [new.compilation]
+        load.write(old)
+    assert sorted(cells(neo4j_graph, keys)) == [new.compilation, old.compilation]
+    assert_nothing_is_left_over(neo4j_graph)
+
+
 def test_loads_and_removals_at_once_lose_no_shared_node(neo4j_graph):
     """One process takes runs out whose ops others begin to use at that moment."""
     with neo4j_graph.load() as load:

@@ -1,0 +1,42 @@
+"""Whether the process that began a load still runs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from xlagraph.graph.neo4j import process_identity
+from xlagraph.graph.neo4j.process_identity import has_ended, this_process
+
+NAME = "from xlagraph.graph.neo4j.process_identity import this_process; print(this_process())"
+
+
+@pytest.fixture(params=["shown", "hidden"])
+def processes(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Processes as `/proc` shows them, and where it hides those of other users."""
+    if request.param == "hidden":
+        monkeypatch.setattr(process_identity, "_PROCESSES", tmp_path)
+
+
+def test_a_process_that_runs_has_not_ended(monkeypatch, tmp_path):
+    name = this_process()
+    assert not has_ended(name)
+    monkeypatch.setattr(process_identity, "_PROCESSES", tmp_path)
+    assert not has_ended(name)
+
+
+def test_a_process_that_ended_is_known_by_its_name(processes):
+    name = subprocess.run(
+        [sys.executable, "-c", NAME], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert has_ended(name)
+
+
+def test_a_number_that_another_process_has_now_is_no_sign_of_life():
+    machine, number, started = this_process().split(" ")
+    assert has_ended(f"{machine} {number} {int(started) - 1}")
+
+
+def test_nothing_is_known_of_another_machine():
+    assert not has_ended(f"elsewhere{this_process()}")

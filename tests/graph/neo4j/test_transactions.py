@@ -1,0 +1,53 @@
+"""Transactions of a load: each is done exactly once."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import neo4j
+import pytest
+
+from tests.graph.made_rows import made_rows
+from tests.graph_fixtures import Neo4jServer
+from xlagraph.graph import Graph
+from xlagraph.graph.neo4j.chunks import Batch
+from xlagraph.graph.neo4j.database import ServerDatabase
+from xlagraph.graph.neo4j.schema_statements import write_chunk
+from xlagraph.graph.neo4j.transactions import LoadState, Transactions, run
+
+BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS n"
+
+
+def count_again(transactions: Transactions) -> object:
+    return transactions.once(lambda _: "done twice")
+
+
+def write_a_chunk_again(transactions: Transactions) -> object:
+    batch = Batch(made_rows())
+    given = batch.parameters(0, batch.length) | {"worker": transactions.key, "count": 1}
+    return transactions.retried(lambda tx: run(tx, write_chunk(), **given).single())
+
+
+@pytest.mark.parametrize("repeat", [count_again, write_a_chunk_again])
+def test_what_is_repeated_while_the_server_still_commits_it_is_not_done_twice(
+    neo4j_graph: Graph, neo4j_server: Neo4jServer, repeat
+):
+    """The connection was cut: the repetition waits for the lock of the first, and sees its end."""
+    name = neo4j_server.database or "neo4j"
+    with (
+        neo4j_server.driver() as driver,
+        driver.session(database=name) as session,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        bookmarks = neo4j.GraphDatabase.bookmark_manager()
+        transactions = Transactions(LoadState("load", ServerDatabase(driver, name, bookmarks)))
+        transactions.register()
+        with session.begin_transaction() as unconfirmed:
+            unconfirmed.run("MATCH (l:Load {key: 'load'}) SET l.count = 1").consume()
+            repeated = pool.submit(repeat, transactions)
+            deadline = time.monotonic() + 60
+            while driver.execute_query(BLOCKED, database_=name).records[0]["n"] == 0:
+                assert time.monotonic() < deadline
+                assert not repeated.done()
+            unconfirmed.commit()
+        assert repeated.result() is None
+        transactions.unregister()
