@@ -25,7 +25,8 @@ class Allocation(NamedTuple):
     number: int
     size_bytes: int
     color: int
-    role: Role
+    role: Role | None
+    """None where the dump does not say."""
     maybe_live_out: bool = False
     parameter_number: int | None = None
     shape_index: str | None = None
