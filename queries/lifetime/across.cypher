@@ -23,15 +23,18 @@
 // @column   userFile      STRING        file of the innermost line outside of installed packages
 // @column   userLine      INTEGER       that line
 // @measure  assigned, physical
-// @note     Given neither, the step is the first whose op name holds "transpose(": what is live
-//           across it is kept from the forward to the backward pass of a training step. A step
-//           wins over an instruction.
+// @note     Given neither, the step is the first of the backward pass, whose op name holds
+//           "transpose(" (JAX), "gradient_tape/" or "gradients/" (TensorFlow): what is live across
+//           it is kept from the forward to the backward pass of a training step. A step wins over
+//           an instruction.
 // @note     What begins or ends at the step itself is not kept across it.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[o:SCHEDULES]->(i:Instruction)
 WHERE ($step >= 0 AND o.step = $step)
       OR ($step < 0 AND $instruction <> '' AND i.name = $instruction)
-      OR ($step < 0 AND $instruction = '' AND i.opName CONTAINS 'transpose(')
+      OR ($step < 0 AND $instruction = ''
+          AND (i.opName CONTAINS 'transpose(' OR i.opName CONTAINS 'gradient_tape/'
+               OR i.opName CONTAINS 'gradients/'))
 WITH min(o.step) AS atStep
 // by key again: from c the embedded engine would read every value of the graph
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -28,8 +28,8 @@
 // @measure  physical
 // @note     The backward pass are the instructions whose op name holds "transpose(" (JAX),
 //           "gradient_tape/" or "gradients/" (TensorFlow). What it reads and did not make itself
-//           comes from the forward pass, or is computed again ("rematted_computation"). From what
-//           something is computed again is left out: it has to be kept.
+//           comes from the forward pass, or is computed again ("rematted_computation",
+//           "recompute_grad"). From what something is computed again is left out: it has to be kept.
 // @note     What a forward loop (JAX: jax.lax.scan) writes turn by turn is kept for the backward
 //           pass as a whole, also while the loop runs.
 // @note     Fusions and copies without an op name go by what they are made of.
@@ -48,7 +48,8 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
       <-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
-WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation' AS recomputed,
+WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation'
+     OR v.attributedOpName CONTAINS 'recompute_grad' AS recomputed,
      v.attributedOpName CONTAINS 'jvp('
      AND (v.attributedOpName CONTAINS '/body/dynamic_update_slice'
           OR v.attributedOpName CONTAINS '/body/jit(dynamic_update_index_in_dim)') AS stacked
@@ -65,12 +66,11 @@ OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
 WITH v, p, s, recomputed, stacked, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
 WITH v, p, s, recomputed, stacked, step, readBy,
      readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
-     OR readBy CONTAINS 'gradients/' AS isBackward
-WITH v, p, recomputed, stacked,
-     max(CASE WHEN readBy CONTAINS 'rematted_computation' THEN 1 ELSE 0 END) AS rematted,
+     OR readBy CONTAINS 'gradients/' AS isBackward,
+     readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad' AS again
+WITH v, p, recomputed, stacked, max(CASE WHEN again THEN 1 ELSE 0 END) AS rematted,
      max(CASE WHEN isBackward AND readBy CONTAINS '/checkpoint/' THEN 1 ELSE 0 END) AS inside,
-     min(CASE WHEN isBackward AND step > s.physicalPeakStep
-                   AND NOT readBy CONTAINS 'rematted_computation'
+     min(CASE WHEN isBackward AND step > s.physicalPeakStep AND NOT again
               THEN step ELSE null END) AS neededAt
 WHERE (neededAt IS NOT NULL OR stacked) AND (recomputed OR rematted = 0)
 RETURN v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,

@@ -52,13 +52,17 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       <-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
 WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
       AND v.liveUntil < c.scheduleLength AND v.attributedOpName IS NOT NULL
-      AND NOT v.attributedOpName CONTAINS 'transpose('
+      AND NOT (v.attributedOpName CONTAINS 'transpose('
+               OR v.attributedOpName CONTAINS 'gradient_tape/'
+               OR v.attributedOpName CONTAINS 'gradients/')
 // OPTIONAL: for a MATCH the embedded engine would read every use of the graph
 OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
 OPTIONAL MATCH (i)-[:DEFINES]->(w:Value)
 WITH c, v, p, s, i.step AS step, coalesce(i.opName, w.attributedOpName) AS readBy
-WHERE step > s.physicalPeakStep AND readBy CONTAINS 'transpose(' AND readBy CONTAINS '/checkpoint/'
-      AND NOT readBy CONTAINS 'rematted_computation'
+WHERE step > s.physicalPeakStep AND readBy CONTAINS '/checkpoint/'
+      AND (readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
+           OR readBy CONTAINS 'gradients/')
+      AND NOT (readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad')
 // the scopes of the value, each by what its name adds to that of the scope around it
 MATCH (v)-[:ATTRIBUTED_TO]->(o:Op)-[:WITHIN]->(z:Scope)
 MATCH (o)-[:WITHIN]->(y:Scope) WHERE y.depth = z.depth - 1

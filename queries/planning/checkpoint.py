@@ -1,6 +1,6 @@
 """What a checkpoint around a scope would free: what is made forward there and read backward.
 
-A value is made forward or backward as its op name says (`transpose(…)` is backward). Of the
+A value is made forward or backward as its op name says (`op_marks`). Of the
 forward values of the scope those that another scope reads are kept, they are its inputs and
 outputs; the others end with their last forward reader. A loop that stacks values for the
 backward loop (`lax.scan`) keeps less of them (`loop_stacks`).
@@ -18,12 +18,10 @@ from xlagraph.plan.value_changes import shortened, shrunk, without
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.compiled import Compiled
 from xlagraph.queries.planning.loop_stacks import loop_stacks
+from xlagraph.queries.planning.op_marks import is_recomputed
 from xlagraph.queries.planning.patterns import in_scope
 
 __all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
-
-REMATTED = "rematted_computation"
-"""Part of the op name of what JAX computes again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ def defer(compiled: Compiled, program: Program, value_ids: Collection[int]) -> C
     for value_id in sorted(value_ids & program.by_id.keys()):
         value = program.by_id[value_id]
         readers, _ = _readers(compiled, program, value)
-        recomputing = [reader for reader in readers if REMATTED in _op_name(compiled, reader)]
+        recomputing = [reader for reader in readers if is_recomputed(_op_name(compiled, reader))]
         if any(_scope(compiled, reader) != _scope(compiled, value) for reader in recomputing):
             continue
         least.add(value_id)

@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.plan.program import PRESET_COLORS, Allocation, Overwrite, Program, Role, Value
+from xlagraph.queries.planning.op_marks import is_backward
 
 __all__ = ["Compiled", "ValueFacts", "read_compiled"]
 
@@ -24,6 +25,7 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "rocm": (256, 128),
 }
 """By platform, largest first: each dump shows which one it is."""
+_ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
 
 
@@ -54,7 +56,7 @@ class ValueFacts(NamedTuple):
     @property
     def is_backward(self) -> bool:
         """Whether the backward pass makes it, as its op name says."""
-        return "transpose(" in (self.op_name or "")
+        return is_backward(self.op_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +227,12 @@ def _given_bytes(values: Sequence[Value], allocations: Sequence[Allocation]) -> 
 
 
 def _allocation(row: Mapping[str, Cell]) -> Allocation:
-    role: Role = "temp"
-    for known in ("parameter", "output", "constant", "threadLocal", "liveOut"):
-        if row["role"] == known:
-            role = known
     number = row["parameterNumber"]
     return Allocation(
         _number(row["number"]),
         _number(row["sizeBytes"]),
         _number(row["memorySpace"] or 0),
-        role,
+        next((role for role in _ROLES if role == row["role"]), None),
         maybe_live_out=bool(row["maybeLiveOut"]),
         parameter_number=None if number is None else _number(number),
         shape_index=_text_or_none(row["shapeIndex"]),
