@@ -13,8 +13,9 @@ Row = Mapping[str, Cell]
 def rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -> list[Row]:
     """Return the rows with potential savings in a memory space, most bytes first.
 
-    A row of another memory space is none of them, nor one whose value stands in a row before
-    it. Where the query says `@once`, rows that find all places taken are left out too.
+    Rows of other memory spaces and repeated values are left out; where the query says `@once`,
+    so are rows that find all places taken. A row without a memory space is of the one that its
+    query was asked for.
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
     found = _rows_with_free_places(here, *advice.once) if advice.once else here

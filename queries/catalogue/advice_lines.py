@@ -54,6 +54,12 @@ def parse_advice(
             f"{file}:{declaration.line}: advice is asked of one compilation; declare @param"
             " compilation, and give every other @param a default"
         )
+    asked = {parameter.name for parameter in parameters}
+    if "memorySpace" not in asked | {column.name for column in columns}:
+        raise CatalogueError(
+            f"{file}:{declaration.line}: advice is about one memory space; declare"
+            " '// @param memorySpace INTEGER = 0 …' and ask for it, or return it as a @column"
+        )
     once = _columns_named(by_word["@once"], columns, file)
     if by_word["@once"] and len(once) != len(("shape", "places")):
         raise malformed(by_word["@once"][0], "@once shape freeOutputs", file)

@@ -2,6 +2,7 @@
 // @kind     table
 // @answers  What does the checkpoint compute again, and is it alive at the peak all the same?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
+// @param    memorySpace   INTEGER = 0   number of the memory space
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
 // @column   sizeBytes     INTEGER       assigned size, padding included
@@ -48,8 +49,9 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-WHERE (v.attributedOpName CONTAINS 'rematted_computation'
-       OR v.attributedOpName CONTAINS 'recompute_grad')
+WHERE v.memorySpace = $memorySpace
+      AND (v.attributedOpName CONTAINS 'rematted_computation'
+           OR v.attributedOpName CONTAINS 'recompute_grad')
       AND v.attribution <> 'reader' AND NOT v.opcode IN ['parameter', 'constant']
       AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 // OPTIONAL: for a MATCH the embedded engine would read every use of the graph

@@ -11,6 +11,7 @@ HEADER = """\
 // @kind table
 // @answers How much is padding?
 // @param compilation STRING key of a compilation
+// @param memorySpace INTEGER = 0 number of the memory space
 // @column value STRING the value
 // @column places INTEGER how many
 // @column paddingBytes INTEGER the padding
@@ -42,7 +43,7 @@ def test_a_change_is_of_the_values_of_each_row_or_of_those_that_a_column_lists()
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("// @evidence value\n", "f:10: a @evidence without @advice"),
+        ("// @evidence value\n", "f:11: a @evidence without @advice"),
         (
             "// @advice places physical Padding\n" + REMEDIES,
             "'places' is not a @column that counts",
@@ -50,23 +51,23 @@ def test_a_change_is_of_the_values_of_each_row_or_of_those_that_a_column_lists()
         ("// @advice paddingBytes physical Padding\n", "advice without a remedy for jax"),
         (
             "// @advice paddingBytes physical Padding\n// @evidence size\n" + REMEDIES,
-            "f:11: 'size' is not a @column",
+            "f:12: 'size' is not a @column",
         ),
         (
             "// @advice paddingBytes physical Padding\n// @once value\n" + REMEDIES,
-            "f:11: expected a line like '@once shape freeOutputs'",
+            "f:12: expected a line like '@once shape freeOutputs'",
         ),
         (
             "// @advice paddingBytes physical Padding\n// @change without size\n" + REMEDIES,
-            "f:11: 'size' is not a @column; name the one with the values that change",
+            "f:12: 'size' is not a @column; name the one with the values that change",
         ),
         (
             "// @advice paddingBytes physical Padding\n// @change gone\n" + REMEDIES,
-            "f:11: expected one of donate, without",
+            "f:12: expected one of donate, without",
         ),
         (
             "// @param value STRING a label\n// @advice paddingBytes physical Padding\n" + REMEDIES,
-            "f:11: advice is asked of one compilation",
+            "f:12: advice is asked of one compilation",
         ),
     ],
 )
@@ -74,3 +75,12 @@ def test_what_is_wrong_about_advice_is_said_with_its_line(lines, message):
     with pytest.raises(CatalogueError) as error:
         parse_header(HEADER + lines, "f")
     assert message in str(error.value)
+
+
+def test_advice_is_about_one_memory_space():
+    header = HEADER.replace("// @param memorySpace INTEGER = 0 number of the memory space\n", "")
+    advice = "// @advice paddingBytes physical Padding\n" + REMEDIES
+    with pytest.raises(CatalogueError, match="f:10: advice is about one memory space"):
+        parse_header(header + advice, "f")
+    returned = "// @column memorySpace INTEGER its number\n"
+    assert parse_header(header + returned + advice, "f").advice is not None

@@ -77,14 +77,17 @@ def test_good_file_has_no_problem(tmp_path: Path):
 
 def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
     advice = (
+        "// @column   memorySpace INTEGER its number\n"
         "// @advice   sizeBytes physical  Large values are live at the peak\n"
         "// @remedy   jax         recompute it\n"
         "// @remedy   tensorflow  recompute it\n"
     )
-    (problem,) = problems(tmp_path, "// @status", advice + "// @status")
-    assert problem == ("11: advice without a remedy for pytorch; add '// @remedy pytorch …'")
-    whole = advice + "// @remedy   pytorch     checkpoint it\n// @status"
-    assert problems(tmp_path, "// @status", whole) == []
+    rest = GOOD[GOOD.index("// @status") :]
+    in_space = rest.replace("AS sizeBytes\n", "AS sizeBytes, v.memorySpace AS memorySpace\n")
+    (problem,) = problems(tmp_path, rest, advice + in_space)
+    assert problem == ("12: advice without a remedy for pytorch; add '// @remedy pytorch …'")
+    whole = advice + "// @remedy   pytorch     checkpoint it\n" + in_space
+    assert problems(tmp_path, rest, whole) == []
     query = load_catalogue([tmp_path])["mine/values"]
     assert query.advice is not None
     assert query.advice.column == "sizeBytes"

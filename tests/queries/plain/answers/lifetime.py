@@ -21,7 +21,7 @@ def across(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
         backward = (
             place
             for place, name in enumerate(dump.schedule)
-            if "transpose(" in (dump.text(name).op_name or "")
+            if is_backward(dump.text(name).op_name or "")
         )
         step = next(backward, -1)
     for value in dump.values:
@@ -29,7 +29,9 @@ def across(dump: PlainDump, instruction: str = "", step: int = -1) -> Rows:
             yield value.label, value.size, value.first, value.last
 
 
-REMATTED = "rematted_computation"
+def is_recomputed(op_name: str) -> bool:
+    """Whether a checkpoint computes it again."""
+    return "rematted_computation" in op_name or "recompute_grad" in op_name
 
 
 @largest_first(
@@ -44,16 +46,16 @@ def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
         if leaves or share == 0 or value.made.opcode in (None, "constant"):
             continue
         op_name = dump.belonging(value).op_name
-        if op_name is None or (is_backward(op_name) and REMATTED not in op_name):
+        if op_name is None or (is_backward(op_name) and not is_recomputed(op_name)):
             continue
         readers = [(name, op) for name in value.users for op in _ops_of(dump, name)]
         needed = [
             dump.steps[name]
             for name, op in readers
-            if dump.steps.get(name, -1) > peak and is_backward(op) and REMATTED not in op
+            if dump.steps.get(name, -1) > peak and is_backward(op) and not is_recomputed(op)
         ]
-        again = REMATTED in op_name
-        if needed and (again or not any(REMATTED in op for _, op in readers)):
+        again = is_recomputed(op_name)
+        if needed and (again or not any(is_recomputed(op) for _, op in readers)):
             inside = any(is_backward(op) and "/checkpoint/" in op for _, op in readers)
             row = (value.label, value.size, share, value.first, value.last, min(needed))
             yield *row, again, inside
@@ -68,18 +70,20 @@ def _ops_of(dump: PlainDump, instruction: str) -> set[str]:
 
 
 @in_any_order("value sizeBytes physicalBytes liveFrom neededAt liveUntil")
-def recomputed(dump: PlainDump) -> Rows:
+def recomputed(dump: PlainDump, memory_space: int) -> Rows:
     for value in dump.values:
+        if value.allocation.color != memory_space:
+            continue
         belongs = dump.belonging(value)
         if belongs.op_name is None or belongs.rule == "reader" or not value.is_array:
             continue
-        if REMATTED in belongs.op_name and value.made.opcode not in ("parameter", "constant"):
+        if is_recomputed(belongs.op_name) and value.made.opcode not in ("parameter", "constant"):
             readers = [
                 (dump.steps[name], op)
                 for name in value.users
                 if name in dump.steps
                 for op in _ops_of(dump, name) or {""}
-                if REMATTED not in op
+                if not is_recomputed(op)
             ]
             backward = [step for step, op in readers if is_backward(op)]
             first = min(backward or [step for step, _ in readers], default=None)
