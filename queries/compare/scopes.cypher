@@ -25,9 +25,11 @@ WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH v.attributedOpName AS opName, sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS opBytesA,
+OPTIONAL MATCH (v)-[:ATTRIBUTED_TO]->(o:Op)
+WITH o.key AS op, v.attributedOpName AS opName,
+     sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS opBytesA,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS opBytesB
-OPTIONAL MATCH (:Op {key: opName})-[:WITHIN]->(z:Scope)
+OPTIONAL MATCH (:Op {key: op})-[:WITHIN]->(z:Scope)
 WHERE z.depth = CASE WHEN opName CONTAINS '/jit(main)' THEN $depth + 1 ELSE $depth END
 WITH replace(coalesce(z.name, opName), '/jit(main)', '') AS scope,
      sum(opBytesA) AS bytesA, sum(opBytesB) AS bytesB

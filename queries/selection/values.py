@@ -31,14 +31,14 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
     if match is None:
         raise _unknown(graph, compilation, name)
     instruction, index = match["instruction"], match["index"]
-    positions = graph.query(_BY_POSITION, {"instruction": f"{compilation}#i/{instruction}"}).rows
+    named = parameters | {"instruction": instruction}
     found = {
         f"{instruction}{shape_index or ''}": str(key)
-        for key, shape_index, _ in positions
+        for key, shape_index in graph.query(_BY_POSITION, named).rows
         if index is None or shape_index == index
     }
     if not found and index is None:  # a generation that does not print positions
-        elements = graph.query(_BY_INSTRUCTION, parameters | {"instruction": instruction}).rows
+        elements = graph.query(_BY_INSTRUCTION, named).rows
         found = {str(label): str(key) for key, label in elements}
     if len(set(found.values())) == 1:
         return next(iter(found.values()))

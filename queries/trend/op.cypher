@@ -16,7 +16,8 @@
 // @note     A tag sorts by number where its values are digits alone, else by text; runs without
 //           it come last.
 // @status   stable
-MATCH (:Op {key: $opName})<-[:ATTRIBUTED_TO]-(v:Value)
+MATCH (o:Op)<-[:ATTRIBUTED_TO]-(v:Value)
+WHERE o.name = $opName // its key, where that is too long, is another
 MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace {color: $memorySpace})<-[:USES_SPACE]-(c:Compilation)
 WHERE c.state = 'complete'
 WITH c, sum(p.physicalBytes) AS bytes

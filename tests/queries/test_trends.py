@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.queries.short_dumps import short_dump
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import Graph, tag_run
 from xlagraph.ingest import ingest
@@ -56,3 +57,15 @@ def test_times_rise_when_sorted_by_time(runs: Graph, query: str):
 def test_tag_that_no_run_has_is_refused_with_what_is_near(runs: Graph, query: str):
     with pytest.raises(NoSuchName, match="no run has a tag called 'buld'; did you mean 'build'"):
         run(runs, query, sortBy="buld", **TRENDS[query])
+
+
+def test_an_op_with_a_name_too_long_for_a_key_is_found(graph: Graph, tmp_path: Path):
+    name = f"jit(f)/{'x' * 1000}/dot"
+    (tmp_path / "long").mkdir()
+    text = short_dump("0 | 8 | preallocated-temp", f"0 | a | s8[8] | 0 | 8 | 0-1 | iota() | {name}")
+    (tmp_path / "long" / "f.txt").write_text(text)
+    ingest(graph, tmp_path / "long", jobs=1)
+    (row,) = run(graph, "trend/op", opName=name).result.mappings()
+    assert row["bytes"] == 8
+    (row,) = run(graph, "compare/scopes", runA="long", runB="long", depth=1).result.mappings()
+    assert row["scope"] == "jit(f)"

@@ -1,4 +1,5 @@
 // The values that appear at an instruction, whichever made them
-MATCH (i:Instruction {key: $instruction})<-[p:APPEARS_AT]-(v:Value)
-RETURN v.key AS value, p.shapeIndex AS shapeIndex, v.label AS label
-ORDER BY shapeIndex, label
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+MATCH (v)-[p:APPEARS_AT]->(i:Instruction) WHERE i.name = $instruction
+RETURN v.key AS value, p.shapeIndex AS shapeIndex
+ORDER BY shapeIndex, value

@@ -140,6 +140,12 @@ def test_another_name_stands_for_its_value(tell):
     assert tell("%make").value == "make"
 
 
+def test_a_name_that_is_too_long_for_a_key_stands_for_its_value(tell):
+    name = "get-tuple-element." + "2" * 1000
+    text = STEP.replace("get-tuple-element.2", name)
+    assert tell(name, text).value == "update{0}"
+
+
 def test_a_tuple_lists_its_elements(tell):
     with pytest.raises(AmbiguousValue, match="'pair' stands for 3 values") as error:
         tell("pair")
