@@ -8,13 +8,24 @@
 // @column   made        PATH          the place in the source of the op that it belongs to
 // @column   called      PATH          the callers of that place
 // @measure  none
-// @note     Dumps without a table of stack frames have no call paths.
+// @note     Dumps without a table of stack frames have no call paths. Of stacks deeper than 121
+//           frames the outermost are left out.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WITH v WHERE v.label = $value
 MATCH made = (v)-[:ATTRIBUTED_FRAME]->(f:Frame)
-OPTIONAL MATCH called = (f)-[:CALLED_FROM*1..30]->(g)
+// a walk takes at most 30 steps, and a frame has one caller: four walks, one after the other
+OPTIONAL MATCH (f)-[:CALLED_FROM*1..30]->(b:Frame) WHERE b.depth = f.depth - 30
+OPTIONAL MATCH (b)-[:CALLED_FROM*1..30]->(d:Frame) WHERE d.depth = b.depth - 30
+OPTIONAL MATCH (d)-[:CALLED_FROM*1..30]->(e:Frame) WHERE e.depth = d.depth - 30
+WITH v.key AS own, f.key AS innermost,
+     [f.key, coalesce(b.key, ''), coalesce(d.key, ''), coalesce(e.key, '')] AS walks
+UNWIND walks AS walk
+MATCH made = (:Value {key: own})-[:ATTRIBUTED_FRAME]->(:Frame)
+OPTIONAL MATCH called = (:Frame {key: walk})-[:CALLED_FROM*1..30]->(g)
+WITH made, called, g, walk, innermost
+WHERE g.key IS NOT NULL OR walk = innermost
 RETURN made, called
-ORDER BY length(called), g.key
+ORDER BY g.depth DESC, g.key
 LIMIT $limit

@@ -6,7 +6,7 @@ import pytest
 
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
-from xlagraph.queries import run
+from xlagraph.queries import picture_of, run
 
 PLAN = """\
 BufferAssignment:
@@ -49,7 +49,7 @@ def module_text(depth: int) -> str:
 
 
 @pytest.mark.parametrize("depth", [31, 32, 100, 121])
-def test_the_outermost_caller_of_a_deep_stack_is_a_row(graph: Graph, tmp_path: Path, depth):
+def test_the_outermost_caller_of_a_deep_stack_is_shown(graph: Graph, tmp_path: Path, depth):
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "m-buffer-assignment.txt").write_text(PLAN.replace("DEPTH", str(depth)))
@@ -58,3 +58,6 @@ def test_the_outermost_caller_of_a_deep_stack_is_a_row(graph: Graph, tmp_path: P
     rows = run(graph, "peak/by-stack", compilation="run/m").result.mappings()
     assert [row["depth"] for row in rows] == list(range(1, depth + 1))
     assert {row["cumulativeBytes"] for row in rows} == {64}
+    drawn = picture_of(run(graph, "graph/calls", compilation="run/m", value="x", limit=0).result)
+    assert sum(node.label == "Frame" for node in drawn.nodes) == depth
+    assert sum(edge.type == "CALLED_FROM" for edge in drawn.edges) == depth - 1
