@@ -25,7 +25,8 @@
 // @column   memorySpace      INTEGER         number of the memory space of the input
 // @column   freeInSpace      INTEGER         of the free outputs, how many lie in that space
 // @column   savedBytes       INTEGER         reserved bytes that donation saves: its size, less
-//           what else the buffer of such an output holds at the physical peak, on average
+//           what else the buffer of a free output in that space holds at the physical peak, on
+//           average
 // @column   memorySpaceName  STRING          HBM, VMEM or SMEM of a TPU, host on any device; else
 //           null
 // @measure  assigned, reserved
@@ -68,11 +69,10 @@ WITH a, v, count(*) AS candidateOutputs,
      sum(CASE WHEN output.liveFrom >= coalesce(v.lastUse, 0) THEN 1 ELSE 0 END) AS freeOutputs,
      sum(CASE WHEN output.liveFrom >= coalesce(v.lastUse, 0) AND output.memorySpace = a.memorySpace
               THEN 1 ELSE 0 END) AS freeInSpace,
-     sum(CASE WHEN output.memorySpace = a.memorySpace THEN 1 ELSE 0 END) AS inSpace,
-     sum(CASE WHEN output.memorySpace = a.memorySpace THEN output.physicalBytes ELSE 0 END)
-     AS heldInSpace
+     sum(CASE WHEN output.liveFrom >= coalesce(v.lastUse, 0) AND output.memorySpace = a.memorySpace
+              THEN output.physicalBytes ELSE 0 END) AS heldInSpace
 WITH a, v, candidateOutputs, freeOutputs, freeInSpace,
-     CASE WHEN inSpace > 0 THEN heldInSpace / inSpace ELSE 0 END AS heldBytes
+     heldInSpace / CASE WHEN freeInSpace > 0 THEN freeInSpace ELSE 1 END AS heldBytes
 MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace)
 WHERE s.color = a.memorySpace
 RETURN a.parameterNumber AS parameterNumber, a.shapeIndex AS shapeIndex, v.label AS value,

@@ -36,7 +36,8 @@ def names(dump: PlainDump, value: str) -> Rows:
 
 
 @largest_first(
-    "sizeBytes", "parameterNumber shapeIndex shape sizeBytes lastUse candidateOutputs freeOutputs"
+    "sizeBytes",
+    "parameterNumber shapeIndex shape sizeBytes lastUse candidateOutputs freeOutputs savedBytes",
 )
 def not_donated(dump: PlainDump) -> Rows:
     outputs = [
@@ -53,7 +54,23 @@ def not_donated(dump: PlainDump) -> Rows:
         entry = one.allocation.parameter
         if alike and entry:
             place = (entry.number, entry.shape_index)
-            yield *place, one.shape, one.size, one.last_use, len(alike), len(free)
+            saved = _saved_by_donating(dump, one, free)
+            yield *place, one.shape, one.size, one.last_use, len(alike), len(free), saved
+
+
+def _saved_by_donating(dump: PlainDump, one: PlainValue, outputs: list[PlainValue]) -> int:
+    """Return its size less what else lies in the buffers of its outputs, on average."""
+    here = [output for output in outputs if output.allocation.color == one.allocation.color]
+    joined = alias_sets(dump.values)
+    held = [
+        sum(
+            dump.share(other) or 0
+            for other in dump.values
+            if other.allocation is output.allocation and other not in joined[output]
+        )
+        for output in here
+    ]
+    return max(0, one.size - sum(held) // len(held)) if held else 0
 
 
 @largest_first("sizeBytes", "parameterNumber shapeIndex shape sizeBytes outcome output inPlace")
