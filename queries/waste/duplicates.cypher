@@ -11,7 +11,8 @@
 // @column   totalBytes    INTEGER       assigned sizes of all of them
 // @column   physicalBytes INTEGER       their own shares of the physical peak
 // @column   alike         INTEGER       how many repeat another of them, as far as can be told:
-//           the same simple opcode over the same operands, or a fusion over scalars alone
+//           the same simple opcode over the same operands, or a fusion over the same scalars,
+//           though its inside is not compared
 // @column   repeatedBytes INTEGER       shares of these
 // @column   repeated      LIST          names of these
 // @measure  assigned, physical
@@ -40,12 +41,14 @@ WHERE p.physicalBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
 WITH v, p, count(n) AS overwriters
 OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)<-[u:USED_BY]-(o:Value)
-// the operands as numbers: how many, the smallest, and a sum weighted by their places
+// the operands as numbers: how many, the ends of their range, and sums, one weighted by place
 WITH v, p, overwriters, v.opcode AS opcode, count(o) AS operands,
-     coalesce(min(o.valueId), -1) AS least,
+     coalesce(min(o.valueId), -1) AS least, coalesce(max(o.valueId), -1) AS most,
+     coalesce(sum(o.valueId), 0) AS total,
      coalesce(sum(o.valueId * (1 + u.operand)), 0) AS weighted,
      coalesce(max(o.sizeBytes), 0) AS widest
-WITH v.attributedOpName AS opName, v.shape AS shape, opcode, operands, least, weighted,
+WITH v.attributedOpName AS opName, v.shape AS shape, opcode, operands, least, most, total,
+     weighted,
      v.lastUse IS NOT NULL AND overwriters = 0
      AND ((opcode IN ['copy', 'convert', 'transpose', 'broadcast', 'all-gather'] AND operands > 0)
           OR opcode = 'iota' OR (opcode = 'fusion' AND widest <= 8)) AS telling,
