@@ -72,7 +72,7 @@ def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
 
 
 def one_row(comparison: Comparison) -> tuple[Cell, ...]:
-    """Return a comparison as one row of `ONE_ROW_COLUMNS`."""
+    """Return a comparison as one row of `ONE_ROW_COLUMNS`; None where it has no such grouping."""
     reserved, peak = comparison.reserved, comparison.growth_of("physicalPeak")
     unpaired_a = sum(1 for pair in comparison.unpaired if pair.a)
     return (
@@ -94,9 +94,8 @@ def one_row(comparison: Comparison) -> tuple[Cell, ...]:
 
 def _most_grown(comparison: Comparison, by: By) -> tuple[Cell, Cell]:
     # the largest change comes first, and that may be one that shrank
-    grown = (
-        growth for growth in comparison.groups[by] if growth.growth_bytes > 0 and growth.group[0]
-    )
+    growths = comparison.groups.get(by, ())
+    grown = (growth for growth in growths if growth.growth_bytes > 0 and growth.group[0])
     first = next(grown, None)
     return (None, None) if first is None else (_group_name(first.group), first.growth_bytes)
 

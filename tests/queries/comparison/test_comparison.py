@@ -15,6 +15,7 @@ from xlagraph.queries import (
     run,
     select,
 )
+from xlagraph.queries.comparison.comparison_rows import ONE_ROW_COLUMNS, one_row
 from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
 
 BEFORE_F = "before/module_0001.jit_f.cpu_after_optimizations"
@@ -115,6 +116,11 @@ def test_compilations_of_one_name_pair_by_the_shapes_of_their_parameters(graph, 
     (pair,) = compare(graph, "a", "b").pairs
     assert pair.a is not None
     assert pair.a.module_number == 2
+
+
+def test_a_row_of_a_comparison_leaves_out_what_it_is_not_grouped_by(two_runs):
+    row = one_row(compare(two_runs, "before", "after", by=[By.ROLE]))
+    assert dict(zip(ONE_ROW_COLUMNS, row, strict=True))["grownLine"] is None
 
 
 def test_a_run_compared_with_itself_has_not_grown(two_runs):
