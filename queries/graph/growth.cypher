@@ -1,8 +1,8 @@
 // Source lines whose bytes at the peak differ most between two runs, as a picture
 // @kind     graph
 // @answers  Where do two runs differ, and through which values?
-// @param    runA        STRING        name of the run before
-// @param    runB        STRING        name of the run after
+// @param    runA        STRING        name of the run before, or key of a compilation
+// @param    runB        STRING        name of the run after, or key of a compilation
 // @param    memorySpace INTEGER = 0   number of the memory space
 // @param    lines       INTEGER = 6   lines to draw, the largest difference first
 // @param    limit       INTEGER = 22  values to draw, the largest share first
@@ -12,9 +12,11 @@
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
       <-[p:LIVE_AT_PEAK]-(v:Value)-[:ATTRIBUTED_LINE]->(l:SourceLine)
-WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
-WITH l.key AS k, sum(CASE WHEN r.name = $runA THEN p.physicalBytes ELSE 0 END) AS bytesA,
-     sum(CASE WHEN r.name = $runB THEN p.physicalBytes ELSE 0 END) AS bytesB
+WHERE c.state = 'complete'
+      AND (r.name = $runA OR c.key = $runA OR r.name = $runB OR c.key = $runB)
+WITH l.key AS k,
+     sum(CASE WHEN r.name = $runA OR c.key = $runA THEN p.physicalBytes ELSE 0 END) AS bytesA,
+     sum(CASE WHEN r.name = $runB OR c.key = $runB THEN p.physicalBytes ELSE 0 END) AS bytesB
 WHERE bytesA <> bytesB
 WITH k, abs(bytesB - bytesA) AS difference
 ORDER BY difference DESC, k
@@ -25,8 +27,8 @@ WITH collect(k) AS changed
 MATCH differs = (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->
       (s:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
       -[:ATTRIBUTED_LINE]->(l:SourceLine)
-WHERE c.state = 'complete' AND (r.name = $runA OR r.name = $runB)
-      AND p.physicalBytes > 0 AND l.key IN changed
+WHERE c.state = 'complete' AND p.physicalBytes > 0 AND l.key IN changed
+      AND (r.name = $runA OR c.key = $runA OR r.name = $runB OR c.key = $runB)
 RETURN differs
 ORDER BY p.physicalBytes DESC, v.key
 LIMIT $limit

@@ -156,11 +156,11 @@ def _missing_facts_of_runs(
 ) -> list[str]:
     if not words & _LIVE_RANGES.words and not _LIVE_RANGES.columns & set(result.columns):
         return []
-    runs = [str(parameters[name]) for name in ("run", "runA", "runB") if parameters.get(name)]
+    sides = [str(parameters[name]) for name in ("run", "runA", "runB") if parameters.get(name)]
     return [
         f"{cast('int', count) - cast('int', known)} of {count} compilations of run {run}"
         " have no live ranges, so nothing is known of their peaks"
-        for run, count, known in graph.query(_WITH_RANGES, {"runs": runs}).rows
+        for run, count, known in graph.query(_WITH_RANGES, {"sides": sides or [""]}).rows
         if known != count
     ]
 

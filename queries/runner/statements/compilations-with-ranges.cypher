@@ -1,5 +1,6 @@
-// How many compilations of each run have live ranges; of all runs if $runs is empty
+// How many compilations of each run have live ranges; $sides are runs or keys, '' is all
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete' AND (size($runs) = 0 OR r.name IN $runs)
+WHERE c.state = 'complete'
+      AND any(side IN $sides WHERE side = '' OR side = r.name OR side = c.key)
 RETURN r.name AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges
 ORDER BY run

@@ -32,7 +32,7 @@ MODULES = [
 WORKING_NAMES = re.compile(
     r"no label (Load|Schema)\b|no property (\w+ of (Load|Schema)|load of Compilation)\b"
 )
-LISTS = ("compilations", "frames", "opNames", "runs")
+LISTS = ("compilations", "frames", "opNames", "runs", "sides")
 NUMBERS = ("depth", "limit", "memorySpace")
 
 
