@@ -23,6 +23,7 @@ _SIDES: Final = ("runA", "runB")
 """Parameters that name a run or a compilation."""
 # LIMIT of one engine is a signed 32-bit number
 _NO_LIMIT: Final = 2**31 - 1
+_ALL: Final = "limit 0 gives all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +81,7 @@ def run(
     if not result.rows:
         check_names(graph, resolved)
     notes += missing_facts(graph, query, resolved, result)
-    count = _limited_count(query, result)
-    if count and count == resolved.get("limit"):
-        what = "to draw" if query.kind == "graph" else "rows"
-        notes.append(f"these are the first {count} {what}; limit 0 gives all")
+    notes += _limit_notes(query, resolved.get("limit"), result)
     compilation = resolved.get("compilation")
     return Answer(query, result, None if compilation is None else str(compilation), tuple(notes))
 
@@ -116,12 +114,30 @@ def _with_sorted_lists(query: Query, result: Result) -> Result:
     return Result(result.columns, tuple(rows))
 
 
-def _limited_count(query: Query, result: Result) -> int:
-    """Return how many there are of what a limit counts: rows, or first paths in a graph."""
+def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:
+    """Return a note where a limit may have left something out."""
+    if not isinstance(limit, int) or not result.rows:
+        return []
     if query.kind != "graph":
-        return len(result.rows)
-    paths = [row[0] for row in result.rows if isinstance(row[0], Path)]
-    return len({tuple(node.key for node in path.nodes) for path in paths})
+        return [f"at most {limit} rows are shown; {_ALL}"] if len(result.rows) >= limit else []
+    if _most_drawn(result) < limit:
+        return []
+    counted = next(each.description for each in query.parameters if each.name == "limit")
+    return [f"at most {limit} {counted}; {_ALL}"]
+
+
+def _most_drawn(result: Result) -> int:
+    """Return no less than a picture has of what its limit counts.
+
+    These are the paths of a column, or the nodes at which paths end or begin.
+    """
+    paths = [
+        [cell for cell in column if isinstance(cell, Path)]
+        for column in zip(*result.rows, strict=True)
+    ]
+    drawn = [len({tuple(node.key for node in path.nodes) for path in column}) for column in paths]
+    ends = [len({path.nodes[end].key for column in paths for path in column}) for end in (0, -1)]
+    return max(*drawn, *ends)
 
 
 def resolve_parameters(

@@ -197,6 +197,23 @@ def test_notes_say_how_many_compilations_of_a_run_have_no_peak(graph: Graph):
     )
 
 
+def test_notes_say_that_a_compared_compilation_has_no_peak(graph: Graph):
+    notes = run(graph, "compare/ops", runA="old/dump", runB="before").notes
+    assert notes == (
+        "1 of 1 compilations of run old have no live ranges, so nothing is known of their peaks",
+    )
+
+
+def test_a_picture_of_growth_takes_compilations_too(graph: Graph):
+    keys = {
+        side: f"{side}/module_0001.jit_f.cpu_after_optimizations" for side in ("before", "after")
+    }
+    of_runs = run(graph, "graph/growth", runA="before", runB="after", lines=1)
+    of_compilations = run(graph, "graph/growth", runA=keys["before"], runB=keys["after"], lines=1)
+    assert of_compilations.result == of_runs.result
+    assert of_runs.result.rows
+
+
 def test_notes_name_the_memory_spaces_that_there_are(graph: Graph):
     answer = run(graph, "peak/contributors", compilation="tiny/step", memorySpace=5)
     assert answer.notes == ("memory spaces of this compilation: 0, 1",)
@@ -205,7 +222,27 @@ def test_notes_name_the_memory_spaces_that_there_are(graph: Graph):
 def test_notes_say_that_the_limit_was_reached(graph: Graph):
     answer = run(graph, "peak/contributors", compilation="tiny/step", limit=2)
     assert len(answer.result.rows) == 2
-    assert answer.notes == ("these are the first 2 rows; limit 0 gives all",)
+    assert answer.notes == ("at most 2 rows are shown; limit 0 gives all",)
+
+
+@pytest.mark.parametrize(
+    ("query", "parameters", "note"),
+    [
+        (
+            "graph/neighbours",
+            {"value": "pair{0}", "limit": 2},
+            "at most 2 nodes to draw on each side, the nearest first; limit 0 gives all",
+        ),
+        (
+            "graph/peak",
+            {"limit": 3},
+            "at most 3 values to draw, the largest share first; limit 0 gives all",
+        ),
+    ],
+)
+def test_notes_say_that_a_picture_may_be_cut(graph: Graph, query: str, parameters, note: str):
+    assert run(graph, query, compilation="tiny/step", **parameters).notes == (note,)
+    assert run(graph, query, compilation="tiny/step", **{**parameters, "limit": 0}).notes == ()
 
 
 def test_limit_of_0_is_no_limit(graph: Graph):
