@@ -91,12 +91,17 @@ _ABOUT_QUERIES: Final = """\
 may be named by any unique part of its key, and left out it is the one that reserves most. In a
 table bytes are shown as `1.5 MiB`; in csv and json they are integers. `null` is what the dump
 does not tell."""
+_ABOUT_KINDS: Final = {
+    "table": "",
+    "series": " One row a step (series).",
+    "graph": " Rows are paths, to be drawn (graph).",
+}
 
 
 def _query(query: Query) -> Iterator[str]:
     file = query.path.relative_to(QUERIES).as_posix()
     yield from (f"### {query.id}", "", f"*{query.answers}*", "")
-    kind = "" if query.kind == "table" else f" One row a step ({query.kind})."
+    kind = _ABOUT_KINDS[query.kind]
     status = "" if query.status == "stable" else f" Status: {query.status}."
     yield f"{query.title}.{kind} Measure: {query.measure}.{status} [{file}](../queries/{file})"
     yield ""
