@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from xlagraph.report.answers import advice_and_answers
     from xlagraph.report.comparison import compare_sides, comparison_part
     from xlagraph.report.compilation import compilation_part
-    from xlagraph.report.overview import overview_part
+    from xlagraph.report.overview import overview_part, read_totals
     from xlagraph.report.packed_tables import Part
-    from xlagraph.report.page_source import PageSource, page_source
+    from xlagraph.report.page_source import PageSource, html_document, page_source
     from xlagraph.report.report import Report, make_report
 
 __all__ = [
@@ -26,9 +26,11 @@ __all__ = [
     "compare_sides",
     "comparison_part",
     "compilation_part",
+    "html_document",
     "make_report",
     "overview_part",
     "page_source",
+    "read_totals",
 ]
 
 __getattr__ = lazy_names(
@@ -37,9 +39,9 @@ __getattr__ = lazy_names(
         "answers": ["advice_and_answers"],
         "comparison": ["compare_sides", "comparison_part"],
         "compilation": ["compilation_part"],
-        "overview": ["overview_part"],
+        "overview": ["overview_part", "read_totals"],
         "packed_tables": ["Part"],
         "report": ["Report", "make_report"],
-        "page_source": ["PageSource", "page_source"],
+        "page_source": ["PageSource", "html_document", "page_source"],
     },
 )

@@ -7,7 +7,7 @@ from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
 from xlagraph.queries.comparison.compare import MEASURES, ComparedCompilation, ComparedPair
-from xlagraph.report.packed_tables import Kind, Part, Table, table_of
+from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
 from xlagraph.report.provenance import known_parameters, query_provenance
 
 GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
@@ -31,7 +31,7 @@ _PEAK_COLUMNS: Final = {
     "sourceFile": Kind.TEXT,
     "sourceLine": Kind.NUMBER,
     "shape": Kind.TEXT,
-    "bytes": Kind.BYTES,
+    "bytes": Kind.WIDE_NUMBER,
 }
 _ALLOCATION_COLUMNS: Final = {
     "side": Kind.TEXT,
@@ -40,12 +40,12 @@ _ALLOCATION_COLUMNS: Final = {
     "role": Kind.TEXT,
     "shape": Kind.TEXT,
     "parameterNumber": Kind.NUMBER,
-    "bytes": Kind.BYTES,
+    "bytes": Kind.WIDE_NUMBER,
 }
 _STEP_COLUMNS: Final = {
     "step": Kind.NUMBER,
-    "physicalBytes": Kind.BYTES,
-    "logicalBytes": Kind.BYTES,
+    "physicalBytes": Kind.WIDE_NUMBER,
+    "logicalBytes": Kind.WIDE_NUMBER,
 }
 
 
@@ -99,7 +99,7 @@ def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[in
         if left < 0:
             return
         for side, rows in sides:
-            yield number, side, table_of(_STEP_COLUMNS, rows)
+            yield number, side, typed_table(_STEP_COLUMNS, rows)
 
 
 def _have_live_ranges(pair: ComparedPair) -> bool:
@@ -127,7 +127,7 @@ def _both_sides(
             }
             found = graph.query(statement, parameters).mappings()
             rows += [{"side": side, **row} for row in found]
-    return table_of(columns, rows)
+    return typed_table(columns, rows)
 
 
 def _groups(comparison: Comparison, by: By, growths: Sequence[GroupGrowth]) -> dict[str, object]:

@@ -17,7 +17,7 @@ from xlagraph.report.provenance import (
 
 Row = Mapping[str, Cell]
 
-_BYTES, _NUMBER, _FLAG, _TEXT = Kind.BYTES, Kind.NUMBER, Kind.FLAG, Kind.TEXT
+_WIDE, _NUMBER, _FLAG, _TEXT = Kind.WIDE_NUMBER, Kind.NUMBER, Kind.FLAG, Kind.TEXT
 
 _COMPILATION: Final = load_statement(__file__, "compilation")
 _VALUES: Final = load_statement(__file__, "values")
@@ -34,31 +34,21 @@ _FRAMES: Final = load_statement(__file__, "frames")
 # the columns of a table of the page that a statement returns as they are
 _VALUE_COLUMNS: Final = {
     "label": _TEXT,
-    "valueId": _BYTES,
-    "name": _TEXT,
+    "valueId": _WIDE,
     "shape": _TEXT,
     "layout": _TEXT,
     "dtype": _TEXT,
-    "isPhi": _FLAG,
-    "sizeBytes": _BYTES,
-    "denseBytes": _BYTES,
-    "offsetBytes": _BYTES,
+    "sizeBytes": _WIDE,
+    "denseBytes": _WIDE,
+    "offsetBytes": _WIDE,
     "liveFrom": _NUMBER,
     "liveUntil": _NUMBER,
     "lastUse": _NUMBER,
-    "aliasSet": _BYTES,
-    "aliasPosition": _NUMBER,
     "opcode": _TEXT,
-    "opName": _TEXT,
-    "sourceFile": _TEXT,
-    "sourceLine": _NUMBER,
     "attribution": _TEXT,
     "attributedOpName": _TEXT,
     "attributedFile": _TEXT,
     "attributedLine": _NUMBER,
-    "userFile": _TEXT,
-    "userLine": _NUMBER,
-    "userFunction": _TEXT,
 }
 _INSTRUCTION_COLUMNS: Final = {
     "name": _TEXT,
@@ -66,30 +56,28 @@ _INSTRUCTION_COLUMNS: Final = {
     "opName": _TEXT,
     "sourceFile": _TEXT,
     "sourceLine": _NUMBER,
-    "computation": _TEXT,
     "step": _NUMBER,
 }
 _ALLOCATION_COLUMNS: Final = {
     "number": _NUMBER,
-    "sizeBytes": _BYTES,
+    "sizeBytes": _WIDE,
     "role": _TEXT,
     "memorySpace": _NUMBER,
     "parameterNumber": _NUMBER,
     "shapeIndex": _TEXT,
     "shape": _TEXT,
-    "isOutput": _FLAG,
     "maybeLiveOut": _FLAG,
-    "physicalPeakBytes": _BYTES,
-    "largestHoleBytes": _BYTES,
+    "physicalPeakBytes": _WIDE,
+    "largestHoleBytes": _WIDE,
 }
 _FRAME_COLUMNS: Final = {"function": _TEXT, "file": _TEXT, "line": _NUMBER}
 _SPACE_COLUMNS: Final = {
     "color": _NUMBER,
-    "allocationBytes": _BYTES,
-    "reservedBytes": _BYTES,
-    "logicalPeakBytes": _BYTES,
+    "allocationBytes": _WIDE,
+    "reservedBytes": _WIDE,
+    "logicalPeakBytes": _WIDE,
     "logicalPeakStep": _NUMBER,
-    "physicalPeakBytes": _BYTES,
+    "physicalPeakBytes": _WIDE,
     "physicalPeakStep": _NUMBER,
 }
 
@@ -144,12 +132,12 @@ def compilation_part(
             **tables,
             "values": {
                 **tables["values"],
-                "frame": _rows_of(innermost, frame_rows),
+                "frame": _row_numbers(innermost, frame_rows),
                 "why": Column(_TEXT, endings),
             },
             "frames": {
                 **frames.columns(_FRAME_COLUMNS),
-                "caller": _rows_of(frames["caller"], frame_rows),
+                "caller": _row_numbers(frames["caller"], frame_rows),
             },
         },
     )
@@ -185,28 +173,28 @@ def _tables(read: Callable[[str], Result]) -> dict[str, Table]:
     return {
         "values": {
             **values.columns(_VALUE_COLUMNS),
-            "allocation": _rows_of(values["allocation"], allocations.row_by("number")),
-            "instruction": _rows_of(values["name"], instruction_rows),
+            "allocation": _row_numbers(values["allocation"], allocations.row_by("number")),
+            "instruction": _row_numbers(values["name"], instruction_rows),
         },
         "instructions": instructions.columns(_INSTRUCTION_COLUMNS),
         "allocations": allocations.columns(_ALLOCATION_COLUMNS),
         "spaces": rows(_SPACES).columns(_SPACE_COLUMNS),
         "uses": {
-            "value": _rows_of(uses["valueId"], value_rows),
-            "instruction": _rows_of(uses["instruction"], instruction_rows),
+            "value": _row_numbers(uses["valueId"], value_rows),
+            "instruction": _row_numbers(uses["instruction"], instruction_rows),
             **uses.columns({"operand": _NUMBER, "operandIndex": _TEXT}),
         },
         "positions": {
-            "value": _rows_of(positions["valueId"], value_rows),
-            "instruction": _rows_of(positions["instruction"], instruction_rows),
+            "value": _row_numbers(positions["valueId"], value_rows),
+            "instruction": _row_numbers(positions["instruction"], instruction_rows),
             **positions.columns({"shapeIndex": _TEXT}),
         },
         "successions": _successions(value_rows, rows(_IN_PLACE_UPDATES), rows(_REUSES)),
     }
 
 
-def _rows_of(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> Column:
-    """Return the row of each key."""
+def _row_numbers(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> Column:
+    """Return the number of the row of each key."""
     return Column(_NUMBER, [row_by_key.get(key) for key in keys])
 
 
@@ -214,9 +202,9 @@ def _successions(value_rows: Mapping[Cell, int], updates: _Rows, reuses: _Rows) 
     """Return both kinds in one table; ``steps`` is the step of an update, else the gap."""
     is_update = [True] * len(updates["steps"]) + [False] * len(reuses["steps"])
     return {
-        "later": _rows_of((*updates["laterId"], *reuses["laterId"]), value_rows),
-        "earlier": _rows_of((*updates["earlierId"], *reuses["earlierId"]), value_rows),
-        "sharedBytes": Column(_BYTES, (*updates["sharedBytes"], *reuses["sharedBytes"])),
+        "later": _row_numbers((*updates["laterId"], *reuses["laterId"]), value_rows),
+        "earlier": _row_numbers((*updates["earlierId"], *reuses["earlierId"]), value_rows),
+        "sharedBytes": Column(_WIDE, (*updates["sharedBytes"], *reuses["sharedBytes"])),
         "steps": Column(_NUMBER, (*updates["steps"], *reuses["steps"])),
         "inPlace": Column(_FLAG, is_update),
     }

@@ -1,45 +1,44 @@
-"""The compilations that a report is about, largest first."""
+"""The compilations that a page is about, with their totals, largest first."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from xlagraph.graph import Graph
+from xlagraph.graph import Cell, Graph
 from xlagraph.queries import run
-from xlagraph.report.packed_tables import Kind, Part, table_of
+from xlagraph.report.packed_tables import Kind, Part, typed_table
+
+Totals = Mapping[str, Cell]
+"""The row of a compilation in `overview/compilations`."""
 
 _COLUMNS: Final = {
     "compilation": Kind.TEXT,
-    "run": Kind.TEXT,
     "module": Kind.TEXT,
-    "platform": Kind.TEXT,
-    "values": Kind.BYTES,
-    "reservedBytes": Kind.BYTES,
-    "physicalPeakBytes": Kind.BYTES,
-    "logicalPeakBytes": Kind.BYTES,
-    "allocationBytes": Kind.BYTES,
-    "printedPeakBytes": Kind.BYTES,
-    "totalBytes": Kind.BYTES,
+    "values": Kind.WIDE_NUMBER,
+    "reservedBytes": Kind.WIDE_NUMBER,
+    "physicalPeakBytes": Kind.WIDE_NUMBER,
+    "logicalPeakBytes": Kind.WIDE_NUMBER,
+    "allocationBytes": Kind.WIDE_NUMBER,
+    "printedPeakBytes": Kind.WIDE_NUMBER,
+    "carried": Kind.FLAG,
 }
 
 
+def read_totals(graph: Graph, compilations: Collection[str] | None) -> list[Totals]:
+    """Read the totals of these compilations, or of all, the one that reserves most first."""
+    rows = run(graph, "overview/compilations").result.mappings()
+    wanted = None if compilations is None else set(compilations)
+    return [row for row in rows if wanted is None or row["compilation"] in wanted]
+
+
 def overview_part(
-    graph: Graph,
-    compilations: Sequence[str] | None = None,
-    *,
-    title: str = "all runs",
-    carried: Collection[str] | None = None,
+    totals: Sequence[Totals], *, title: str, location: str, carried: Collection[str] | None = None
 ) -> Part:
-    """Read the totals of these compilations, or of all, the one that reserves most first.
+    """Pack the totals of compilations of the graph at a location.
 
     ``carried`` are those that can be opened; all of them if None.
     """
-    rows = run(graph, "overview/compilations").result.mappings()
-    if compilations is not None:
-        wanted = set(compilations)
-        rows = [row for row in rows if row["compilation"] in wanted]
-    for row in rows:
-        row["carried"] = carried is None or row["compilation"] in carried
+    rows = [{**row, "carried": carried is None or row["compilation"] in carried} for row in totals]
     return Part(
-        facts={"kind": "overview", "title": title, "graph": graph.location},
-        tables={"compilations": table_of({**_COLUMNS, "carried": Kind.FLAG}, rows)},
+        facts={"kind": "overview", "title": title, "graph": location},
+        tables={"compilations": typed_table(_COLUMNS, rows)},
     )

@@ -6,9 +6,9 @@ spaces; then the columns, each aligned to 8 bytes. The head is::
     {"facts": {…}, "strings": ["", …],
      "tables": {NAME: {"rows": N, "columns": {NAME: {"kind": KIND, "offset": BYTES}}}}}
 
-Offsets count from the end of the head; all numbers are little-endian. Kinds: ``bytes`` are
+Offsets count from the end of the head; all numbers are little-endian. Kinds: ``wide`` are
 float64, exact to 2**53, NaN where unknown; ``number`` int32, -2**31 where unknown; ``flag``
-uint8, 2 where unknown; ``text8``, ``text16`` and ``text32`` are places in ``strings``, whose
+uint8, 2 where unknown; ``text8``, ``text16`` and ``text32`` are indices into ``strings``, whose
 first is the unknown one.
 """
 
@@ -34,7 +34,8 @@ _ALIGNMENT: Final = 8
 class Kind(StrEnum):
     """What a column holds, and so how wide it is."""
 
-    BYTES = "bytes"
+    WIDE_NUMBER = "wide"
+    """Bytes, counts and ids, which may be beyond 32 bits."""
     NUMBER = "number"
     FLAG = "flag"
     TEXT = "text"
@@ -68,16 +69,16 @@ class Part:
         offset = 0
         tables: dict[str, object] = {}
         for name, columns in self.tables.items():
-            places: dict[str, object] = {}
+            packed_columns: dict[str, object] = {}
             rows = 0
             for column_name, column in columns.items():
                 rows = len(column.cells)
                 kind, block = _block(column, strings)
-                places[column_name] = {"kind": kind, "offset": offset}
+                packed_columns[column_name] = {"kind": kind, "offset": offset}
                 block += bytes(-len(block) % _ALIGNMENT)
                 blocks.append(block)
                 offset += len(block)
-            tables[name] = {"rows": rows, "columns": places}
+            tables[name] = {"rows": rows, "columns": packed_columns}
         head = json.dumps(
             {"facts": cut_texts(self.facts), "strings": list(strings), "tables": tables},
             separators=(",", ":"),
@@ -87,7 +88,7 @@ class Part:
         return gzip.compress(whole, compresslevel=6 if is_kept else 1, mtime=0)
 
 
-def table_of(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:
+def typed_table(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:
     """Convert rows into a table with these columns."""
     found = list(rows)
     return {name: Column(kind, [row[name] for row in found]) for name, kind in kinds.items()}
@@ -113,23 +114,23 @@ def _cut(text: str) -> str:
 def _block(column: Column, strings: dict[str, int]) -> tuple[str, bytes]:
     cells = column.cells
     match column.kind:
-        case Kind.BYTES:
+        case Kind.WIDE_NUMBER:
             unknown = float("nan")
-            return "bytes", _little_endian("d", (unknown if c is None else c for c in cells))
+            return "wide", _little_endian("d", (unknown if c is None else c for c in cells))
         case Kind.NUMBER:
             numbers = (_UNKNOWN_NUMBER if c is None else c for c in cells)
             return "number", _little_endian("i", numbers)
         case Kind.FLAG:
             return "flag", bytes(_UNKNOWN_FLAG if c is None else int(bool(c)) for c in cells)
         case Kind.TEXT:
-            place_of = {
+            index_by_text = {
                 cell: 0 if cell is None else strings.setdefault(_cut(str(cell)), len(strings))
                 for cell in dict.fromkeys(cells)  # most texts recur
             }
-            places = [place_of[cell] for cell in cells]
-            most = max(places, default=0)
+            indices = [index_by_text[cell] for cell in cells]
+            most = max(indices, default=0)
             code, width = ("B", 8) if most < 2**8 else ("H", 16) if most < 2**16 else ("I", 32)
-            return f"text{width}", _little_endian(code, places)
+            return f"text{width}", _little_endian(code, indices)
 
 
 def _little_endian(code: str, numbers: Iterable[object]) -> bytes:

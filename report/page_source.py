@@ -1,10 +1,10 @@
-"""The page itself: its modules joined to one script, its style sheet, its frame.
+"""The page itself: its modules joined to one script, its style sheet, its frame of HTML.
 
 The modules are plain ES modules, which a service serves as they are. A file from disk may not
 import another, so for a report each module becomes a scope of one script, imports first::
 
-    const $format = (() => { …; return {humanBytes}; })();
-    const $plots_map = (() => { const {humanBytes} = $format; …; return {AddressMap}; })();
+    const $theme = (() => { …; return {shownTheme}; })();
+    const $plots_axis = (() => { const {shownTheme} = $theme; …; return {readInk}; })();
 """
 
 import base64
@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Final
+from typing import Final, Literal
 
 _MAIN: Final = "main.js"
 
@@ -29,6 +30,23 @@ _EXPORT: Final = re.compile(
     r"^export (?P<rest>(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.MULTILINE
 )
 _LEFT_OVER: Final = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+
+
+_FRAME: Final = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+{head}
+</head>
+<body class="{kind}">
+{body}
+</body>
+</html>
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +71,12 @@ def page_source() -> PageSource:
     """Return script and style of the page, as they are installed."""
     folder = files("xlagraph.report") / "page"
     style = (folder / "page.css").read_text(encoding="utf-8")
-    return PageSource(joined(dict(_modules(folder))), style)
+    return PageSource(join_modules(dict(_modules(folder))), style)
+
+
+def html_document(kind: Literal["report", "served"], *, title: str, head: str, body: str) -> str:
+    """Return a whole document; the title is text, head and body are HTML."""
+    return _FRAME.format(kind=kind, title=escape(title), head=head, body=body)
 
 
 def _modules(folder: Traversable, path: str = "") -> Iterator[tuple[str, str]]:
@@ -65,7 +88,7 @@ def _modules(folder: Traversable, path: str = "") -> Iterator[tuple[str, str]]:
             yield path + file.name, file.read_text(encoding="utf-8")
 
 
-def joined(modules: Mapping[str, str], main: str = _MAIN) -> str:
+def join_modules(modules: Mapping[str, str], main: str = _MAIN) -> str:
     """Join ES modules into one script that runs `main`.
 
     Modules are named by their paths. One imports by `import {a, b as c} from './x.js';`, and

@@ -7,41 +7,20 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Graph
-from xlagraph.queries import Diagnosis, Query, advise, load_catalogue, run, select
+from xlagraph.queries import Diagnosis, Query, advise, load_catalogue, select
 from xlagraph.report.answers import advice_and_answers
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import compilation_part
-from xlagraph.report.overview import overview_part
-from xlagraph.report.page_source import page_source
-from xlagraph.report.static_html import plain_comparison, plain_compilations
+from xlagraph.report.overview import Totals, overview_part, read_totals
+from xlagraph.report.page_source import html_document, page_source
+from xlagraph.report.static_html import static_comparison_html, static_compilations_html
 
 MOST_BYTES: Final = 8 * 2**20
-"""Of all compilations in a file, packed; those that reserve less are only listed then."""
+"""Packed size of all compilations in one file; those that no longer fit are only listed."""
 
 ANSWERED_SHARE: Final = 0.2
-"""Part of what the largest compilation reserves from which the canned queries are asked."""
-
-_PAGE: Final = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title} – xlagraph</title>
-<style>{style}</style>
-</head>
-<body>
-<div id="page"></div>
-<main id="plain">
-{plain}
-</main>
-{data_elements}
-<script>{script}</script>
-</body>
-</html>
-"""
+"""A compilation that reserves at least this share of what the largest reserves carries advice and
+the answers of the queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,47 +61,35 @@ def _of_compilations(
     title: str,
     compilations: Sequence[str] | None,
 ) -> Report:
-    reserved = _reserved_bytes(graph, compilations)
-    keys = list(reserved)
-    diagnosis = advise(graph, keys[0], catalogue=catalogue) if keys else None
-    parts = _packed(graph, catalogue, reserved, diagnosis)
-    overview = overview_part(graph, keys, title=title, carried=parts)
-    plain = plain_compilations(graph, title, keys, diagnosis)
+    totals = read_totals(graph, compilations)
+    diagnosis = advise(graph, _key(totals[0]), catalogue=catalogue) if totals else None
+    parts = _packed(graph, catalogue, totals, diagnosis)
+    overview = overview_part(totals, title=title, location=graph.location, carried=parts)
+    static = static_compilations_html(graph, title, totals, diagnosis)
     return Report(
-        _page(title, plain, {"start": overview.packed(), **parts}),
-        _left_out(len(keys), len(parts)),
+        _page(title, static, {"start": overview.packed(), **parts}),
+        _left_out(len(totals), len(parts)),
     )
 
 
 def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, after: str) -> Report:
     comparison = compare_sides(graph, before, after)
     start = comparison_part(graph, comparison)
-    reserved = _reserved_bytes(graph, [*comparison.a.compilations, *comparison.b.compilations])
-    keys = list(reserved)
-    parts = _packed(graph, catalogue, reserved)
+    totals = read_totals(graph, [*comparison.a.compilations, *comparison.b.compilations])
+    parts = _packed(graph, catalogue, totals)
     title = f"{comparison.a.name} and {comparison.b.name}"
-    overview = overview_part(graph, keys, title=title, carried=parts)
+    overview = overview_part(totals, title=title, location=graph.location, carried=parts)
     data_elements = {"start": start.packed(), "compilations": overview.packed(), **parts}
     return Report(
-        _page(title, plain_comparison(comparison), data_elements), _left_out(len(keys), len(parts))
+        _page(title, static_comparison_html(comparison), data_elements),
+        _left_out(len(totals), len(parts)),
     )
-
-
-def _reserved_bytes(graph: Graph, compilations: Sequence[str] | None) -> dict[str, int]:
-    """Return what compilations, or all, reserve by key; what reserves most comes first."""
-    rows = run(graph, "overview/compilations").result.mappings()
-    wanted = None if compilations is None else set(compilations)
-    return {
-        str(row["compilation"]): cast("int", row["reservedBytes"] or 0)
-        for row in rows
-        if wanted is None or row["compilation"] in wanted
-    }
 
 
 def _packed(
     graph: Graph,
     catalogue: Mapping[str, Query],
-    reserved_bytes: Mapping[str, int],
+    totals: Sequence[Totals],
     diagnosis: Diagnosis | None = None,
 ) -> dict[str, bytes]:
     """Pack compilations in their order, until there is no room; the first in any case.
@@ -131,10 +98,11 @@ def _packed(
     """
     parts: dict[str, bytes] = {}
     left = MOST_BYTES
-    most = max(reserved_bytes.values(), default=0)
-    for key, reserved in reserved_bytes.items():
+    most = max(map(_reserved_bytes, totals), default=0)
+    for row in totals:
+        key = _key(row)
         facts: Mapping[str, object] = {}
-        if reserved >= ANSWERED_SHARE * most:
+        if _reserved_bytes(row) >= ANSWERED_SHARE * most:
             facts = advice_and_answers(graph, key, catalogue, None if parts else diagnosis)
         packed = compilation_part(graph, key, more_facts=facts).packed()
         left -= len(packed)
@@ -142,6 +110,14 @@ def _packed(
             break
         parts[key] = packed
     return parts
+
+
+def _key(totals: Totals) -> str:
+    return str(totals["compilation"])
+
+
+def _reserved_bytes(totals: Totals) -> int:
+    return cast("int", totals["reservedBytes"] or 0)
 
 
 def _left_out(wanted: int, carried: int) -> tuple[str, ...]:
@@ -154,15 +130,23 @@ def _left_out(wanted: int, carried: int) -> tuple[str, ...]:
     return (note,)
 
 
-def _page(title: str, plain: str, parts: Mapping[str, bytes]) -> str:
+def _page(title: str, static: str, parts: Mapping[str, bytes]) -> str:
     source = page_source()
-    return _PAGE.format(
-        policy=escape(source.policy),
-        title=escape(title.encode("utf-8", "replace").decode("utf-8")[:200]),
-        style=source.style,
-        plain=plain,
-        data_elements="\n".join(_data_elements(parts)),
-        script=source.script,
+    return html_document(
+        "report",
+        title=f"{title.encode('utf-8', 'replace').decode('utf-8')[:200]} – xlagraph",
+        head=(
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(source.policy)}">\n'
+            f"<style>{source.style}</style>"
+        ),
+        body="\n".join(
+            (
+                '<div id="page"></div>',
+                f'<main id="static">\n{static}\n</main>',
+                *_data_elements(parts),
+                f"<script>{source.script}</script>",
+            )
+        ),
     )
 
 

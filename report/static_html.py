@@ -7,20 +7,16 @@ from typing import Final, cast
 from xlagraph.graph import Cell, Graph
 from xlagraph.graph.byte_sizes import human_bytes, share_text
 from xlagraph.queries import Comparison, Diagnosis, run
+from xlagraph.report.overview import Totals
 
 _LARGEST: Final = 20
 _LONGEST_CELL: Final = 160
 
 
-def plain_compilations(
-    graph: Graph, title: str, compilations: Sequence[str], diagnosis: Diagnosis | None
+def static_compilations_html(
+    graph: Graph, title: str, totals: Sequence[Totals], diagnosis: Diagnosis | None
 ) -> str:
-    """Return HTML about the compilations, the largest of which was diagnosed."""
-    rows = [
-        row
-        for row in run(graph, "overview/compilations").result.mappings()
-        if row["compilation"] in set(compilations)
-    ]
+    """Return HTML about the compilations, the first of which was diagnosed."""
     blocks = [
         f"<h1>Memory plans of {_text(title)}</h1>",
         _table(
@@ -32,19 +28,19 @@ def plain_compilations(
                     _bytes(row["physicalPeakBytes"]),
                     _bytes(row["logicalPeakBytes"]),
                 )
-                for row in rows[:_LARGEST]
+                for row in totals[:_LARGEST]
             ),
         ),
     ]
-    if len(rows) > _LARGEST:
-        blocks.append(f"<p>… and {len(rows) - _LARGEST} smaller ones</p>")
+    if len(totals) > _LARGEST:
+        blocks.append(f"<p>… and {len(totals) - _LARGEST} smaller ones</p>")
     if diagnosis:
         blocks += _advice(diagnosis)
         blocks += _contributors(graph, diagnosis.name)
     return "\n".join(blocks)
 
 
-def plain_comparison(comparison: Comparison) -> str:
+def static_comparison_html(comparison: Comparison) -> str:
     """Return HTML about what grew between two sides."""
     before, after = comparison.a.name, comparison.b.name
     totals = (

@@ -1,6 +1,6 @@
 """The pages of the service: its own, and those of reports, whose parts are made when asked for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -18,7 +18,9 @@ from xlagraph.report import (
     compare_sides,
     comparison_part,
     compilation_part,
+    html_document,
     overview_part,
+    read_totals,
 )
 from xlagraph.serve.graph_pool import GraphPool
 
@@ -27,19 +29,11 @@ __all__ = ["routes"]
 _ANSWERS: Final = "answers/"
 """Begins the part with what canned queries answer about a compilation; they take a while."""
 
-_SHELL: Final = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>xlagraph</title>
+_HEAD: Final = """\
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/page/page.css">
-</head>
-<body class="served">
-<nav class="places" aria-label="pages">
+<link rel="stylesheet" href="/page/page.css">"""
+_BODY: Final = """\
+<nav class="pages" aria-label="pages">
 <a class="name" href="/">xlagraph</a>
 <a href="/">Runs</a>
 <a href="/queries">Queries</a>
@@ -47,10 +41,7 @@ _SHELL: Final = """\
 </nav>
 <div id="page"></div>
 <noscript>This page needs JavaScript; `xlagraph report` writes one that does without.</noscript>
-<script type="module" src="/page/{script}"></script>
-</body>
-</html>
-"""
+<script type="module" src="/page/{script}"></script>"""
 
 
 def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[BaseRoute]:
@@ -75,7 +66,7 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[BaseRoute]:
         part = request.path_params["part"]
         if part == "start":
             selection = select(graph, request.path_params["name"])
-            return overview_part(graph, selection.compilations, title=selection.name).packed()
+            return _overview(graph, selection.compilations, selection.name)
         return _compilation(graph, part, catalogue)
 
     def of_comparison(graph: Graph, request: Request) -> bytes:
@@ -85,20 +76,25 @@ def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[BaseRoute]:
             return comparison_part(graph, compare_sides(graph, a, b)).packed()
         if part == "compilations":
             keys = [key for side in (a, b) for key in select(graph, side).compilations]
-            return overview_part(graph, keys, title=f"{a} and {b}").packed()
+            return _overview(graph, keys, f"{a} and {b}")
         return _compilation(graph, part, catalogue)
 
     return [
         *(
-            Route(path, partial(_shell, script="service/main.js"))
+            Route(path, partial(_document, script="service/main.js"))
             for path in ("/", "/queries", "/cypher", "/query/{id:path}")
         ),
         Route("/view/{name:path}/parts/{part:path}", packed(of_view)),
         Route("/compare/{a:path}//{b:path}/parts/{part:path}", packed(of_comparison)),
-        Route("/view/{name:path}/", partial(_shell, script="main.js")),
-        Route("/compare/{a:path}//{b:path}/", partial(_shell, script="main.js")),
+        Route("/view/{name:path}/", partial(_document, script="main.js")),
+        Route("/compare/{a:path}//{b:path}/", partial(_document, script="main.js")),
         Mount("/page", StaticFiles(packages=[("xlagraph.report", "page")])),
     ]
+
+
+def _overview(graph: Graph, compilations: Sequence[str], title: str) -> bytes:
+    totals = read_totals(graph, compilations)
+    return overview_part(totals, title=title, location=graph.location).packed()
 
 
 def _compilation(graph: Graph, part: str, catalogue: Mapping[str, Query]) -> bytes:
@@ -108,6 +104,7 @@ def _compilation(graph: Graph, part: str, catalogue: Mapping[str, Query]) -> byt
     return compilation_part(graph, find_compilation(graph, part).key).packed(is_kept=False)
 
 
-async def _shell(request: Request, script: str) -> Response:
+async def _document(request: Request, script: str) -> Response:
     del request
-    return HTMLResponse(_SHELL.format(script=script))
+    body = _BODY.format(script=script)
+    return HTMLResponse(html_document("served", title="xlagraph", head=_HEAD, body=body))

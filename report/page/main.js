@@ -2,8 +2,8 @@
 
 import {element, replace} from './elements/dom.js';
 import {readFragment} from './fragment.js';
-import {loadPart} from './plan/pack.js';
-import {rememberTheme, storedTheme} from './theme.js';
+import {loadPart} from './plan/parts.js';
+import {setTheme, storedTheme} from './theme.js';
 import {CompilationView} from './views/compilation.js';
 import {ComparisonView} from './views/comparison.js';
 import {showList} from './views/list.js';
@@ -14,7 +14,7 @@ const root = document.getElementById('page') ?? document.body.appendChild(elemen
 let open = null;
 
 document.documentElement.dataset.scripted = '';
-rememberTheme(storedTheme());
+setTheme(storedTheme());
 
 /** How often something was asked for: what is slow to load does not replace what was asked later. */
 let asked = 0;

@@ -15,7 +15,7 @@ export function storedTheme() {
  * Show a theme from now on; that of the system if null.
  * @param {string | null} theme
  */
-export function rememberTheme(theme) {
+export function setTheme(theme) {
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
   try {
@@ -34,5 +34,5 @@ export function shownTheme() {
 
 /** Change from light to dark, or back. */
 export function toggleTheme() {
-  rememberTheme(shownTheme() === 'dark' ? 'light' : 'dark');
+  setTheme(shownTheme() === 'dark' ? 'light' : 'dark');
 }

@@ -3,11 +3,9 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
 RETURN a.number AS allocation, h.offsetBytes AS offsetBytes, v.label AS label,
        v.valueId AS valueId, v.name AS name, v.shape AS shape, v.layout AS layout,
-       v.dtype AS dtype, v.isPhi AS isPhi, v.sizeBytes AS sizeBytes, v.denseBytes AS denseBytes,
+       v.dtype AS dtype, v.sizeBytes AS sizeBytes, v.denseBytes AS denseBytes,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, v.lastUse AS lastUse,
-       v.aliasSet AS aliasSet, v.aliasPosition AS aliasPosition, v.opcode AS opcode,
-       v.opName AS opName, v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
-       v.attribution AS attribution, v.attributedOpName AS attributedOpName,
-       v.attributedFile AS attributedFile, v.attributedLine AS attributedLine,
-       v.userFile AS userFile, v.userLine AS userLine, v.userFunction AS userFunction
+       v.opcode AS opcode, v.attribution AS attribution,
+       v.attributedOpName AS attributedOpName, v.attributedFile AS attributedFile,
+       v.attributedLine AS attributedLine
 ORDER BY valueId

@@ -2,14 +2,14 @@
 
 import pytest
 
-from xlagraph.report.page_source import joined, page_source
+from xlagraph.report.page_source import join_modules, page_source
 
 SIZES = "export function humanBytes(bytes) {\n  return `${bytes} B`;\n}\nconst HIDDEN = 1;\n"
 MAIN = "import {humanBytes as text} from './parts/sizes.js';\nconsole.log(text(1));\n"
 
 
 def test_an_import_takes_names_out_of_the_scope_that_it_needs() -> None:
-    script = joined({"main.js": MAIN, "parts/sizes.js": SIZES})
+    script = join_modules({"main.js": MAIN, "parts/sizes.js": SIZES})
     assert script == (
         "'use strict';\n"
         "const $parts_sizes = (() => {\n"
@@ -24,17 +24,17 @@ def test_an_import_takes_names_out_of_the_scope_that_it_needs() -> None:
 
 def test_a_name_that_is_not_exported_is_refused() -> None:
     with pytest.raises(ValueError, match=r"main\.js: sizes\.js does not export HIDDEN"):
-        joined({"main.js": "import {HIDDEN} from './sizes.js';\n", "sizes.js": SIZES})
+        join_modules({"main.js": "import {HIDDEN} from './sizes.js';\n", "sizes.js": SIZES})
 
 
 def test_a_module_that_is_not_there_is_refused() -> None:
     with pytest.raises(ValueError, match=r"main\.js: there is no sizes\.js"):
-        joined({"main.js": "import {a} from './sizes.js';\n"})
+        join_modules({"main.js": "import {a} from './sizes.js';\n"})
 
 
 def test_modules_that_import_each_other_are_refused() -> None:
     with pytest.raises(ValueError, match="imports itself"):
-        joined(
+        join_modules(
             {
                 "main.js": "import {a} from './a.js';\n",
                 "a.js": "import {b} from './b.js';\nexport const a = 1;\n",
@@ -49,7 +49,7 @@ def test_modules_that_import_each_other_are_refused() -> None:
 )
 def test_other_forms_of_import_and_export_are_refused(line: str) -> None:
     with pytest.raises(ValueError, match=r"main\.js: cannot be joined"):
-        joined({"main.js": f"{line}\n"})
+        join_modules({"main.js": f"{line}\n"})
 
 
 def test_the_page_joins_to_one_script_that_its_policy_allows() -> None:

@@ -28,7 +28,7 @@ def one_column(kind: Kind, *given: Cell) -> Part:
 
 
 def test_bytes_are_exact_to_the_last_one() -> None:
-    large, unknown = cells(one_column(Kind.BYTES, 2**53 - 1, None), "d")
+    large, unknown = cells(one_column(Kind.WIDE_NUMBER, 2**53 - 1, None), "d")
     assert large == 2**53 - 1
     assert math.isnan(unknown)
 
@@ -62,7 +62,7 @@ def test_columns_begin_at_multiples_of_eight() -> None:
         tables={
             "t": {
                 "a": Column(Kind.FLAG, [True]),
-                "b": Column(Kind.BYTES, [1]),
+                "b": Column(Kind.WIDE_NUMBER, [1]),
             }
         },
     )

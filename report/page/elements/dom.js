@@ -54,7 +54,7 @@ function fill(made, properties, children) {
 }
 
 /**
- * Put children in the place of those that an element has.
+ * Replace the children of an element.
  * @param {Element} parent
  * @param {...(Child | Child[])} children
  */
@@ -84,7 +84,7 @@ export function fitted(canvas) {
 }
 
 /**
- * Make a button that copies a text, and says so.
+ * Make a button that copies a text, and announces it.
  * @param {string} label
  * @param {() => string} text
  * @returns {HTMLElement}
@@ -116,7 +116,7 @@ function copyBySelection(text) {
 }
 
 /**
- * Say something to those who do not see the page.
+ * Announce a text to screen readers.
  * @param {string} text
  */
 export function announce(text) {

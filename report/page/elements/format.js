@@ -71,12 +71,12 @@ export function shortened(text, most) {
 }
 
 /**
- * Write the place of a source line, its folders left out.
+ * Write a source line, the folders of its file left out.
  * @param {string | null} file
  * @param {number | null} line
  * @returns {string}
  */
-export function placeText(file, line) {
+export function sourceLineText(file, line) {
   if (!file) return '';
   const name = file.slice(file.lastIndexOf('/') + 1);
   return line === null ? name : `${name}:${line}`;

@@ -1,7 +1,7 @@
 /** A table of any length that sorts and filters; only the rows in sight are elements. */
 
 import {announce, element, replace} from './dom.js';
-import {humanBytes, numberText} from './format.js';
+import {growthText, humanBytes, numberText, shareText} from './format.js';
 
 /**
  * @typedef {object} GridColumn
@@ -120,7 +120,7 @@ export class Grid {
   drawHead() {
     replace(
       this.head,
-      this.columns.map((column, place) => {
+      this.columns.map((column, index) => {
         const isSorted = column.name === this.sortBy;
         const up = column.kind === 'text' ? this.descending : !this.descending;
         const sort = element(
@@ -132,7 +132,7 @@ export class Grid {
               this.descending = isSorted ? !this.descending : true;
               this.sortBy = column.name;
               this.update();
-              this.head.querySelectorAll('button')[place].focus();
+              this.head.querySelectorAll('button')[index].focus();
             },
           },
           column.title ?? column.name,
@@ -150,22 +150,22 @@ export class Grid {
     const last = Math.min(this.order.length, first + Math.ceil(height / ROW) + 2 * SPARE);
     this.body.style.transform = `translateY(${first * ROW}px)`;
     const lines = [];
-    for (let place = first; place < last; place += 1) lines.push(this.line(place));
+    for (let index = first; index < last; index += 1) lines.push(this.line(index));
     replace(this.body, lines);
   }
 
-  /** @param {number} place */
-  line(place) {
-    const row = this.order[place];
+  /** @param {number} index */
+  line(index) {
+    const row = this.order[index];
     const {open, hover} = this.options;
     return element(
       'div.row',
       {
         role: 'row',
-        'aria-rowindex': place + 2,
+        'aria-rowindex': index + 2,
         'data-row': row,
-        class: `row${place === this.cursor ? ' at' : ''}${open ? ' opens' : ''}`,
-        onclick: () => this.openAt(place),
+        class: `row${index === this.cursor ? ' at' : ''}${open ? ' opens' : ''}`,
+        onclick: () => this.openAt(index),
         onpointerenter: hover && (() => hover(row)),
         onpointerleave: hover && (() => hover(null)),
       },
@@ -176,11 +176,11 @@ export class Grid {
     );
   }
 
-  /** @param {number} place */
-  openAt(place) {
-    this.cursor = place;
+  /** @param {number} index */
+  openAt(index) {
+    this.cursor = index;
     this.render();
-    if (place < this.order.length) this.options.open?.(this.order[place]);
+    if (index < this.order.length) this.options.open?.(this.order[index]);
   }
 
   /** @param {KeyboardEvent} event */
@@ -232,8 +232,8 @@ function cellText(column, row) {
   if (cell === null || cell === undefined) return '–';
   if (typeof cell === 'number') {
     if (column.kind === 'bytes') return humanBytes(cell);
-    if (column.kind === 'growth') return cell > 0 ? `+${humanBytes(cell)}` : humanBytes(cell).replace('-', '−');
-    if (column.kind === 'share') return `${(cell * 100).toFixed(1)}%`;
+    if (column.kind === 'growth') return growthText(cell);
+    if (column.kind === 'share') return shareText(cell);
     return Number.isInteger(cell) ? numberText(cell) : cell.toPrecision(4);
   }
   return String(cell);

@@ -1,6 +1,6 @@
 /** Groups values by role, scope, opcode, line or type, and gives each group its colour. */
 
-import {placeText, roleTitle} from '../elements/format.js';
+import {sourceLineText, roleTitle} from '../elements/format.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 
@@ -45,13 +45,13 @@ export function scopeParts(name) {
   const parts = [];
   let depth = 0;
   let start = 0;
-  for (let place = 0; place < name.length; place += 1) {
-    const character = name[place];
+  for (let index = 0; index < name.length; index += 1) {
+    const character = name[index];
     if (character === '(' || character === '[' || character === '{') depth += 1;
     else if (character === ')' || character === ']' || character === '}') depth -= 1;
     else if (character === '/' && depth <= 0) {
-      parts.push(name.slice(start, place));
-      start = place + 1;
+      parts.push(name.slice(start, index));
+      start = index + 1;
     }
   }
   parts.push(name.slice(start));
@@ -92,9 +92,9 @@ export class Origins {
    * @param {number} value
    * @returns {string} empty where nobody knows it
    */
-  place(value) {
+  sourceLine(value) {
     const file = this.file.text(value);
-    const line = this.line.place(value);
+    const line = this.line.integer(value);
     return file ? (line >= 0 ? `${file}:${line}` : file) : '';
   }
 }
@@ -127,10 +127,10 @@ export function groupValues(origins, by, weight, theme) {
   const shown = ranked.slice(0, PALETTE.length);
   const rest = ranked.slice(PALETTE.length);
   /** @type {Group[]} */
-  const groups = shown.map(([name, total], place) => ({
+  const groups = shown.map(([name, total], index) => ({
     name,
     title: titleOf(by, name),
-    colour: (by === 'role' && ROLE_COLOURS.get(name)) || PALETTE[place],
+    colour: (by === 'role' && ROLE_COLOURS.get(name)) || PALETTE[index],
     bytes: total.bytes,
     values: total.values,
   }));
@@ -149,10 +149,10 @@ export function groupValues(origins, by, weight, theme) {
     bytes: unknown?.bytes ?? 0,
     values: unknown?.values ?? 0,
   });
-  const places = new Map(shown.map(([name], place) => [name, place]));
+  const indexByName = new Map(shown.map(([name], index) => [name, index]));
   const of = new Uint8Array(names.length);
   for (let row = 0; row < names.length; row += 1) {
-    of[row] = names[row] === '' ? shown.length + 1 : (places.get(names[row]) ?? shown.length);
+    of[row] = names[row] === '' ? shown.length + 1 : (indexByName.get(names[row]) ?? shown.length);
   }
   return {by, groups, of};
 }
@@ -165,7 +165,7 @@ function titleOf(by, name) {
   if (by === 'role') return roleTitle(name);
   if (by !== 'line') return name;
   const cut = name.lastIndexOf(':');
-  return cut > 0 ? placeText(name.slice(0, cut), Number(name.slice(cut + 1))) : placeText(name, null);
+  return cut > 0 ? sourceLineText(name.slice(0, cut), Number(name.slice(cut + 1))) : sourceLineText(name, null);
 }
 
 /**
@@ -186,7 +186,7 @@ function valueNames(origins, by, weight) {
     case 'dtype':
       return rows.map((row) => plan.values.column(by).text(row));
     case 'line':
-      return rows.map((row) => origins.place(row));
+      return rows.map((row) => origins.sourceLine(row));
     case 'scope':
       return scopeNames(origins, weight);
   }

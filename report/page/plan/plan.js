@@ -1,7 +1,7 @@
 /** A memory plan: who is live when, where, and which bytes are whose. */
 
-/** @typedef {import('./pack.js').Table} Table */
-/** @typedef {import('./pack.js').Part} Part */
+/** @typedef {import('./parts.js').Table} Table */
+/** @typedef {import('./parts.js').Part} Part */
 
 /** The allocations of a memory space laid end to end, roles together, the largest first. */
 export class Space {
@@ -54,13 +54,13 @@ export class Plan {
     this.instructionAt = new Int32Array(this.steps).fill(-1);
     const step = instructions.column('step');
     for (let row = 0; row < instructions.rows; row += 1) {
-      if (step.place(row) >= 0) this.instructionAt[step.place(row)] = row;
+      if (step.integer(row) >= 0) this.instructionAt[step.integer(row)] = row;
     }
-    this.readers = new Groups(values.rows, uses.column('value').cells);
-    this.names = new Groups(values.rows, positions.column('value').cells);
-    this.before = new Groups(values.rows, successions.column('later').cells);
-    this.after = new Groups(values.rows, successions.column('earlier').cells);
-    this.defined = new Groups(instructions.rows, values.column('instruction').cells);
+    this.readers = new RowsByOwner(values.rows, uses.column('value').cells);
+    this.names = new RowsByOwner(values.rows, positions.column('value').cells);
+    this.before = new RowsByOwner(values.rows, successions.column('later').cells);
+    this.after = new RowsByOwner(values.rows, successions.column('earlier').cells);
+    this.defined = new RowsByOwner(instructions.rows, values.column('instruction').cells);
     /** @type {Map<number, Space>} by color */
     this.layouts = new Map();
     /** @type {Map<number, Int32Array>} by color */
@@ -74,9 +74,9 @@ export class Plan {
     const reserved = this.spaces.column('reservedBytes');
     const color = this.spaces.column('color');
     const rows = [...Array(this.spaces.rows).keys()];
-    const isFirst = (/** @type {number} */ row) => Number(color.place(row) === 0);
+    const isFirst = (/** @type {number} */ row) => Number(color.integer(row) === 0);
     rows.sort((a, b) => isFirst(b) - isFirst(a) || reserved.number(b) - reserved.number(a));
-    return rows.map((row) => color.place(row));
+    return rows.map((row) => color.integer(row));
   }
 
   /**
@@ -95,7 +95,7 @@ export class Plan {
     const byRole = new Map();
     for (let row = 0; row < this.allocations.rows; row += 1) {
       const role = roles.text(row);
-      if (colors.place(row) !== color || role === THREAD_LOCAL) continue;
+      if (colors.integer(row) !== color || role === THREAD_LOCAL) continue;
       rows.push(row);
       byRole.set(role, (byRole.get(role) ?? 0) + sizes.number(row));
     }
@@ -113,11 +113,11 @@ export class Plan {
       bases[row] = bytes;
       bytes += sizes.number(row);
     }
-    let place = -1;
+    let spaceRow = -1;
     for (let row = 0; row < this.spaces.rows; row += 1) {
-      if (this.spaces.column('color').place(row) === color) place = row;
+      if (this.spaces.column('color').integer(row) === color) spaceRow = row;
     }
-    const made = new Space(place, color, bytes, Int32Array.from(rows), bases);
+    const made = new Space(spaceRow, color, bytes, Int32Array.from(rows), bases);
     this.layouts.set(color, made);
     return made;
   }
@@ -171,11 +171,11 @@ export class Plan {
     }
     const {earlier, inPlace, steps, sharedBytes} = this.successions.columns;
     for (let row = 0; row < this.successions.rows; row += 1) {
-      const value = earlier.place(row);
+      const value = earlier.integer(row);
       if (inPlace.flag(row) !== true || Number.isNaN(this.address(space, value))) continue;
       const curve = physical[groupOf[value]];
-      curve[steps.place(row)] -= sharedBytes.number(row);
-      curve[steps.place(row) + 1] += sharedBytes.number(row);
+      curve[steps.integer(row)] -= sharedBytes.number(row);
+      curve[steps.integer(row) + 1] += sharedBytes.number(row);
     }
     const total = new Float64Array(this.steps);
     for (const curve of physical) {
@@ -205,8 +205,8 @@ export class Plan {
     }
     const {earlier, inPlace, steps, sharedBytes} = this.successions.columns;
     for (let row = 0; row < this.successions.rows; row += 1) {
-      if (inPlace.flag(row) === true && steps.place(row) === step) {
-        if (bytes[earlier.place(row)] > 0) bytes[earlier.place(row)] -= sharedBytes.number(row);
+      if (inPlace.flag(row) === true && steps.integer(row) === step) {
+        if (bytes[earlier.integer(row)] > 0) bytes[earlier.integer(row)] -= sharedBytes.number(row);
       }
     }
     return {values: Int32Array.from(rows), bytes};
@@ -238,9 +238,9 @@ export class Plan {
   neighbours(rows, end) {
     const {columns} = this.successions;
     const found = Array.from(rows, (row) => ({
-      value: columns[end].place(row),
+      value: columns[end].integer(row),
       sharedBytes: columns.sharedBytes.number(row),
-      steps: columns.steps.place(row),
+      steps: columns.steps.integer(row),
       inPlace: columns.inPlace.flag(row) === true,
     }));
     return found.sort((a, b) => b.sharedBytes - a.sharedBytes || a.value - b.value);
@@ -269,7 +269,7 @@ export class Plan {
   stack(value) {
     const {caller} = this.frames.columns;
     const found = [];
-    for (let frame = this.values.column('frame').place(value); frame >= 0; frame = caller.place(frame)) {
+    for (let frame = this.values.column('frame').integer(value); frame >= 0; frame = caller.integer(frame)) {
       found.push(frame);
     }
     return found;
@@ -277,10 +277,10 @@ export class Plan {
 }
 
 /** Rows of a table by the row of another that they name. */
-class Groups {
+class RowsByOwner {
   /**
    * @param {number} count
-   * @param {import('./pack.js').Cells} owners
+   * @param {import('./parts.js').Cells} owners
    */
   constructor(count, owners) {
     this.starts = new Int32Array(count + 1);

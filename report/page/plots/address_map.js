@@ -8,7 +8,7 @@ import {listenToGestures} from './gestures.js';
 
 /** @typedef {import('./box_painter.js').BoxPainter} BoxPainter */
 /** @typedef {import('./axis.js').Ink} Ink */
-/** @typedef {{from: number, to: number, low: number, high: number}} Window */
+/** @typedef {{from: number, to: number, low: number, high: number}} PlanWindow */
 /** @typedef {{left: number, right: number, top: number, bottom: number}} Box */
 
 export class AddressMap {
@@ -16,19 +16,17 @@ export class AddressMap {
    * @param {HTMLCanvasElement} canvas
    * @param {HTMLCanvasElement} overlay
    * @param {{hover: (value: number, step: number | null, x: number, y: number) => void,
-   *   pin: (value: number, add: boolean) => void, move: (view: Window) => void, all: () => void}} actions
+   *   pin: (value: number, add: boolean) => void, move: (view: PlanWindow) => void, all: () => void}} actions
    */
   constructor(canvas, overlay, actions) {
     this.canvas = canvas;
     this.overlay = overlay;
     this.actions = actions;
-    /** @type {Window} */
+    /** @type {PlanWindow} */
     this.view = {from: 0, to: 1, low: 0, high: 1};
     /** @type {BoxPainter | null} */
     this.painter = null;
     this.ratio = 1;
-    /** Milliseconds that the last painting took. */
-    this.paintMilliseconds = 0;
     this.listen();
   }
 
@@ -115,12 +113,11 @@ export class AddressMap {
 
   /**
    * @param {BoxPainter} painter
-   * @param {{view: Window, of: Uint8Array, colours: string[], matches: Uint8Array | null,
+   * @param {{view: PlanWindow, of: Uint8Array, colours: string[], matches: Uint8Array | null,
    *   label: (value: number) => string}} picture
    * @param {Ink} ink
    */
   draw(painter, picture, ink) {
-    const began = performance.now();
     this.painter = painter;
     this.view = picture.view;
     const {context, width, height, ratio} = fitted(this.canvas);
@@ -150,14 +147,13 @@ export class AddressMap {
       right: GUTTER,
     });
     this.drawLanes(context, painter, picture.view, height, ink);
-    this.paintMilliseconds = performance.now() - began;
   }
 
   /**
    * Mark beside the plot which role the allocations have.
    * @param {CanvasRenderingContext2D} context
    * @param {BoxPainter} painter
-   * @param {Window} view
+   * @param {PlanWindow} view
    * @param {number} height
    * @param {Ink} ink
    */
@@ -212,7 +208,7 @@ export class AddressMap {
     context.textAlign = 'left';
     context.textBaseline = 'middle';
     context.fillStyle = '#111';
-    for (const [value, left, top, right, bottom] of painter.wide) {
+    for (const [value, left, top, right, bottom] of painter.labelled) {
       const [x, y] = [GUTTER + left / ratio, top / ratio];
       const [width, height] = [(right - left) / ratio, (bottom - top) / ratio];
       const two = height > 28;
@@ -296,8 +292,8 @@ export class AddressMap {
  */
 function tones(colours, pixel) {
   const found = new Uint32Array(colours.length * TONES);
-  for (const [place, colour] of colours.entries()) {
-    found.set([pixel(colour, 0, '#ffffff'), pixel(colour, 0.13, '#ffffff'), pixel(colour, 0.1, '#000000')], place * TONES);
+  for (const [index, colour] of colours.entries()) {
+    found.set([pixel(colour, 0, '#ffffff'), pixel(colour, 0.13, '#ffffff'), pixel(colour, 0.1, '#000000')], index * TONES);
   }
   return found;
 }

@@ -65,8 +65,8 @@ export function ticks(low, high, most, least = 0) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const distance = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough) ?? rough;
   const found = [];
-  for (let place = Math.ceil(low / distance); place * distance <= high; place += 1) {
-    found.push(place * distance);
+  for (let multiple = Math.ceil(low / distance); multiple * distance <= high; multiple += 1) {
+    found.push(multiple * distance);
   }
   return found;
 }

@@ -2,7 +2,7 @@
 
 /** @typedef {import('../plan/plan.js').Plan} Plan */
 /** @typedef {import('../plan/plan.js').Space} Space */
-/** @typedef {import('./address_map.js').Window} Window */
+/** @typedef {import('./address_map.js').PlanWindow} PlanWindow */
 
 const LABEL_WIDTH = 46;
 const LABEL_HEIGHT = 13;
@@ -48,15 +48,15 @@ export class BoxPainter {
     /** By pixel: the value that it shows, plus one. */
     this.picks = new Uint32Array(0);
     /** By pixel: one that may be empty, itself or one further on. */
-    this.next = new Uint32Array(0);
-    this.themselves = this.next;
+    this.nextEmpty = new Uint32Array(0);
+    this.identity = this.nextEmpty;
     /** @type {ImageData | null} */
     this.image = null;
     /** Values that are thinner than a pixel in the picture painted last. */
     this.thin = 0;
     this.boxes = 0;
     /** @type {[number, number, number, number, number][]} value, left, top, right, bottom */
-    this.wide = [];
+    this.labelled = [];
   }
 
   /**
@@ -69,12 +69,12 @@ export class BoxPainter {
     this.image = new ImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
     this.picks = new Uint32Array(width * height);
-    this.next = new Uint32Array(width * height + 1);
-    this.themselves = this.next.map((_, place) => place);
+    this.nextEmpty = new Uint32Array(width * height + 1);
+    this.identity = this.nextEmpty.map((_, index) => index);
   }
 
   /**
-   * @param {Window} view
+   * @param {PlanWindow} view
    * @param {{of: Uint8Array, fills: Uint32Array, edges: Uint32Array, fadedFills: Uint32Array,
    *   fadedEdges: Uint32Array, plot: number, idle: number, hatch: number}} palette
    * @param {Uint8Array | null} matches by value; the others are faded
@@ -86,10 +86,10 @@ export class BoxPainter {
     const up = height / (view.high - view.low);
     this.paintBackground(view, palette, up);
     picks.fill(0);
-    this.next.set(this.themselves);
+    this.nextEmpty.set(this.identity);
     this.thin = 0;
     this.boxes = 0;
-    this.wide = [];
+    this.labelled = [];
     for (const value of this.order) {
       const from = plan.from[value];
       const until = plan.until[value] + 1;
@@ -119,14 +119,14 @@ export class BoxPainter {
         if (right - left > 2) pixels[start + right - 1] = edge;
       }
       if (right - left > LABEL_WIDTH * ratio && bottom - top > LABEL_HEIGHT * ratio) {
-        if (this.wide.length < MOST_LABELS) this.wide.push([value, left, top, right, bottom]);
+        if (this.labelled.length < MOST_LABELS) this.labelled.push([value, left, top, right, bottom]);
       }
     }
   }
 
   /**
    * Paint what is reserved, hatched: where no box comes, the bytes lie idle.
-   * @param {Window} view
+   * @param {PlanWindow} view
    * @param {{plot: number, idle: number, hatch: number}} palette
    * @param {number} up
    */
@@ -152,7 +152,7 @@ export class BoxPainter {
   /**
    * Fill the pixels that show nothing yet, so that small boxes never hide large ones.
    *
-   * `next` leads from a pixel that was found full to one that may be empty, so that thousands
+   * `nextEmpty` leads from a pixel that was found full to one that may be empty, so that thousands
    * of boxes on one row of pixels look at each of them once.
    * @param {number} left
    * @param {number} right
@@ -162,23 +162,23 @@ export class BoxPainter {
    * @param {number} pick
    */
   fillEmpty(left, right, top, bottom, fill, pick) {
-    const {pixels, picks, next, width} = this;
+    const {pixels, picks, nextEmpty, width} = this;
     for (let row = top; row < bottom; row += 1) {
       const end = row * width + right;
-      let place = row * width + left;
-      while (place < end) {
-        let empty = place;
-        while (next[empty] !== empty) {
-          next[empty] = next[next[empty]];
-          empty = next[empty];
+      let pixel = row * width + left;
+      while (pixel < end) {
+        let empty = pixel;
+        while (nextEmpty[empty] !== empty) {
+          nextEmpty[empty] = nextEmpty[nextEmpty[empty]];
+          empty = nextEmpty[empty];
         }
         if (empty >= end) break;
         if (picks[empty] === 0) {
           picks[empty] = pick;
           pixels[empty] = fill;
         }
-        next[empty] = empty + 1;
-        place = empty + 1;
+        nextEmpty[empty] = empty + 1;
+        pixel = empty + 1;
       }
     }
   }

@@ -44,10 +44,10 @@ export function branches({values, bytes}, pathOf, labelOf, groupOf, groups) {
   for (const value of values) {
     if (!(bytes[value] > 0)) continue;
     const path = pathOf(value);
-    const steps = path.length ? path : [{name: UNATTRIBUTED, title: UNATTRIBUTED}];
+    const parts = path.length ? path : [{name: UNATTRIBUTED, title: UNATTRIBUTED}];
     let at = root;
     add(at, bytes[value], groupOf[value]);
-    for (const {name, title} of steps) {
+    for (const {name, title} of parts) {
       let child = at.children.get(name);
       if (!child) {
         child = branch(at, name, title, groups, -1);
@@ -171,10 +171,10 @@ export class Icicle {
     const at = this.hovered ?? this.top;
     if (!at) return;
     const siblings = at.parent ? sorted(at.parent) : [at];
-    const place = siblings.indexOf(at);
+    const index = siblings.indexOf(at);
     const moves = /** @type {Record<string, Branch | null | undefined>} */ ({
-      ArrowLeft: siblings[place - 1],
-      ArrowRight: siblings[place + 1],
+      ArrowLeft: siblings[index - 1],
+      ArrowRight: siblings[index + 1],
       ArrowUp: at.parent,
       ArrowDown: sorted(at)[0],
     });
@@ -222,7 +222,7 @@ export class Icicle {
     for (const [depth, at] of above.entries()) {
       this.cells.push({branch: at, left: 0, top: depth * ROW, width});
     }
-    this.lay(top, 0, above.length * ROW, width);
+    this.layOut(top, 0, above.length * ROW, width);
     context.textBaseline = 'middle';
     context.textAlign = 'left';
     for (const cell of this.cells) this.drawCell(context, cell, colours, ink, cell.branch.depth < top.depth);
@@ -234,12 +234,12 @@ export class Icicle {
    * @param {number} top
    * @param {number} width
    */
-  lay(at, left, top, width) {
+  layOut(at, left, top, width) {
     if (width < LEAST_WIDTH) return;
     this.cells.push({branch: at, left, top, width});
     for (const child of sorted(at)) {
       const part = (child.bytes / at.bytes) * width;
-      this.lay(child, left, top + ROW, part);
+      this.layOut(child, left, top + ROW, part);
       left += part;
     }
   }

@@ -242,10 +242,10 @@ function drawReserved(context, ink, reserved, y, right, taken) {
   context.font = '11px system-ui, sans-serif';
   const text = `reserved ${humanBytes(reserved)}`;
   const {width} = context.measureText(text);
-  const place = [right - 4 - width, GUTTER + 6].find((left) => left > taken[1] || left + width < taken[0]);
-  if (place === undefined) return;
+  const start = [right - 4 - width, GUTTER + 6].find((left) => left > taken[1] || left + width < taken[0]);
+  if (start === undefined) return;
   context.textAlign = 'left';
   context.textBaseline = 'middle';
   context.fillStyle = ink.text;
-  context.fillText(text, place, y - 8);
+  context.fillText(text, start, y - 8);
 }

@@ -54,10 +54,10 @@ export function waterfallBars(groups, before, after) {
 export function showWaterfall(root, bars, chosen, choose) {
   const highest = Math.max(1, ...bars.map((bar) => Math.max(bar.from, bar.to)));
   // where little changes in much, the scale begins near what all bars share
-  const steps = bars.filter((bar) => bar.kind !== 'total');
+  const changes = bars.filter((bar) => bar.kind !== 'total');
   const lowest = Math.min(...bars.map((bar) => (bar.kind === 'total' ? bar.to : Math.min(bar.from, bar.to))));
   const spread = highest - lowest;
-  const start = steps.length && lowest > 3 * spread ? Math.max(0, lowest - spread) : 0;
+  const start = changes.length && lowest > 3 * spread ? Math.max(0, lowest - spread) : 0;
   const share = (/** @type {number} */ bytes) => `${((bytes - start) / (highest - start || 1)) * 100}%`;
   replace(
     root,

@@ -2,7 +2,7 @@
 
 import {element, replace} from '../elements/dom.js';
 import {ask} from './api.js';
-import {showPage} from './frame.js';
+import {showPage} from './layout.js';
 
 /** @typedef {import('./api.js').Query} Query */
 

@@ -2,7 +2,7 @@
 
 import {element} from '../elements/dom.js';
 import {askCypher} from './api.js';
-import {fillLater, showPage} from './frame.js';
+import {fillLater, showPage} from './layout.js';
 import {answerTable} from './rows.js';
 
 const EXAMPLE = `MATCH (r:Run)-[:COMPILED]->(c:Compilation)

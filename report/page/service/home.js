@@ -3,7 +3,7 @@
 import {choice, element} from '../elements/dom.js';
 import {counted, humanBytes} from '../elements/format.js';
 import {ask} from './api.js';
-import {fillLater, showPage} from './frame.js';
+import {fillLater, showPage} from './layout.js';
 import {answerTable, seriesPlot} from './rows.js';
 
 /** @typedef {import('./api.js').Row} Row */
@@ -102,9 +102,9 @@ function trends(compilations) {
   }
   const modules = [...largest].sort((a, b) => b[1] - a[1]);
   if (!modules.length) return null;
-  const place = element('div');
+  const trend = element('div');
   const show = (/** @type {string} */ module) =>
-    void fillLater(place, async () => {
+    void fillLater(trend, async () => {
       const answer = await ask('query/trend/modules', {module});
       return seriesPlot(`${module} over runs`, answer.rows) ?? answerTable(module, answer);
     });
@@ -114,6 +114,6 @@ function trends(compilations) {
     'section',
     {'aria-label': 'trend'},
     element('div.line', null, element('h2', null, 'One module over all runs'), choice('module', choices, modules[0][0], show)),
-    place,
+    trend,
   );
 }

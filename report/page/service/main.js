@@ -1,9 +1,9 @@
 /** Shows the page of the service that the address names. */
 
-import {rememberTheme, storedTheme} from '../theme.js';
+import {setTheme, storedTheme} from '../theme.js';
 import {showCatalogue} from './catalogue.js';
 import {showCypher} from './cypher.js';
-import {errorLine, showPage} from './frame.js';
+import {errorLine, showPage} from './layout.js';
 import {showHome} from './home.js';
 import {showQuery} from './query.js';
 
@@ -16,7 +16,7 @@ async function show() {
 }
 
 document.documentElement.dataset.scripted = '';
-rememberTheme(storedTheme());
+setTheme(storedTheme());
 try {
   await show();
 } catch (error) {

@@ -3,7 +3,7 @@
 import {copyButton, element, replace} from '../elements/dom.js';
 import {shellQuoted} from '../elements/format.js';
 import {ask} from './api.js';
-import {fillLater, showPage} from './frame.js';
+import {fillLater, showPage} from './layout.js';
 import {answerTable, seriesPlot} from './rows.js';
 
 /** @typedef {import('./api.js').Query} Query */

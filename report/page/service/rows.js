@@ -81,15 +81,15 @@ export function seriesPlot(label, rows) {
   const isNumber = typeof rows[0][along] === 'number';
   const first = isNumber ? rows[0][along] : 0;
   const last = isNumber ? rows[rows.length - 1][along] : rows.length - 1;
-  const x = (/** @type {number} */ place) => (((isNumber ? rows[place][along] : place) - first) / Math.max(1, last - first)) * WIDTH;
-  const lines = names.map((name, place) =>
-    svg('path', {d: pathOf(rows, name, x, most), fill: 'none', style: null, 'data-color': place, 'vector-effect': 'non-scaling-stroke'}),
+  const x = (/** @type {number} */ index) => (((isNumber ? rows[index][along] : index) - first) / Math.max(1, last - first)) * WIDTH;
+  const lines = names.map((name, index) =>
+    svg('path', {d: pathOf(rows, name, x, most), fill: 'none', style: null, 'data-color': index, 'vector-effect': 'non-scaling-stroke'}),
   );
-  for (const [place, line] of lines.entries()) line.style.stroke = COLORS[place % COLORS.length];
+  for (const [index, line] of lines.entries()) line.style.stroke = COLORS[index % COLORS.length];
   const plot = svg('svg', {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: at most ${humanBytes(most)}`}, lines);
-  const legend = names.map((name, place) => {
+  const legend = names.map((name, index) => {
     const mark = element('span.mark');
-    mark.style.background = COLORS[place % COLORS.length];
+    mark.style.background = COLORS[index % COLORS.length];
     return element('span.key', null, mark, name);
   });
   const marks = isNumber ? [`${along} ${numberText(first)}`, numberText(last)] : namesAlong(rows, along);
@@ -117,17 +117,17 @@ function namesAlong(rows, along) {
  * Return the path of a column; of rows that share a pixel, the largest counts.
  * @param {Row[]} rows
  * @param {string} name
- * @param {(place: number) => number} x
+ * @param {(index: number) => number} x
  * @param {number} most
  * @returns {string}
  */
 function pathOf(rows, name, x, most) {
   /** @type {Map<number, number>} */
   const largest = new Map();
-  for (const [place, row] of rows.entries()) {
+  for (const [index, row] of rows.entries()) {
     const cell = row[name];
     if (typeof cell !== 'number') continue;
-    const pixel = Math.round(x(place));
+    const pixel = Math.round(x(index));
     largest.set(pixel, Math.max(largest.get(pixel) ?? 0, cell));
   }
   const points = [...largest].map(([pixel, size]) => `${pixel} ${(HEIGHT - (size / most) * HEIGHT).toFixed(1)}`);

@@ -1,7 +1,7 @@
 /** Two runs or compilations: what grew, appeared and went, and the values behind it. */
 
 import {choice, copyButton, element, replace} from '../elements/dom.js';
-import {growthText, humanBytes, placeText, roleTitle, shareText, shellQuoted, shortened} from '../elements/format.js';
+import {growthText, humanBytes, sourceLineText, roleTitle, shareText, shellQuoted, shortened} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {goTo, readFragment, writeFragment} from '../fragment.js';
 import {readInk} from '../plots/axis.js';
@@ -10,7 +10,7 @@ import {toggleTheme} from '../theme.js';
 import {PairTimelines} from './pair_timelines.js';
 import {provenance} from './panels.js';
 
-/** @typedef {import('../plan/pack.js').Part} Part */
+/** @typedef {import('../plan/parts.js').Part} Part */
 /** @typedef {import('../plots/waterfall.js').Bar} Bar */
 
 /** @type {[string, string][]} */
@@ -102,8 +102,8 @@ export class ComparisonView {
         if (event.key === 't') this.changeTheme();
         if (event.key === 'Escape') this.set({bar: '', change: null});
         if (event.key === 'c') {
-          const place = GROUPINGS.findIndex(([by]) => by === this.by);
-          this.set({by: GROUPINGS[(place + 1) % GROUPINGS.length][0], bar: ''});
+          const index = GROUPINGS.findIndex(([by]) => by === this.by);
+          this.set({by: GROUPINGS[(index + 1) % GROUPINGS.length][0], bar: ''});
         }
       },
       {signal},
@@ -181,7 +181,7 @@ export class ComparisonView {
 
   /** @param {any[]} cells of a group */
   titleOf(cells) {
-    if (this.by === 'line') return placeText(cells[0], cells[1]) || 'no source line';
+    if (this.by === 'line') return sourceLineText(cells[0], cells[1]) || 'no source line';
     if (this.by === 'role') return roleTitle(cells[0] ?? 'role unknown');
     return cells[0] ?? 'unattributed';
   }
@@ -210,7 +210,7 @@ export class ComparisonView {
         : element(`span.${name}`, null, side.key);
     replace(this.pairLine, open(a, 'sideA'), ' and ', open(b, 'sideB'), '; each schedule over the whole width');
     const [tableA, tableB] = [part.tables[`${pair}/a`], part.tables[`${pair}/b`]];
-    const side = (/** @type {import('../plan/pack.js').Table} */ table, /** @type {any} */ totals) => ({
+    const side = (/** @type {import('../plan/parts.js').Table} */ table, /** @type {any} */ totals) => ({
       curve: /** @type {Float64Array} */ (table.column('physicalBytes').cells),
       reserved: totals.reservedBytes ?? 0,
     });
@@ -243,8 +243,6 @@ export class ComparisonView {
       }
     };
     const rows = [...Array(table.rows).keys()].filter((row) => (isRest ? !named.includes(keyOf(row)) : keyOf(row) === bar.name));
-    /** Bytes of both sides together. */
-    this.behindBytes = rows.reduce((sum, row) => sum + columns.bytes.number(row), 0);
     const cell = (/** @type {string} */ name) => (/** @type {number} */ row) => columns[name].at(rows[row]);
     const sides = /** @type {Record<string, string>} */ ({a: this.facts.a, b: this.facts.b});
     const grid = new Grid({
@@ -298,8 +296,8 @@ export class ComparisonView {
     const {changeRows} = this;
     const {columns} = this.facts.groups.value;
     const cell = (/** @type {string} */ name) => {
-      const place = columns.indexOf(name);
-      return (/** @type {number} */ row) => changeRows[row][place];
+      const index = columns.indexOf(name);
+      return (/** @type {number} */ row) => changeRows[row][index];
     };
     const [before, after, opcode, shapeIndex] = ['bytesA', 'bytesB', 'opcode', 'shapeIndex'].map(cell);
     this.changes = new Grid({

@@ -9,18 +9,18 @@ import {AddressMap} from '../plots/address_map.js';
 import {readInk} from '../plots/axis.js';
 import {Timeline, largestStep} from '../plots/timeline.js';
 import {toggleTheme} from '../theme.js';
-import {drawPlots} from './drawing.js';
+import {drawPlots} from './plot_drawing.js';
 import {bar, figures, legend} from './header.js';
 import {onKey} from './keys.js';
 import {LowerPanels} from './lower_panels.js';
-import {GroupPicture, SpacePicture} from './picture.js';
+import {GroupPicture, SpacePicture} from './space_picture.js';
 import {findValues} from './search.js';
 import {settingsOf, stateOf, wholeWindow} from './state.js';
 import {largestValues, valueButton, valueDetails} from './value_details.js';
 import {Tip, tipOfStep, tipOfValue} from './tips.js';
 
-/** @typedef {import('../plan/pack.js').Part} Part */
-/** @typedef {import('../plots/address_map.js').Window} Window */
+/** @typedef {import('../plan/parts.js').Part} Part */
+/** @typedef {import('../plots/address_map.js').PlanWindow} PlanWindow */
 /** @typedef {import('./state.js').State} State */
 
 const SETTLED_MILLISECONDS = 120;
@@ -48,7 +48,7 @@ export class CompilationView {
     this.hovered = -1;
     /** @type {number | null} */
     this.hoveredStep = null;
-    this.matchPlace = -1;
+    this.matchIndex = -1;
     this.isFramed = false;
     this.drawn = '';
     this.detailsShown = '';
@@ -129,7 +129,7 @@ export class CompilationView {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.refreshInk(), {signal});
   }
 
-  /** @returns {Window} */
+  /** @returns {PlanWindow} */
   whole() {
     return wholeWindow(this.plan, this.state.color);
   }
@@ -170,7 +170,7 @@ export class CompilationView {
 
   /**
    * Show another part of the plan, as much as there is; the rest follows when the move has ended.
-   * @param {Window} wanted
+   * @param {PlanWindow} wanted
    */
   move(wanted) {
     const whole = this.whole();
@@ -201,7 +201,7 @@ export class CompilationView {
     const {state, found} = this;
     this.found = this.find();
     this.searched.textContent = state.words.trim() ? `${counted(this.found.count, 'value')}, ${humanBytes(this.found.bytes)}` : '';
-    if (this.found.count !== found.count) this.matchPlace = -1;
+    if (this.found.count !== found.count) this.matchIndex = -1;
     this.step = this.focusStep();
     this.shares = this.plan.sharesAt(this.picture.space, this.step);
     replace(this.figures, figures(this));
@@ -224,10 +224,10 @@ export class CompilationView {
     const rows = [...matches.keys()].filter((row) => matches[row]);
     if (!rows.length) return;
     rows.sort((a, b) => plan.size[b] - plan.size[a] || a - b);
-    const place = this.matchPlace + direction;
-    this.matchPlace = place < 0 ? rows.length - 1 : place % rows.length;
-    this.pin(rows[this.matchPlace], false);
-    this.centre(rows[this.matchPlace], false);
+    const index = this.matchIndex + direction;
+    this.matchIndex = index < 0 ? rows.length - 1 : index % rows.length;
+    this.pin(rows[this.matchIndex], false);
+    this.centre(rows[this.matchIndex], false);
   }
 
   /**

@@ -5,7 +5,7 @@ import {counted, humanBytes, numberText, shareText, shortened} from '../elements
 import {goTo} from '../fragment.js';
 import {showKeys} from './keys.js';
 
-/** @typedef {import('../plan/pack.js').Part} Part */
+/** @typedef {import('../plan/parts.js').Part} Part */
 /** @typedef {import('./compilation.js').CompilationView} CompilationView */
 
 /**

@@ -126,8 +126,8 @@ function actionOf(view, key) {
       return pinned < 0 ? null : () => view.set({step: Math.min(plan.until[pinned], plan.steps - 1)});
     case 'c':
       return () => {
-        const place = GROUPINGS.findIndex(([by]) => by === state.by);
-        const [by] = GROUPINGS[(place + 1) % GROUPINGS.length];
+        const index = GROUPINGS.findIndex(([by]) => by === state.by);
+        const [by] = GROUPINGS[(index + 1) % GROUPINGS.length];
         /** @type {HTMLSelectElement} */ (view.bySelect.querySelector('select')).value = by;
         view.set({by, group: null});
       };

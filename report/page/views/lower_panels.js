@@ -1,6 +1,6 @@
 /** The tabs below the map, each brought up to date when it is in sight. */
 
-import {isServed, loadPart} from '../plan/pack.js';
+import {isServed, loadPart} from '../plan/parts.js';
 import {choice, element, replace} from '../elements/dom.js';
 import {humanBytes, numberText, shareText, shortened} from '../elements/format.js';
 import {Icicle, UNATTRIBUTED, branchAt, branches, pathTo} from '../plots/icicle.js';
@@ -19,7 +19,7 @@ import {
 /** @typedef {import('./panels.js').StackBy} StackBy */
 
 /** @type {[string, string][]} */
-const VALUE_SCOPES = [
+const VALUE_FILTERS = [
   ['live', 'live at this step'],
   ['view', 'live in view'],
   ['all', 'all'],
@@ -56,7 +56,7 @@ export class LowerPanels {
     this.shown = '';
     /** @type {import('../elements/grid.js').Grid | null} */
     this.values = null;
-    this.valueScope = 'live';
+    this.valueFilter = 'live';
     this.valueSource = element('div');
     /** @type {Map<string, (value: number) => {name: string, title: string}[]>} */
     this.paths = new Map();
@@ -113,7 +113,7 @@ export class LowerPanels {
     const {findings, notes, answers} = view.plan.facts;
     replace(
       this.bar,
-      this.tabs.map(([name, title], place) =>
+      this.tabs.map(([name, title], index) =>
         element(
           'button',
           {
@@ -122,7 +122,7 @@ export class LowerPanels {
             id: `tab-${name}`,
             'aria-selected': name === tab ? 'true' : 'false',
             'aria-controls': 'panel',
-            title: `key ${place + 1}`,
+            title: `key ${index + 1}`,
             onclick: () => view.set({tab: name}),
           },
           title,
@@ -170,25 +170,25 @@ export class LowerPanels {
         open: (value) => view.pinInView(value),
         hover: (value) => view.highlight(value),
       });
-      const scope = choice('show', VALUE_SCOPES, this.valueScope, (chosen) => {
-        this.valueScope = chosen;
+      const filters = choice('show', VALUE_FILTERS, this.valueFilter, (chosen) => {
+        this.valueFilter = chosen;
         this.update();
       });
-      this.values.tools.append(scope, this.valueSource);
+      this.values.tools.append(filters, this.valueSource);
       replace(this.panel, this.values.node);
     });
     const {matches} = view.found;
     const live = new Uint8Array(plan.values.rows);
     for (const value of shares.values) live[value] = 1;
     const {from, to} = view.state.view;
-    const scope = this.valueScope;
+    const {valueFilter} = this;
     this.values?.filter((row) => {
       if (matches && !matches[row]) return false;
-      if (scope === 'live') return live[row] === 1;
-      return scope === 'all' || (plan.isLive[row] === 1 && plan.from[row] < to && plan.until[row] + 1 > from);
+      if (valueFilter === 'live') return live[row] === 1;
+      return valueFilter === 'all' || (plan.isLive[row] === 1 && plan.from[row] < to && plan.until[row] + 1 > from);
     });
     const {values, liveAt} = plan.facts.provenance;
-    replace(this.valueSource, provenance(scope === 'live' ? atStep(liveAt, step) : values));
+    replace(this.valueSource, provenance(valueFilter === 'live' ? atStep(liveAt, step) : values));
   }
 
   showAllocations() {

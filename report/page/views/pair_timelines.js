@@ -3,10 +3,10 @@
 import {announce, element} from '../elements/dom.js';
 import {growthText, humanBytes, numberText} from '../elements/format.js';
 import {Brush} from '../plots/brush.js';
-import {drawOverlay, stepOfShare} from '../plots/overlay.js';
+import {drawOverlaidTimelines, stepOfShare} from '../plots/overlaid_timelines.js';
 import {Tip} from './tips.js';
 
-/** @typedef {import('../plots/overlay.js').Side} Side */
+/** @typedef {import('../plots/overlaid_timelines.js').Side} Side */
 
 const LEAST_SHARE = 1e-6;
 const STRIDE = 0.01;
@@ -69,7 +69,7 @@ export class PairTimelines {
     const {sides, hovered} = this;
     if (!sides || hovered === null) return [];
     const steps = sides.map((side) => stepOfShare(side, hovered));
-    const bytes = sides.map((side, place) => side.curve[steps[place]] ?? 0);
+    const bytes = sides.map((side, index) => side.curve[steps[index]] ?? 0);
     return [
       `before: ${humanBytes(bytes[0])} at step ${numberText(steps[0])}`,
       `after: ${humanBytes(bytes[1])} at step ${numberText(steps[1])}`,
@@ -106,7 +106,7 @@ export class PairTimelines {
     const {sides, view, hovered, ink} = this;
     if (!sides) return;
     const inView = hovered !== null && hovered >= view.from && hovered <= view.to ? hovered : null;
-    drawOverlay(this.canvas, {sides, view, hovered: inView}, ink, (context, top, bottom) =>
+    drawOverlaidTimelines(this.canvas, {sides, view, hovered: inView}, ink, (context, top, bottom) =>
       this.brush.draw(context, ink.accent, top, bottom),
     );
   }

@@ -1,7 +1,7 @@
 /** The panels below the map: who holds the bytes, values, allocations, advice, queries. */
 
 import {copyButton, element, replace} from '../elements/dom.js';
-import {humanBytes, numberText, placeText, shareText} from '../elements/format.js';
+import {humanBytes, numberText, sourceLineText, shareText} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 
 /** @typedef {import('../plan/grouping.js').Origins} Origins */
@@ -32,21 +32,21 @@ export function pathsBy(plan, origins, by) {
   if (by === 'line') {
     return (value) => {
       const file = origins.file.text(value);
-      const line = origins.line.place(value);
+      const line = origins.line.integer(value);
       if (!file) return [];
-      const whole = {name: file, title: placeText(file, null)};
+      const whole = {name: file, title: sourceLineText(file, null)};
       return line < 0 ? [whole] : [whole, {name: `${file}:${line}`, title: `line ${line}`}];
     };
   }
   const {columns} = plan.frames;
   return (value) => {
     const frames = plan.stack(value).reverse();
-    if (!frames.length && origins.place(value)) {
-      return [{name: origins.place(value), title: placeText(origins.file.text(value), origins.line.place(value))}];
+    if (!frames.length && origins.sourceLine(value)) {
+      return [{name: origins.sourceLine(value), title: sourceLineText(origins.file.text(value), origins.line.integer(value))}];
     }
     return frames.map((frame) => {
-      const place = placeText(columns.file.text(frame), columns.line.place(frame));
-      return {name: `${columns.function.text(frame)} ${place}`, title: `${columns.function.text(frame) || 'unnamed'} ${place}`};
+      const source = sourceLineText(columns.file.text(frame), columns.line.integer(frame));
+      return {name: `${columns.function.text(frame)} ${source}`, title: `${columns.function.text(frame) || 'unnamed'} ${source}`};
     });
   };
 }
@@ -88,7 +88,7 @@ export function valuesGrid(plan, origins, shares, {open, hover}) {
     {name: 'opcode', kind: 'text', width: 0.9, cell: (row) => columns.opcode.at(row)},
     {name: 'role', kind: 'text', width: 0.8, cell: (row) => (plan.holder[row] < 0 ? null : roles.at(plan.holder[row]))},
     {name: 'op', kind: 'text', width: 3, cell: (row) => origins.op.at(row)},
-    {name: 'line', kind: 'text', width: 1.2, cell: (row) => placeText(origins.file.at(row) === null ? null : origins.file.text(row), origins.line.place(row)) || null},
+    {name: 'line', kind: 'text', width: 1.2, cell: (row) => sourceLineText(origins.file.at(row) === null ? null : origins.file.text(row), origins.line.integer(row)) || null},
     {name: 'from', kind: 'number', width: 0.6, cell: (row) => columns.liveFrom.at(row)},
     {name: 'until', kind: 'number', width: 0.6, cell: (row) => columns.liveUntil.at(row)},
   ];
@@ -145,12 +145,12 @@ export function atStep({cypher, command}, step) {
  * @returns {Grid}
  */
 export function answerGrid(answer, pin) {
-  const place = answer.columns.findIndex((column) => column.name === 'value');
+  const valueIndex = answer.columns.findIndex((column) => column.name === 'value');
   return new Grid({
     label: answer.id,
     rows: answer.rows.length,
     isFiltered: answer.rows.length > 8,
-    open: pin && place >= 0 ? (row) => pin(String(answer.rows[row][place])) : undefined,
+    open: pin && valueIndex >= 0 ? (row) => pin(String(answer.rows[row][valueIndex])) : undefined,
     columns: answer.columns.map((column, index) => ({
       name: column.name,
       kind: column.isBytes ? 'bytes' : column.type === 'STRING' || column.type === 'BOOLEAN' ? 'text' : 'number',

@@ -36,7 +36,7 @@ export function findValues(origins, {words, group, path}, groupOf, pathOf) {
 function searchText(origins, row) {
   const {columns} = origins.plan.values;
   const words = [columns.label, origins.op, columns.opcode, columns.shape].map((column) => column.text(row));
-  return [...words, origins.place(row)].join('\n');
+  return [...words, origins.sourceLine(row)].join('\n');
 }
 
 /**
@@ -45,7 +45,7 @@ function searchText(origins, row) {
  */
 function startsWith(path, start) {
   if (!path.length) return start.length === 1 && start[0] === 'unattributed';
-  return start.every((name, place) => path[place]?.name === name);
+  return start.every((name, index) => path[index]?.name === name);
 }
 
 /**

@@ -4,12 +4,12 @@ import {GROUPINGS} from '../plan/grouping.js';
 
 /** @typedef {import('../plan/plan.js').Plan} Plan */
 /** @typedef {import('../plan/grouping.js').By} By */
-/** @typedef {import('../plots/address_map.js').Window} Window */
+/** @typedef {import('../plots/address_map.js').PlanWindow} PlanWindow */
 
 /**
  * @typedef {object} State
  * @property {number} color
- * @property {Window} view
+ * @property {PlanWindow} view
  * @property {number | null} step the chosen one; null for the largest in view
  * @property {number[]} pins values, the last one first
  * @property {By} by
@@ -25,7 +25,7 @@ import {GROUPINGS} from '../plan/grouping.js';
  * Return the part of a plan that shows all of a memory space.
  * @param {Plan} plan
  * @param {number} color
- * @returns {Window}
+ * @returns {PlanWindow}
  */
 export function wholeWindow(plan, color) {
   return {from: 0, to: plan.steps, low: 0, high: Math.max(1, plan.space(color).bytes)};

@@ -40,12 +40,12 @@ export class Tip {
 export function tipOfValue(origins, value) {
   const {plan} = origins;
   const {label, shape, opcode} = plan.values.columns;
-  const place = origins.place(value);
+  const source = origins.sourceLine(value);
   return [
     element('div', null, element('b', null, label.text(value)), ` ${humanBytes(plan.size[value])}`),
     element('div.faint', null, `${shape.text(value)} ${opcode.text(value)}`),
     element('div', null, shortened(origins.op.text(value) || 'unattributed', 90)),
-    ...(place ? [element('div.faint', null, shortened(place, 70))] : []),
+    ...(source ? [element('div.faint', null, shortened(source, 70))] : []),
     element('div', null, `steps ${numberText(plan.from[value])}–${numberText(plan.until[value])}`),
     ...neighbourLines(plan, plan.takenFrom(value), 'takes', 'of'),
     ...neighbourLines(plan, plan.takenBy(value), 'gives', 'to'),
@@ -83,7 +83,7 @@ export function tipOfStep(plan, step, curves, reserved) {
   if (row >= 0) {
     lines.push(element('div', null, shortened(opName.text(row) || 'unattributed', 90)));
     const file = sourceFile.text(row);
-    if (file) lines.push(element('div.faint', null, `${shortened(file, 60)}:${sourceLine.place(row)}`));
+    if (file) lines.push(element('div.faint', null, `${shortened(file, 60)}:${sourceLine.integer(row)}`));
   }
   const [physical, logical] = [curves.total[step], curves.logical[step]];
   lines.push(element('div', null, `physical ${humanBytes(physical)}, logical ${humanBytes(logical)}`));

@@ -161,13 +161,13 @@ function line(...parts) {
  * @param {DetailsActions} actions
  */
 function madeBy(plan, origins, value, actions) {
-  const row = plan.values.column('instruction').place(value);
+  const row = plan.values.column('instruction').integer(value);
   const opcode = plan.values.column('opcode').text(value) || 'opcode unknown';
   const lines = [];
   if (row < 0) {
     lines.push(opcode);
   } else {
-    const step = plan.instructions.column('step').place(row);
+    const step = plan.instructions.column('step').integer(row);
     lines.push(line(`${plan.instructions.column('name').text(row)} (${opcode})`, step >= 0 ? ' at ' : null, step >= 0 ? stepButton(step, actions) : null));
   }
   const op = origins.op.text(value);
@@ -177,10 +177,10 @@ function madeBy(plan, origins, value, actions) {
   const stack = plan.stack(value);
   const {columns} = plan.frames;
   for (const [depth, frame] of stack.entries()) {
-    const place = `${columns.file.text(frame)}:${columns.line.place(frame)}`;
-    lines.push(element('span.frame', {title: place}, depth ? '↳ from ' : '', element('b', null, columns.function.text(frame)), ` ${place}`));
+    const source = `${columns.file.text(frame)}:${columns.line.integer(frame)}`;
+    lines.push(element('span.frame', {title: source}, depth ? '↳ from ' : '', element('b', null, columns.function.text(frame)), ` ${source}`));
   }
-  if (!stack.length && origins.place(value)) lines.push(element('span.frame', null, origins.place(value)));
+  if (!stack.length && origins.sourceLine(value)) lines.push(element('span.frame', null, origins.sourceLine(value)));
   return lines;
 }
 
@@ -208,8 +208,8 @@ function life(plan, value, actions) {
 function atPeak(plan, value, actions) {
   const holder = plan.holder[value];
   if (holder < 0) return 'unknown';
-  const space = plan.space(plan.allocations.column('memorySpace').place(holder));
-  const step = space.row < 0 ? -1 : plan.spaces.column('physicalPeakStep').place(space.row);
+  const space = plan.space(plan.allocations.column('memorySpace').integer(holder));
+  const step = space.row < 0 ? -1 : plan.spaces.column('physicalPeakStep').integer(space.row);
   if (step < 0) return 'unknown: the dump has no live ranges';
   const {values, bytes} = plan.sharesAt(space, step);
   const whole = plan.spaces.column('physicalPeakBytes').number(space.row);
@@ -258,13 +258,13 @@ function neighbours(plan, found, side, actions) {
 function readers(plan, value, actions) {
   const {columns} = plan.uses;
   const rows = Array.from(plan.readers.of(value));
-  const step = (/** @type {number} */ use) => plan.instructions.column('step').place(columns.instruction.place(use));
+  const step = (/** @type {number} */ use) => plan.instructions.column('step').integer(columns.instruction.integer(use));
   rows.sort((a, b) => (step(a) < 0 ? 1 : 0) - (step(b) < 0 ? 1 : 0) || step(a) - step(b) || a - b);
   return rows.map((use) => {
-    const reader = columns.instruction.place(use);
+    const reader = columns.instruction.integer(use);
     const name = plan.instructions.column('name').text(reader);
     const made = plan.defined.of(reader);
-    const operand = columns.operand.place(use);
+    const operand = columns.operand.integer(use);
     return line(
       step(use) >= 0 ? stepButton(step(use), actions) : element('span.faint', null, 'not scheduled'),
       ' ',
@@ -282,5 +282,5 @@ function names(plan, value) {
   const {columns} = plan.positions;
   const rows = Array.from(plan.names.of(value));
   if (rows.length < 2) return [];
-  return rows.map((row) => `${plan.instructions.column('name').text(columns.instruction.place(row))}${columns.shapeIndex.text(row)}`);
+  return rows.map((row) => `${plan.instructions.column('name').text(columns.instruction.integer(row))}${columns.shapeIndex.text(row)}`);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {growthText, humanBytes, placeText, roleTitle, shareText, shellQuoted, shortened} from '../../../report/page/elements/format.js';
+import {growthText, humanBytes, sourceLineText, roleTitle, shareText, shellQuoted, shortened} from '../../../report/page/elements/format.js';
 
 test('bytes have one decimal and a binary unit, as the command line writes them', () => {
   const written = [0, 512, 1023, 1024, 1536, -3072, 1048575, 1.5 * 2 ** 40].map(humanBytes);
@@ -24,7 +24,7 @@ test('a long name keeps its end', () => {
 });
 
 test('a line stands without its folders', () => {
-  assert.deepEqual([placeText('/a/b.py', 7), placeText('b.py', null), placeText(null, null)], ['b.py:7', 'b.py', '']);
+  assert.deepEqual([sourceLineText('/a/b.py', 7), sourceLineText('b.py', null), sourceLineText(null, null)], ['b.py:7', 'b.py', '']);
 });
 
 test('a role is written with its hyphen', () => {

@@ -4,7 +4,7 @@ import {test} from 'node:test';
 import {scopeParts} from '../../../report/page/plan/grouping.js';
 import {byteTicks, hexOf, ticks} from '../../../report/page/plots/axis.js';
 import {pixelOf} from '../../../report/page/plots/box_painter.js';
-import {stepOfShare} from '../../../report/page/plots/overlay.js';
+import {stepOfShare} from '../../../report/page/plots/overlaid_timelines.js';
 import {columnSteps, largestStep} from '../../../report/page/plots/timeline.js';
 import {waterfallBars} from '../../../report/page/plots/waterfall.js';
 
@@ -37,10 +37,10 @@ test('a share of a schedule stands for a step of it', () => {
 });
 
 test('the bars of a waterfall begin where the one above ends, and all are counted', () => {
-  const groups = Array.from({length: 20}, (_, place) => ({name: `${place}`, title: `${place}`, a: 10, b: 30 - place}));
+  const groups = Array.from({length: 20}, (_, index) => ({name: `${index}`, title: `${index}`, a: 10, b: 30 - index}));
   const bars = waterfallBars(groups, 'before', 'after');
   assert.deepEqual([bars[0].to, bars.at(-1).to], [200, 410]);
-  for (const [place, bar] of bars.slice(1, -1).entries()) assert.equal(bar.from, bars[place].to);
+  for (const [index, bar] of bars.slice(1, -1).entries()) assert.equal(bar.from, bars[index].to);
   assert.equal(bars.at(-2).title, 'everything else (8)');
 });
 

@@ -1,4 +1,4 @@
-/** Loads the parts of a page: from an island in the file, or from the service that serves it. */
+/** Loads the parts of a page: from a script element in the file, or from the service that serves it. */
 
 /** @typedef {Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array} Cells */
 
@@ -6,7 +6,7 @@ const UNKNOWN_NUMBER = -(2 ** 31);
 const UNKNOWN_FLAG = 2;
 
 const ARRAYS = {
-  bytes: Float64Array,
+  wide: Float64Array,
   number: Int32Array,
   flag: Uint8Array,
   text8: Uint8Array,
@@ -23,7 +23,7 @@ export class Column {
    */
   constructor(kind, cells, strings) {
     this.kind = kind;
-    /** As packed: of a text its place in `strings`. */
+    /** As packed: of a text its index in `strings`. */
     this.cells = cells;
     this.strings = strings;
     this.isText = kind.startsWith('text');
@@ -39,10 +39,10 @@ export class Column {
   }
 
   /**
-   * Return a whole number, or -1 where it is unknown: places, steps, lines.
+   * Return a whole number, or -1 where it is unknown: an index, a step, a line.
    * @param {number} row
    */
-  place(row) {
+  integer(row) {
     const cell = this.cells[row];
     return cell === UNKNOWN_NUMBER ? -1 : cell;
   }
@@ -134,9 +134,9 @@ export function loadPart(name) {
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
 async function packedBytes(name) {
-  for (const island of document.querySelectorAll('script[data-part]')) {
-    if (/** @type {HTMLElement} */ (island).dataset.part === name) {
-      return fromBase64(island.textContent ?? '');
+  for (const script of document.querySelectorAll('script[data-part]')) {
+    if (/** @type {HTMLElement} */ (script).dataset.part === name) {
+      return fromBase64(script.textContent ?? '');
     }
   }
   const answer = await fetch(`parts/${encodeURIComponent(name)}`);
@@ -153,7 +153,7 @@ function fromBase64(text) {
   if (decode) return decode(text);
   const characters = atob(text);
   const bytes = new Uint8Array(characters.length);
-  for (let place = 0; place < bytes.length; place += 1) bytes[place] = characters.charCodeAt(place);
+  for (let index = 0; index < bytes.length; index += 1) bytes[index] = characters.charCodeAt(index);
   return bytes;
 }
 

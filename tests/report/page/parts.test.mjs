@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {unpacked} from '../../../report/page/plan/pack.js';
+import {unpacked} from '../../../report/page/plan/parts.js';
 
 /** Pack columns of two rows, each given as an array that is 8 bytes long or 16. */
 function packed(columns, strings) {
-  const places = {};
+  const packedColumns = {};
   let offset = 0;
   for (const [name, {kind, cells}] of Object.entries(columns)) {
-    places[name] = {kind, offset};
+    packedColumns[name] = {kind, offset};
     offset += Math.ceil(cells.byteLength / 8) * 8;
   }
-  let head = JSON.stringify({facts: {key: 'run/a'}, strings, tables: {values: {rows: 2, columns: places}}});
+  let head = JSON.stringify({facts: {key: 'run/a'}, strings, tables: {values: {rows: 2, columns: packedColumns}}});
   head += ' '.repeat((8 - ((head.length + 4) % 8)) % 8);
   const bytes = new Uint8Array(4 + head.length + offset);
   new DataView(bytes.buffer).setUint32(0, head.length, true);
   bytes.set(new TextEncoder().encode(head), 4);
   for (const [name, {cells}] of Object.entries(columns)) {
-    bytes.set(new Uint8Array(cells.buffer), 4 + head.length + places[name].offset);
+    bytes.set(new Uint8Array(cells.buffer), 4 + head.length + packedColumns[name].offset);
   }
   return bytes.buffer;
 }
@@ -26,17 +26,17 @@ test('columns are read as they were packed, and what is unknown is null', () => 
   const {facts, tables} = unpacked(
     packed(
       {
-        size: {kind: 'bytes', cells: Float64Array.of(2 ** 53, NaN)},
+        size: {kind: 'wide', cells: Float64Array.of(2 ** 53, NaN)},
         step: {kind: 'number', cells: Int32Array.of(7, -(2 ** 31))},
         label: {kind: 'text8', cells: Uint8Array.of(1, 0)},
-        isPhi: {kind: 'flag', cells: Uint8Array.of(1, 2)},
+        isScheduled: {kind: 'flag', cells: Uint8Array.of(1, 2)},
       },
       ['', 'fusion.7'],
     ),
   );
   assert.equal(facts.key, 'run/a');
-  const rows = ['size', 'step', 'label', 'isPhi'].map((name) => [0, 1].map((row) => tables.values.column(name).at(row)));
+  const rows = ['size', 'step', 'label', 'isScheduled'].map((name) => [0, 1].map((row) => tables.values.column(name).at(row)));
   assert.deepEqual(rows, [[2 ** 53, null], [7, null], ['fusion.7', null], [true, null]]);
-  assert.equal(tables.values.column('step').place(1), -1);
+  assert.equal(tables.values.column('step').integer(1), -1);
   assert.throws(() => tables.values.column('other'), /no column other/);
 });

@@ -12,12 +12,12 @@ import {toggleTheme} from '../theme.js';
  */
 export function showPage(title, ...children) {
   document.title = `${title} – xlagraph`;
-  for (const link of document.querySelectorAll('.places a:not(.name)')) {
+  for (const link of document.querySelectorAll('.pages a:not(.name)')) {
     if (link.getAttribute('href') === location.pathname) link.setAttribute('aria-current', 'page');
   }
-  const places = document.querySelector('.places');
-  if (places && !places.querySelector('button')) {
-    places.append(element('button.icon', {type: 'button', title: 'light or dark', 'aria-label': 'light or dark', onclick: toggleTheme}, '◐'));
+  const links = document.querySelector('.pages');
+  if (links && !links.querySelector('button')) {
+    links.append(element('button.icon', {type: 'button', title: 'light or dark', 'aria-label': 'light or dark', onclick: toggleTheme}, '◐'));
   }
   replace(document.getElementById('page') ?? document.body, element('main.list.service', null, ...children));
 }
@@ -32,14 +32,14 @@ export function errorLine(error) {
 
 /**
  * Fill an element once something is there, or with the reason why it is not.
- * @param {HTMLElement} place
+ * @param {HTMLElement} parent
  * @param {() => Promise<Child | Child[]>} make
  */
-export async function fillLater(place, make) {
-  replace(place, element('p.faint', null, 'asking …'));
+export async function fillLater(parent, make) {
+  replace(parent, element('p.faint', null, 'asking …'));
   try {
-    replace(place, await make());
+    replace(parent, await make());
   } catch (error) {
-    replace(place, errorLine(error));
+    replace(parent, errorLine(error));
   }
 }

@@ -59,5 +59,5 @@ function drawMap(view) {
 function readerSteps({plan}, value) {
   const readers = plan.uses.column('instruction');
   const step = plan.instructions.column('step');
-  return Array.from(plan.readers.of(value), (use) => step.place(readers.place(use))).filter((at) => at >= 0);
+  return Array.from(plan.readers.of(value), (use) => step.integer(readers.integer(use))).filter((at) => at >= 0);
 }

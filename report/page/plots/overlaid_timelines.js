@@ -29,14 +29,14 @@ export function stepOfShare(side, share) {
  * @param {import('./axis.js').Ink} ink
  * @param {(context: CanvasRenderingContext2D, top: number, bottom: number) => void} drawOver
  */
-export function drawOverlay(canvas, picture, ink, drawOver) {
+export function drawOverlaidTimelines(canvas, picture, ink, drawOver) {
   const {view, hovered} = picture;
   const {context, width, height} = fitted(canvas);
   const [right, bottom] = [width, height - BOTTOM];
   const columns = Math.max(1, Math.floor(right - GUTTER));
-  const sides = picture.sides.map((side, place) => ({
+  const sides = picture.sides.map((side, index) => ({
     ...side,
-    colour: SIDE_COLOURS[place],
+    colour: SIDE_COLOURS[index],
     steps: columnSteps(side.curve, view.from * side.curve.length, view.to * side.curve.length, columns),
     peak: largestStep(side.curve, stepOfShare(side, view.from), stepOfShare(side, view.to - 1e-9)),
   }));
@@ -52,7 +52,7 @@ export function drawOverlay(canvas, picture, ink, drawOver) {
     drawCurve(context, side.steps, side.curve, y, side.colour, []);
   }
   context.font = '11px system-ui, sans-serif';
-  for (const [place, side] of sides.entries()) {
+  for (const [index, side] of sides.entries()) {
     const line = Math.round(y(side.reserved)) + 0.5;
     context.strokeStyle = side.colour;
     context.lineWidth = 1.5;
@@ -63,9 +63,9 @@ export function drawOverlay(canvas, picture, ink, drawOver) {
     context.stroke();
     context.setLineDash([]);
     context.fillStyle = ink.text;
-    context.textAlign = place ? 'right' : 'left';
+    context.textAlign = index ? 'right' : 'left';
     context.textBaseline = 'middle';
-    context.fillText(`${place ? 'after' : 'before'}: reserved ${humanBytes(side.reserved)}`, place ? right - 6 : GUTTER + 6, line - 8);
+    context.fillText(`${index ? 'after' : 'before'}: reserved ${humanBytes(side.reserved)}`, index ? right - 6 : GUTTER + 6, line - 8);
     const at = x((side.peak + 0.5) / side.curve.length);
     const top = y(side.curve[side.peak] ?? 0);
     context.fillStyle = side.colour;
@@ -79,7 +79,7 @@ export function drawOverlay(canvas, picture, ink, drawOver) {
     // beside its dot: that of the one before on the left, of the other on the right
     const text = `peak ${humanBytes(side.curve[side.peak])} at step ${numberText(side.peak)}`;
     const room = context.measureText(text).width + 12;
-    const isLeft = place ? at + room > right : at - room > GUTTER;
+    const isLeft = index ? at + room > right : at - room > GUTTER;
     context.textAlign = isLeft ? 'right' : 'left';
     const left = at + (isLeft ? -9 : 9);
     context.strokeStyle = ink.plot;
