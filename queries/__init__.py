@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.advise import Diagnosed, Diagnosis, Finding, advise
+    from xlagraph.queries.advice.advise import DiagnosedCompilation, Diagnosis, Finding, advise
     from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-    from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_changes
-    from xlagraph.queries.checks.totals import Check, CheckedCompilation, check
+    from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_findings
+    from xlagraph.queries.checks.totals import CheckedCompilation, CheckResult, check
     from xlagraph.queries.comparison.compare import Comparison, compare
     from xlagraph.queries.comparison.comparison_rows import comparison_result
     from xlagraph.queries.comparison.groups import By, GroupGrowth
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     )
     from xlagraph.queries.lint.query_check import check_queries
     from xlagraph.queries.pictures.picture import Picture, picture_of
-    from xlagraph.queries.planning.whatif import DonatedParameter, Holder, WhatIf, whatif
+    from xlagraph.queries.planning.whatif import DonatedParameter, PeakValue, WhatIf, whatif
     from xlagraph.queries.planning.whatif_cells import whatif_cells
-    from xlagraph.queries.runner.own_statement import OwnAnswer, run_statement
     from xlagraph.queries.runner.run import Answer, find_query, run
+    from xlagraph.queries.runner.user_statement import StatementAnswer, run_statement
     from xlagraph.queries.selection.compilations import (
         FoundCompilation,
         Selection,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from xlagraph.queries.selection.runs import find_run, list_runs
     from xlagraph.queries.value_details.details import ValueDetails, value
-    from xlagraph.queries.value_details.range_end import Lifetime, RangeEnd
+    from xlagraph.queries.value_details.range_end import LiveRange, RangeEnd
 
 __all__ = [
     "Advice",
@@ -55,31 +55,31 @@ __all__ = [
     "BadParameter",
     "By",
     "CatalogueError",
-    "Check",
+    "CheckResult",
     "CheckedCompilation",
     "Column",
     "Comparison",
-    "Diagnosed",
+    "DiagnosedCompilation",
     "Diagnosis",
     "DonatedParameter",
     "EmptyGraph",
     "Finding",
     "FoundCompilation",
     "GroupGrowth",
-    "Holder",
-    "Lifetime",
     "LiteralType",
+    "LiveRange",
     "NoSuchCompilation",
     "NoSuchName",
     "NoSuchRun",
-    "OwnAnswer",
     "Parameter",
+    "PeakValue",
     "Picture",
     "Query",
     "QueryError",
     "RangeEnd",
     "Selection",
     "SpaceFit",
+    "StatementAnswer",
     "UnknownQuery",
     "ValueDetails",
     "WhatIf",
@@ -93,7 +93,7 @@ __all__ = [
     "find_compilation",
     "find_query",
     "find_run",
-    "first_changes",
+    "first_findings",
     "list_runs",
     "load_catalogue",
     "picture_of",
@@ -109,12 +109,12 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "advice.advise": ["Diagnosed", "Diagnosis", "Finding", "advise"],
+        "advice.advise": ["DiagnosedCompilation", "Diagnosis", "Finding", "advise"],
         "advice.diagnosis_rows": ["diagnosis_result"],
         "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
-        "checks.capacity": ["SpaceFit", "check_capacity", "first_changes"],
-        "checks.totals": ["Check", "CheckedCompilation", "check"],
+        "checks.capacity": ["SpaceFit", "check_capacity", "first_findings"],
+        "checks.totals": ["CheckResult", "CheckedCompilation", "check"],
         "comparison.compare": ["Comparison", "compare"],
         "comparison.groups": ["By", "GroupGrowth"],
         "comparison.comparison_rows": ["comparison_result"],
@@ -132,7 +132,7 @@ __getattr__ = lazy_names(
         ],
         "lint.query_check": ["check_queries"],
         "pictures.picture": ["Picture", "picture_of"],
-        "runner.own_statement": ["OwnAnswer", "run_statement"],
+        "runner.user_statement": ["StatementAnswer", "run_statement"],
         "runner.run": ["Answer", "find_query", "run"],
         "selection.compilations": [
             "FoundCompilation",
@@ -142,8 +142,8 @@ __getattr__ = lazy_names(
         ],
         "selection.runs": ["find_run", "list_runs"],
         "planning.whatif_cells": ["whatif_cells"],
-        "planning.whatif": ["DonatedParameter", "Holder", "WhatIf", "whatif"],
-        "value_details.range_end": ["RangeEnd", "Lifetime"],
+        "planning.whatif": ["DonatedParameter", "PeakValue", "WhatIf", "whatif"],
+        "value_details.range_end": ["RangeEnd", "LiveRange"],
         "value_details.details": ["ValueDetails", "value"],
     },
 )

@@ -6,7 +6,7 @@ from typing import Final
 
 from xlagraph.graph.engine import Scalar
 
-__all__ = ["cypher_literal", "without_comments", "written_out"]
+__all__ = ["cypher_literal", "with_values_inlined", "without_comments"]
 
 _PARTS: Final = re.compile(
     r"""
@@ -19,7 +19,7 @@ _PARTS: Final = re.compile(
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
 
-def written_out(text: str, values: Mapping[str, Scalar]) -> str:
+def with_values_inlined(text: str, values: Mapping[str, Scalar]) -> str:
     """Return a statement without the comments above it, the values in place of the parameters.
 
     A parameter without a value stays. Both engines read the literals alike.

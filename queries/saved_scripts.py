@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from xlagraph.queries.catalogue.query_files import Query
-from xlagraph.queries.literals import written_out
+from xlagraph.queries.literals import with_values_inlined
 
 __all__ = ["saved_scripts"]
 
@@ -16,7 +16,7 @@ def saved_scripts(queries: Iterable[Query]) -> Mapping[str, str]:
     """
     return {
         f"{query.id}.cypher": f"// {query.id}: {query.title}\n"
-        + written_out(
+        + with_values_inlined(
             query.text,
             {
                 parameter.name: parameter.default

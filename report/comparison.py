@@ -6,7 +6,7 @@ from typing import Final
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
-from xlagraph.queries.comparison.compare import MEASURES, ComparedCompilation, ComparedPair
+from xlagraph.queries.comparison.compare import TOTALS, ComparedCompilation, ComparedPair
 from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
 from xlagraph.report.provenance import known_parameters, query_provenance
 
@@ -66,7 +66,7 @@ def comparison_part(graph: Graph, comparison: Comparison) -> Part:
             "b": comparison.b.name,
             "totals": {
                 measure: [growth.bytes_a, growth.bytes_b]
-                for measure in MEASURES
+                for measure in TOTALS
                 for growth in [comparison.growth_of(measure)]
             },
             "groups": {

@@ -6,7 +6,7 @@ from typing import Final, cast
 from xlagraph.graph import Cell, Graph, NameUnknown, Result, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import load_catalogue
-from xlagraph.queries.value_details.range_end import reason
+from xlagraph.queries.value_details.range_end import range_end
 from xlagraph.report.packed_tables import Column, Kind, Part, Table
 from xlagraph.report.provenance import (
     Provenance,
@@ -256,7 +256,7 @@ def _endings(tables: Mapping[str, Table], schedule_length: Cell) -> Iterator[str
             "parameterNumber": allocation.get("parameterNumber"),
             "maybeLiveOut": allocation.get("maybeLiveOut"),
         }
-        _, why = reason(facts, read_by, overwritten_by)
+        _, why = range_end(facts, read_by, overwritten_by)
         yield why
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 from xlagraph.graph import Scalar
 from xlagraph.queries import Parameter, Query
-from xlagraph.queries.literals import written_out
+from xlagraph.queries.literals import with_values_inlined
 
 Provenance = dict[str, str]
 """The texts under `cypher` and `command`."""
@@ -24,7 +24,7 @@ def query_provenance(query: Query, given: Mapping[str, Scalar]) -> Provenance:
 
 def statement_provenance(text: str, given: Mapping[str, Scalar]) -> Provenance:
     """Return what repeats a statement that is not a query of the catalogue."""
-    cypher = written_out(text, given)
+    cypher = with_values_inlined(text, given)
     return {"cypher": cypher, "command": shlex.join(["xlagraph", "cypher", cypher])}
 
 
@@ -40,7 +40,7 @@ def pasteable_statement(
         for parameter in query.parameters
         if not parameter.required and parameter.name not in left_open
     }
-    return written_out(query.text, defaults | dict(given))
+    return with_values_inlined(query.text, defaults | dict(given))
 
 
 def command_line(query: Query, given: Mapping[str, Scalar]) -> str:

@@ -16,7 +16,7 @@ from xlagraph.graph.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
-    from xlagraph.queries.checks.totals import Check
+    from xlagraph.queries.checks.totals import CheckResult
 
 REPLAY_COLUMNS: Final = (
     *("compilation", "memorySpace", "memorySpaceName", "allocation"),
@@ -104,7 +104,7 @@ def _check_capacity(
     options: RowOptions,
 ) -> ExitCode:
     from xlagraph.cli.options.own_queries import catalogue
-    from xlagraph.cli.summaries.capacity import first_changes_of, report_lacking, write_fit
+    from xlagraph.cli.summaries.capacity import first_findings_of, report_lacking, write_fit
     from xlagraph.queries.checks.capacity import check_capacity
 
     size_by_space = {capacity.memory_space: capacity.size_bytes for capacity in capacities}
@@ -115,7 +115,7 @@ def _check_capacity(
     if unused:
         note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")
     lacking = [space for space in spaces if space.fits is False]
-    write_fit(spaces, first_changes_of(graph, lacking, catalogue()), limit, options)
+    write_fit(spaces, first_findings_of(graph, lacking, catalogue()), limit, options)
     return report_lacking(lacking)
 
 
@@ -146,7 +146,9 @@ def _check_replay(
     return code
 
 
-def _check_limits(checked: "Check", max_reserved: int | None, max_peak: int | None) -> ExitCode:
+def _check_limits(
+    checked: "CheckResult", max_reserved: int | None, max_peak: int | None
+) -> ExitCode:
     code = ExitCode.DONE
     for totals in checked.disagreeing:
         code = ExitCode.FAILED

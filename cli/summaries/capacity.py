@@ -29,13 +29,15 @@ _ADVISED: Final = 5
 """So many of those that do not fit are diagnosed, what lacks most first: that takes time."""
 
 
-def first_changes_of(
+def first_findings_of(
     graph: "Graph", lacking: Sequence["SpaceFit"], catalogue: Mapping[str, "Query"]
 ) -> "Changes":
     """Diagnose what does not fit."""
-    from xlagraph.queries.checks.capacity import first_changes
+    from xlagraph.queries.checks.capacity import first_findings
 
-    return {space: first_changes(graph, space, catalogue=catalogue) for space in lacking[:_ADVISED]}
+    return {
+        space: first_findings(graph, space, catalogue=catalogue) for space in lacking[:_ADVISED]
+    }
 
 
 def write_fit(

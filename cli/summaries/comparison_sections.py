@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.summaries.sections import Section
 from xlagraph.graph.byte_sizes import human_bytes, share_text
-from xlagraph.queries.comparison.compare import MEASURES
+from xlagraph.queries.comparison.compare import TOTALS
 from xlagraph.queries.comparison.comparison_rows import GROWTH_COLUMNS, total_rows
 from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, By, changed_groups, largest_groups
 
@@ -39,7 +39,7 @@ def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> 
     """Return the totals and each part that changed; only one grouping if it is named."""
     rows = [
         (*row, comparison.growth_of(measure).share if row[-1] is not None else None)
-        for measure, row in zip(MEASURES, total_rows(comparison), strict=True)
+        for measure, row in zip(TOTALS, total_rows(comparison), strict=True)
     ]
     sections = [Section("Totals", ("measure", *GROWTH_COLUMNS, "growthShare"), rows)]
     if by is None and (comparison.a.is_run or comparison.b.is_run):

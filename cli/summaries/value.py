@@ -24,7 +24,7 @@ def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
     """Return the lines of the page, each with the part that it belongs to."""
     asked = "" if details.asked == details.value else f", which goes by {details.asked} too"
     # a dump that prints the readers of values prints their names too, at least one of each
-    has_range = details.lifetime.live_from is not None
+    has_range = details.live_range.live_from is not None
     parts: list[tuple[str, Sequence[str]]] = [
         ("value", [f"{details.value}{asked}"]),
         ("of", [details.compilation]),
@@ -35,9 +35,14 @@ def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
         ("names", _some([_position(row) for row in details.names], bool(details.names), ", ")),
         (
             "before",
-            _some([_takeover_text(row, "from", "earlier") for row in details.before], has_range),
+            _some(
+                [_takeover_text(row, "from", "earlier") for row in details.predecessors], has_range
+            ),
         ),
-        ("after", _some([_takeover_text(row, "by", "later") for row in details.after], has_range)),
+        (
+            "after",
+            _some([_takeover_text(row, "by", "later") for row in details.successors], has_range),
+        ),
         ("aliases", _some(list(details.aliases), has_range, ", ")),
         ("readers", _some([_reader(row) for row in details.readers], bool(details.names))),
         ("life", [_lifetime(details)]),
@@ -58,7 +63,7 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
 def _value_text(details: "ValueDetails") -> str:
     from xlagraph.ingest.dump.shapes import printed_shape
 
-    what = details.what
+    what = details.properties
     shape = printed_shape(str(what["shape"]), cast("str | None", what["layout"]))
     text = f"{shape}, {_bytes(what['sizeBytes'])}"
     padding = what["paddingBytes"]
@@ -130,11 +135,13 @@ def _reader(row: "dict[str, Cell]") -> str:
 
 
 def _lifetime(details: "ValueDetails") -> str:
-    lifetime = details.lifetime
-    if lifetime.live_from is None:
-        return lifetime.why
-    steps = f"steps {lifetime.live_from} to {lifetime.live_until} of {lifetime.schedule_length}"
-    return f"{steps}; {lifetime.why}"
+    live_range = details.live_range
+    if live_range.live_from is None:
+        return live_range.why
+    steps = (
+        f"steps {live_range.live_from} to {live_range.live_until} of {live_range.schedule_length}"
+    )
+    return f"{steps}; {live_range.why}"
 
 
 def _peak(details: "ValueDetails") -> str:

@@ -38,17 +38,17 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
         ]
         if rows:
             WRITERS[format_](columns, rows[:SHOWN], stream)
-    if result.holders:
+    if result.peak_values:
         _write(
             f"The temporary block is fullest at step {result.peak_step_after}; live there:",
             stream,
             space=True,
         )
-        holders = [
+        peak_values = [
             (holder.value, holder.size_bytes, holder.shape, holder.op_name)
-            for holder in result.holders
+            for holder in result.peak_values
         ]
-        WRITERS[format_](("value", "sizeBytes", "shape", "opName"), holders, stream)
+        WRITERS[format_](("value", "sizeBytes", "shape", "opName"), peak_values, stream)
     if result.assumptions:
         _write(f"Assumed: {'; '.join(result.assumptions)}.", stream, space=True)
 

@@ -36,7 +36,7 @@ _ALL_ROWS: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosed:
+class DiagnosedCompilation:
     """A compilation that was looked at, in one memory space."""
 
     compilation: str
@@ -46,7 +46,7 @@ class Diagnosed:
     memory_space_name: str | None
     """HBM, VMEM, SMEM or host; None where that is unknown."""
 
-    def whole(self, measure: str) -> int:
+    def total_bytes(self, measure: str) -> int:
         """Return what bytes of a measure are a share of: what is reserved, or the peak."""
         return self.reserved_bytes if measure == "reserved" else self.peak_bytes or 0
 
@@ -86,7 +86,7 @@ class Diagnosis:
     """Of the run, or the key of the compilation."""
     is_run: bool
     memory_space: int
-    compilations: tuple[Diagnosed, ...]
+    compilations: tuple[DiagnosedCompilation, ...]
     """Those that were looked at, most reserved first."""
     findings: tuple[Finding, ...]
     """Those whose effect is known before others, most bytes first; none is a good answer."""
@@ -129,7 +129,7 @@ def advise(
     """
     queries = load_catalogue() if catalogue is None else catalogue
     selection, notes = _selected(graph, name)
-    diagnosed = _largest(graph, selection, memory_space)
+    diagnosed = _large_enough(graph, selection, memory_space)
     left_out = len(selection.compilations) - len(diagnosed)
     if diagnosed and left_out:
         notes.append(
@@ -167,13 +167,15 @@ def _selected(graph: Graph, name: str | None) -> tuple[Selection, list[str]]:
     return selection, [found.note] if found.note else []
 
 
-def _largest(graph: Graph, selection: Selection, memory_space: int) -> list[Diagnosed]:
+def _large_enough(
+    graph: Graph, selection: Selection, memory_space: int
+) -> list[DiagnosedCompilation]:
     parameters: dict[str, Cell] = {
         "compilations": list(selection.compilations),
         "memorySpace": memory_space,
     }
     found = [
-        Diagnosed(*cast("tuple[str, int, int | None, str | None]", row))
+        DiagnosedCompilation(*cast("tuple[str, int, int | None, str | None]", row))
         for row in graph.query(_TOTALS, parameters).rows
     ]
     least = found[0].reserved_bytes * LEAST_OF_RUN if found else 0
@@ -185,7 +187,7 @@ def _largest(graph: Graph, selection: Selection, memory_space: int) -> list[Diag
 
 
 def _diagnose(
-    graph: Graph, diagnosed: Diagnosed, memory_space: int, catalogue: Mapping[str, Query]
+    graph: Graph, diagnosed: DiagnosedCompilation, memory_space: int, catalogue: Mapping[str, Query]
 ) -> tuple[list[Finding], list[str]]:
     findings: list[Finding] = []
     notes: dict[str, None] = {}
@@ -212,21 +214,26 @@ def _finding(
     query: Query,
     advice: Advice,
     rows: Sequence[Mapping[str, Cell]],
-    diagnosed: Diagnosed,
+    diagnosed: DiagnosedCompilation,
     planner: Planner,
 ) -> Iterator[Finding]:
     saving = rows_with_savings(rows, advice, planner.memory_space)
     if not _is_enough(sum(cast("int", row[advice.column]) for row in saving), diagnosed, advice):
         return
     savings = potential_savings(saving, advice, planner)
-    whole = diagnosed.whole(savings.measure)
+    total_bytes = diagnosed.total_bytes(savings.measure)
     most = max(savings.bytes, savings.at_most or 0)
-    if whole and most >= max(LEAST_BYTES, LEAST_SHARE * whole):
+    if total_bytes and most >= max(LEAST_BYTES, LEAST_SHARE * total_bytes):
         yield Finding(
-            diagnosed.compilation, query, advice, savings, savings.bytes / whole, tuple(saving)
+            diagnosed.compilation,
+            query,
+            advice,
+            savings,
+            savings.bytes / total_bytes,
+            tuple(saving),
         )
 
 
-def _is_enough(size_bytes: int, diagnosed: Diagnosed, advice: Advice) -> bool:
-    whole = diagnosed.whole(advice.measure)
-    return bool(whole) and size_bytes >= max(LEAST_BYTES, LEAST_SHARE * whole)
+def _is_enough(size_bytes: int, diagnosed: DiagnosedCompilation, advice: Advice) -> bool:
+    total_bytes = diagnosed.total_bytes(advice.measure)
+    return bool(total_bytes) and size_bytes >= max(LEAST_BYTES, LEAST_SHARE * total_bytes)

@@ -56,19 +56,21 @@ def potential_savings(
 
 def _planned(advice: Advice, rows: Sequence[Mapping[str, Cell]], planner: Planner) -> Savings:
     if advice.change is ChangeKind.PACK:
-        return planner.packed()
+        return planner.savings_of_packing()
     labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
     labels = [label for _, label in labels_of_rows]
     match advice.change:
         case ChangeKind.DONATE:
-            return planner.donated(labels)
+            return planner.savings_of_donating(labels)
         case ChangeKind.WITHOUT:
-            return planner.without(labels)
+            return planner.savings_of_removing(labels)
         case ChangeKind.RECOMPUTE:
-            return planner.recomputed(labels)
+            return planner.savings_of_recomputing(labels)
         case ChangeKind.LATE:
-            return planner.deferred(labels)
-    return planner.shrunk([(label, _factor(advice.change, row)) for row, label in labels_of_rows])
+            return planner.savings_of_deferring(labels)
+    return planner.savings_of_shrinking(
+        [(label, _factor(advice.change, row)) for row, label in labels_of_rows]
+    )
 
 
 def _labels(cell: Cell) -> list[str]:

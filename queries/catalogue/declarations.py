@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.graph.byte_sizes import counts_bytes
 
-Literal = str | int | float | bool
+ParameterValue = str | int | float | bool
 """What a parameter may be."""
 
 MEASURES: Final[Mapping[str, str]] = {
@@ -71,7 +71,7 @@ class Parameter:
 
     name: str
     type: LiteralType
-    default: Literal | None
+    default: ParameterValue | None
     """None where one must be given."""
     description: str
     least: int | None = None
@@ -88,7 +88,7 @@ class Parameter:
         """Neither has it a default nor does the runner choose it."""
         return self.required and self.name != CHOSEN
 
-    def out_of_bounds(self, value: Literal | None) -> str | None:
+    def out_of_bounds(self, value: ParameterValue | None) -> str | None:
         """Return which bound a value is beyond, `above 5`; None if it is within."""
         if isinstance(value, int):
             if self.least is not None and value < self.least:

@@ -34,20 +34,20 @@ from xlagraph.queries.catalogue.declarations import (
     Column,
     ColumnType,
     Header,
-    Literal,
     LiteralType,
     Parameter,
+    ParameterValue,
 )
 from xlagraph.queries.catalogue.header_lines import Declaration, malformed, read_declarations
 from xlagraph.queries.errors import CatalogueError
 
-T = TypeVar("T", LiteralType, ColumnType)
+_Type = TypeVar("_Type", LiteralType, ColumnType)
 
 KINDS: Final = ("table", "series", "graph")
 """Shape of the rows: `series` has one row for each step, made to be drawn as a curve; the rows
 of a `graph` are paths, made to be drawn as nodes and relationships."""
 
-TAKEN: Final = (
+RESERVED_NAMES: Final = (
     *("graph", "format", "output", "quiet", "verbose", "help", "version"),
     *(
         "show",
@@ -158,7 +158,7 @@ def _parameter(declaration: Declaration, file: str) -> Parameter:
     match = _PARAMETER.fullmatch(declaration.rest)
     if match is None or match["text"] is None:
         raise malformed(declaration, "@param limit INTEGER = 20 rows to return", file)
-    if match["name"] in TAKEN or iskeyword(match["name"]):
+    if match["name"] in RESERVED_NAMES or iskeyword(match["name"]):
         raise CatalogueError(
             f"{file}:{declaration.line}: @param {match['name']} is taken by the command or by"
             " Python; name it otherwise"
@@ -210,7 +210,7 @@ def _column(declaration: Declaration, file: str) -> Column:
     return Column(match["name"], _type(ColumnType, match["type"], declaration, file), match["text"])
 
 
-def _literal(text: str, type_: LiteralType) -> Literal:
+def _literal(text: str, type_: LiteralType) -> ParameterValue:
     if type_ is LiteralType.STRING:
         if len(text) < len("''") or text[0] != "'" or text[-1] != "'":
             raise ValueError(text)
@@ -224,7 +224,7 @@ def _literal(text: str, type_: LiteralType) -> Literal:
     return text == "true"
 
 
-def _type(types: type[T], name: str, declaration: Declaration, file: str) -> T:
+def _type(types: type[_Type], name: str, declaration: Declaration, file: str) -> _Type:
     try:
         return types(name)
     except ValueError:

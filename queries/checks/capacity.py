@@ -64,7 +64,7 @@ def check_capacity(
     return tuple(sorted(fits, key=lambda fit: (-(fit.missing_bytes or 0), -fit.reserved_bytes)))
 
 
-def first_changes(
+def first_findings(
     graph: Graph,
     space: SpaceFit,
     *,

@@ -32,7 +32,7 @@ class CheckedCompilation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckResult:
     """What was checked, in order of run and key."""
 
     compilations: tuple[CheckedCompilation, ...]
@@ -64,10 +64,10 @@ class Check:
         )
 
 
-def check(graph: Graph, names: Sequence[str] = ()) -> Check:
+def check(graph: Graph, names: Sequence[str] = ()) -> CheckResult:
     """Check runs and compilations; all that the graph holds if none is named.
 
     Raises EmptyGraph if there is nothing to check.
     """
     rows = graph.query(_TOTALS, {"compilations": list(select_all(graph, names))}).rows
-    return Check(tuple(CheckedCompilation(*cast("CheckedCompilation", row)) for row in rows))
+    return CheckResult(tuple(CheckedCompilation(*cast("CheckedCompilation", row)) for row in rows))

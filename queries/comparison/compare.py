@@ -22,9 +22,9 @@ DEFAULT_GROUPS: Final = (By.ROLE, By.OP, By.LINE)
 """The parts that a comparison shows unless another is asked for."""
 
 
-Measure = Literal["reserved", "logicalPeak", "physicalPeak", "allocation"]
+TotalName = Literal["reserved", "logicalPeak", "physicalPeak", "allocation"]
 """What is compared, in the order of `Totals`."""
-MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+TOTALS: Final[tuple[TotalName, ...]] = get_args(TotalName)
 
 
 class Totals(NamedTuple):
@@ -119,9 +119,9 @@ class Comparison:
     groups: Mapping[By, tuple[GroupGrowth, ...]]
     """The rows of the query of each grouping; the largest growth or shrinkage first."""
 
-    def growth_of(self, measure: Measure) -> Growth:
+    def growth_of(self, measure: TotalName) -> Growth:
         """Return one of the totals on both sides."""
-        index = MEASURES.index(measure)
+        index = TOTALS.index(measure)
         return Growth(self.totals_a[index], self.totals_b[index])
 
     @property

@@ -3,7 +3,7 @@
 from typing import Final
 
 from xlagraph.graph.engine import Cell, Result
-from xlagraph.queries.comparison.compare import MEASURES, ComparedPair, Comparison
+from xlagraph.queries.comparison.compare import TOTALS, ComparedPair, Comparison
 from xlagraph.queries.comparison.groups import By, largest_groups
 
 Rows = list[tuple[Cell, ...]]
@@ -40,10 +40,10 @@ def part_rows(comparison: Comparison, limit: int | None) -> Rows:
 
 def total_rows(comparison: Comparison) -> Rows:
     """Return each measure, summed over all compilations of a side; null where it is unknown."""
-    growths = [comparison.growth_of(measure) for measure in MEASURES]
+    growths = [comparison.growth_of(measure) for measure in TOTALS]
     return [
         (measure, growth.bytes_a, growth.bytes_b, growth.growth_bytes if growth.is_known else None)
-        for measure, growth in zip(MEASURES, growths, strict=True)
+        for measure, growth in zip(TOTALS, growths, strict=True)
     ]
 
 

@@ -80,7 +80,7 @@ def _no_second_statement(statement: Sequence[Token]) -> Iterator[Fault]:
             yield Fault(token.line, "a second statement follows ';'; one file is one statement")
 
 
-def _functions(statement: Sequence[Token]) -> Iterator[Fault]:
+def _forbidden_functions(statement: Sequence[Token]) -> Iterator[Fault]:
     for index, (before, token, after) in enumerate(_windows(statement)):
         remedy = _REMEDY_BY_FUNCTION.get(token.text.lower())
         if remedy and token.kind == "name" and after.text == "(" and before.text != ".":
@@ -92,7 +92,7 @@ def _functions(statement: Sequence[Token]) -> Iterator[Fault]:
             yield Fault(token.line, f"write MATCH in {token.text} {{ MATCH … }}")
 
 
-def _lists(statement: Sequence[Token]) -> Iterator[Fault]:
+def _list_access(statement: Sequence[Token]) -> Iterator[Fault]:
     for index, (before, token, after) in enumerate(_windows(statement)):
         if token.text != "[" or before.text == "-":
             continue
@@ -177,7 +177,7 @@ def _chained(sequence: Sequence[Token]) -> Iterator[Fault]:
             compared[-1] = True
 
 
-def _names_given(statement: Sequence[Token]) -> Iterator[Fault]:
+def _bad_aliases(statement: Sequence[Token]) -> Iterator[Fault]:
     variables = {pattern.variable for pattern in patterns(statement)}
     for clause in clauses(statement):
         if not clause.word.startswith(("WITH", "RETURN")):
@@ -196,7 +196,7 @@ def _names_given(statement: Sequence[Token]) -> Iterator[Fault]:
                 yield Fault(projection.line, f"give {projection.name} a name: … AS name")
 
 
-def _ordered_with(statement: Sequence[Token]) -> Iterator[Fault]:
+def _order_without_limit(statement: Sequence[Token]) -> Iterator[Fault]:
     found = clauses(statement)
     for index, clause in enumerate(found):
         if clause.word == "ORDER BY" and found[index - 1].word.startswith("WITH"):
@@ -231,11 +231,11 @@ def _windows(statement: Sequence[Token]) -> Iterator[tuple[Token, Token, Token]]
 _RULES: Final[Sequence[Callable[[Sequence[Token]], Iterator[Fault]]]] = (
     _only_reads,
     _no_second_statement,
-    _functions,
-    _lists,
+    _forbidden_functions,
+    _list_access,
     _parameters,
     _patterns,
     _conditions,
-    _names_given,
-    _ordered_with,
+    _bad_aliases,
+    _order_without_limit,
 )

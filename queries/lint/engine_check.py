@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from xlagraph.graph import GraphError, open_graph
-from xlagraph.queries.catalogue.declarations import Literal, LiteralType
+from xlagraph.queries.catalogue.declarations import LiteralType, ParameterValue
 from xlagraph.queries.catalogue.query_files import Query
 
 _LINE: Final = re.compile(r" *\(line: (\d+), offset: \d+\)")
-_VALUES: Final[dict[LiteralType, Literal]] = {
+_VALUES: Final[dict[LiteralType, ParameterValue]] = {
     LiteralType.STRING: "",
     LiteralType.INTEGER: 1,
     LiteralType.FLOAT: 0.5,
@@ -19,7 +19,7 @@ _VALUES: Final[dict[LiteralType, Literal]] = {
 }
 
 
-def refusals(queries: Iterable[Query]) -> Iterator[str]:
+def engine_refusals(queries: Iterable[Query]) -> Iterator[str]:
     """Yield what the embedded engine refuses: file, line where it names one, its own words."""
     with (
         TemporaryDirectory(prefix="xlagraph-") as folder,

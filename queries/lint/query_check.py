@@ -11,7 +11,7 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, query_files, read_query
 from xlagraph.queries.errors import CatalogueError
 from xlagraph.queries.lint.dialect import Fault, dialect_faults
-from xlagraph.queries.lint.engine_check import refusals
+from xlagraph.queries.lint.engine_check import engine_refusals
 from xlagraph.queries.lint.statement import (
     Clause,
     Projection,
@@ -47,7 +47,7 @@ def check_queries(directory: Path) -> list[str]:
         problems += [f"{path}:{fault.line}: {fault.message}" for fault in faults]
         if not faults:
             valid.append(query)
-    return [*problems, *refusals(valid)]
+    return [*problems, *engine_refusals(valid)]
 
 
 def query_faults(query: Query) -> list[Fault]:
@@ -65,7 +65,7 @@ def statement_faults(text: str) -> list[Fault]:
     if not statement:
         return [Fault(len(text.splitlines()), "no statement stands below the header")]
     faults = [*dialect_faults(statement)]
-    for rule in (_is_ordered, _sees_complete_only, _is_known):
+    for rule in (_missing_order, _reads_loading, _unknown_names):
         faults += rule(statement)
     return sorted(set(faults))
 
@@ -113,7 +113,7 @@ _UNIQUE: Final = ("key", "label", "name", "valueId", "number", "step", "color")
 """Properties that differ in all rows of one query."""
 
 
-def _is_ordered(statement: Sequence[Token]) -> Iterator[Fault]:
+def _missing_order(statement: Sequence[Token]) -> Iterator[Fault]:
     found = clauses(statement)
     words = [clause.word for clause in found]
     is_one_row = (
@@ -174,7 +174,7 @@ def _aggregates(projection: Projection) -> bool:
     )
 
 
-def _sees_complete_only(statement: Sequence[Token]) -> Iterator[Fault]:
+def _reads_loading(statement: Sequence[Token]) -> Iterator[Fault]:
     if _starts_at_part(statement) or _reads_shared_nodes(statement):
         return
     text = " ".join(token.text for token in statement).replace(" . ", ".").replace('"', "'")
@@ -230,10 +230,10 @@ def unknown_names(text: str) -> list[Fault]:
     Each with what is near. Of a variable that stands in no pattern, which may be a map, any
     property is taken as known.
     """
-    return sorted(set(_is_known(tokens(text), maps=True)))
+    return sorted(set(_unknown_names(tokens(text), maps=True)))
 
 
-def _is_known(statement: Sequence[Token], *, maps: bool = False) -> Iterator[Fault]:
+def _unknown_names(statement: Sequence[Token], *, maps: bool = False) -> Iterator[Fault]:
     names_by_variable: dict[str, set[str]] = {}
     for pattern in patterns(statement):
         for name in pattern.names:
@@ -244,17 +244,19 @@ def _is_known(statement: Sequence[Token], *, maps: bool = False) -> Iterator[Fau
         if pattern.variable:
             names_by_variable.setdefault(pattern.variable, set()).update(pattern.names)
         for token in pattern.properties:
-            yield from _unknown(token, set(pattern.names))
+            yield from _unknown_property(token, set(pattern.names))
     map_keys = {token.text for token, after in pairwise(statement) if after.text == ":"}
     for index, token in enumerate(statement[:-2]):
         if token.kind != "name" or statement[index + 1].text != ".":
             continue
         is_map = token.text not in names_by_variable
         if not (is_map and (maps or statement[index + 2].text in map_keys)):
-            yield from _unknown(statement[index + 2], names_by_variable.get(token.text, set()))
+            yield from _unknown_property(
+                statement[index + 2], names_by_variable.get(token.text, set())
+            )
 
 
-def _unknown(token: Token, names: set[str]) -> Iterator[Fault]:
+def _unknown_property(token: Token, names: set[str]) -> Iterator[Fault]:
     owners = names & _PROPERTIES.keys() or _PROPERTIES.keys()
     if not any(token.text in _PROPERTIES[owner] for owner in owners):
         of = " or ".join(sorted(names)) or "anything"

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from xlagraph.graph.elements import Node
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.pictures.picture import Picture
-from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, caption, edge_caption
+from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, edge_caption, node_caption
 
 __all__ = ["dot", "graphml", "mermaid"]
 
@@ -31,7 +31,7 @@ def dot(picture: Picture) -> str:
         style = NODE_STYLES.get(node.label)
         fill = style.color if style else _PLAIN
         text = "white" if style and style.has_light_text else "black"
-        label = _dot_text("\n".join(caption(node)))
+        label = _dot_text("\n".join(node_caption(node)))
         lines.append(f'  n{numbers[_id(node)]} [label={label} fillcolor="{fill}" fontcolor={text}]')
     for edge in picture.edges:
         ends = f"n{numbers[_id(edge.source)]} -> n{numbers[_id(edge.target)]}"
@@ -46,7 +46,7 @@ def mermaid(picture: Picture) -> str:
     numbers = _numbers(picture)
     lines = ["flowchart LR"]
     for node in picture.nodes:
-        text = "<br/>".join(map(_mermaid_text, caption(node)))
+        text = "<br/>".join(map(_mermaid_text, node_caption(node)))
         lines.append(f'  n{numbers[_id(node)]}["{text}"]:::{node.label}')
     for edge in picture.edges:
         text = _mermaid_text(edge_caption(edge))
@@ -71,7 +71,7 @@ def graphml(picture: Picture) -> str:
     graph = Element("graph", edgedefault="directed")
     keys = _Keys(root)
     for node in picture.nodes:
-        data = {"nodeLabel": node.label, "caption": "\n".join(caption(node)), **node}
+        data = {"nodeLabel": node.label, "caption": "\n".join(node_caption(node)), **node}
         keys.add(SubElement(graph, "node", id=f"n{numbers[_id(node)]}"), data)
     for edge in picture.edges:
         ends = {"source": numbers[_id(edge.source)], "target": numbers[_id(edge.target)]}

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from xlagraph.graph.byte_sizes import caption_property
-from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, NodeStyle, has_text
+from xlagraph.queries.pictures.style import (
+    EDGE_STYLES,
+    NODE_STYLES,
+    EdgeStyle,
+    NodeStyle,
+    shows_unit,
+)
 
 __all__ = ["grass", "setup_commands"]
 
@@ -95,4 +101,4 @@ def _caption(text: str) -> str:
 
 
 def _written(field: str) -> str:
-    return caption_property(field) if has_text(field) else field
+    return caption_property(field) if shows_unit(field) else field

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xlagraph.graph.byte_sizes import caption_property, counts_bytes
 from xlagraph.graph.elements import Node, Path, Relationship
 from xlagraph.graph.engine import Cell, Result
-from xlagraph.queries.pictures.style import name
+from xlagraph.queries.pictures.style import node_name
 
 __all__ = ["Picture", "picture_of"]
 
@@ -29,8 +29,8 @@ class Picture:
         properties = [property_ for property_ in named if property_ not in texts]
         rows: list[tuple[Cell, ...]] = [
             (
-                *(edge.source.label, name(edge.source), edge.type),
-                *(edge.target.label, name(edge.target)),
+                *(edge.source.label, node_name(edge.source), edge.type),
+                *(edge.target.label, node_name(edge.target)),
                 *(edge.get(property_) for property_ in properties),
             )
             for edge in self.edges
@@ -39,7 +39,7 @@ class Picture:
             (end.label, end.key) for edge in self.edges for end in (edge.source, edge.target)
         }
         rows += [
-            (node.label, name(node), *(None for _ in range(3 + len(properties))))
+            (node.label, node_name(node), *(None for _ in range(3 + len(properties))))
             for node in self.nodes
             if (node.label, node.key) not in connected
         ]

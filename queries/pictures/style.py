@@ -21,10 +21,10 @@ __all__ = [
     "NODE_STYLES",
     "EdgeStyle",
     "NodeStyle",
-    "caption",
     "edge_caption",
-    "has_text",
-    "name",
+    "node_caption",
+    "node_name",
+    "shows_unit",
 ]
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
@@ -119,17 +119,17 @@ EDGE_STYLES: Final[Mapping[str, EdgeStyle]] = MappingProxyType(
 )
 
 
-def name(node: Node) -> str:
+def node_name(node: Node) -> str:
     """Return what distinguishes a node from the others of its compilation."""
     style = NODE_STYLES.get(node.label)
     return (style and _filled(style.name, node)) or node.key
 
 
-def caption(node: Node) -> tuple[str, ...]:
+def node_caption(node: Node) -> tuple[str, ...]:
     """Return the lines that stand on a node, its name first."""
     style = NODE_STYLES.get(node.label)
     details = [_filled(detail, node) for detail in style.details] if style else []
-    return (name(node), *filter(None, details))
+    return (node_name(node), *filter(None, details))
 
 
 def edge_caption(edge: Relationship) -> str:
@@ -138,7 +138,7 @@ def edge_caption(edge: Relationship) -> str:
     return edge.type if style is None else _filled(style.caption, edge) or ""
 
 
-def has_text(field: str) -> bool:
+def shows_unit(field: str) -> bool:
     """Return whether a property counts bytes that are written with a unit; an offset is exact."""
     return counts_bytes(field) and field != "offsetBytes"
 
@@ -151,12 +151,12 @@ def _filled(text: str, properties: Mapping[str, Cell]) -> str | None:
 
 
 def _text(field: str, cell: Cell) -> str:
-    if isinstance(cell, int) and has_text(field):
+    if isinstance(cell, int) and shows_unit(field):
         return human_bytes(cell)
     return str(cell)
 
 
-def _check() -> None:
+def _check_fields() -> None:
     properties = {
         node.label: {property_.name for property_ in node.properties} for node in SCHEMA.nodes
     }
@@ -169,9 +169,9 @@ def _check() -> None:
     for owner, texts in named.items():
         fields = _FIELD.findall(" ".join(texts))
         # what writes no units of its own takes the text of a byte count
-        fields += [caption_property(field) for field in fields if has_text(field)]
+        fields += [caption_property(field) for field in fields if shows_unit(field)]
         if unknown := sorted(set(fields) - properties.get(owner, set())):
             raise ValueError(f"the schema has no property {unknown[0]} of {owner}")
 
 
-_check()
+_check_fields()

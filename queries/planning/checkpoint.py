@@ -16,10 +16,10 @@ from fractions import Fraction
 from xlagraph.plan.program import Program, Value
 from xlagraph.plan.value_changes import shortened, shrunk, without
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.planning.compiled import Compiled
 from xlagraph.queries.planning.loop_stacks import loop_stacks
 from xlagraph.queries.planning.op_marks import is_recomputed
 from xlagraph.queries.planning.patterns import in_scope
+from xlagraph.queries.planning.stored_compilation import StoredCompilation
 
 __all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
 
@@ -30,46 +30,48 @@ class Checkpoint:
 
     least: Program
     most: Program
-    freed: int
+    value_count: int
     """Values that are no longer kept for the backward pass."""
-    stacked: frozenset[int] = frozenset()
+    stacked_ids: frozenset[int] = frozenset()
     """Ids of those that a loop stacks: from one turn to the next no compiler merges."""
 
     @property
     def is_of_loops(self) -> bool:
         """Whether all of them are stacks of loops."""
-        return 0 < len(self.stacked) == self.freed
+        return 0 < len(self.stacked_ids) == self.value_count
 
 
-def checkpoint(compiled: Compiled, program: Program, scope: str) -> Checkpoint:
+def checkpoint(stored: StoredCompilation, program: Program, scope: str) -> Checkpoint:
     """Return a program with a checkpoint around a scope; NoSuchName if it would free nothing."""
-    made = [value for value in program.values if _is_forward(compiled, value, scope)]
+    made = [value for value in program.values if _is_forward(stored, value, scope)]
     if not made:
         raise NoSuchName(f"no value is made forward in a scope that is called '{scope}'", ())
     inner = {value.value_id for value in made}
     dropped = set()
     for value in made:
-        _, forward = _readers(compiled, program, value)
+        _, forward = _readers(stored, program, value)
         if all(reader.value_id in inner for reader in forward):
             dropped.add(value.value_id)
-    found = recompute(compiled, program, dropped)
-    if not found.freed:
+    found = recompute(stored, program, dropped)
+    if not found.value_count:
         raise NoSuchName(f"nothing that '{scope}' makes is kept for the backward pass", ())
     return found
 
 
-def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
+def recompute(
+    stored: StoredCompilation, program: Program, value_ids: Collection[int]
+) -> Checkpoint:
     """Return the program that computes these values again for the backward pass."""
-    least, most, stacked = _with_smaller_stacks(compiled, program, value_ids)
+    least, most, stacked = _with_smaller_stacks(stored, program, value_ids)
     kept_until: dict[int, int] = {}
     recomputed: list[Value] = []
     unused_id = max(program.by_id, default=0) + 1
     for value_id in sorted((value_ids & program.by_id.keys()) - stacked):
         value = program.by_id[value_id]
-        facts = compiled.facts.get(value_id)
+        facts = stored.facts.get(value_id)
         if value.is_stored or value.is_table or value.lives_out or (facts and facts.is_backward):
             continue
-        backward, forward = _readers(compiled, program, value)
+        backward, forward = _readers(stored, program, value)
         if not backward:
             continue
         kept_until[value_id] = max((reader.first for reader in forward), default=value.first)
@@ -88,18 +90,18 @@ def recompute(compiled: Compiled, program: Program, value_ids: Collection[int]) 
 
 
 def _with_smaller_stacks(
-    compiled: Compiled, program: Program, value_ids: Collection[int]
+    stored: StoredCompilation, program: Program, value_ids: Collection[int]
 ) -> tuple[Program, Program, frozenset[int]]:
     """Return what loops keep at least and at most of these stacks, and the ids of all of them."""
     least: dict[int, Fraction] = {}
     most: dict[int, Fraction] = {}
-    for stacks in loop_stacks(compiled, program, value_ids):
+    for stacks in loop_stacks(stored, program, value_ids):
         least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
         most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
     return shrunk(program, least), shrunk(program, most), frozenset(least)
 
 
-def defer(compiled: Compiled, program: Program, value_ids: Collection[int]) -> Checkpoint:
+def defer(stored: StoredCompilation, program: Program, value_ids: Collection[int]) -> Checkpoint:
     """Return the program that computes values again no earlier than the backward pass reads them.
 
     Those that something is made again from in another scope stay: a checkpoint keeps its inputs.
@@ -108,9 +110,9 @@ def defer(compiled: Compiled, program: Program, value_ids: Collection[int]) -> C
     first_by_id: dict[int, int] = {}
     for value_id in sorted(value_ids & program.by_id.keys()):
         value = program.by_id[value_id]
-        readers, _ = _readers(compiled, program, value)
-        recomputing = [reader for reader in readers if is_recomputed(_op_name(compiled, reader))]
-        if any(_scope(compiled, reader) != _scope(compiled, value) for reader in recomputing):
+        readers, _ = _readers(stored, program, value)
+        recomputing = [reader for reader in readers if is_recomputed(_op_name(stored, reader))]
+        if any(_scope(stored, reader) != _scope(stored, value) for reader in recomputing):
             continue
         least.add(value_id)
         needed = [reader.first for reader in readers if reader not in recomputing]
@@ -124,32 +126,34 @@ def defer(compiled: Compiled, program: Program, value_ids: Collection[int]) -> C
     return Checkpoint(without(program, least), replace(program, values=deferred), len(least))
 
 
-def _op_name(compiled: Compiled, value: Value) -> str:
-    facts = compiled.facts.get(value.value_id)
+def _op_name(stored: StoredCompilation, value: Value) -> str:
+    facts = stored.facts.get(value.value_id)
     return (facts.op_name if facts is not None else None) or ""
 
 
-def _scope(compiled: Compiled, value: Value) -> str:
-    return _op_name(compiled, value).rpartition("/")[0]
+def _scope(stored: StoredCompilation, value: Value) -> str:
+    return _op_name(stored, value).rpartition("/")[0]
 
 
-def _is_forward(compiled: Compiled, value: Value, scope: str) -> bool:
-    facts = compiled.facts.get(value.value_id)
+def _is_forward(stored: StoredCompilation, value: Value, scope: str) -> bool:
+    facts = stored.facts.get(value.value_id)
     if facts is None or facts.op_name is None or facts.is_backward:
         return False
     return in_scope(scope, facts.op_name)
 
 
-def _readers(compiled: Compiled, program: Program, value: Value) -> tuple[list[Value], list[Value]]:
+def _readers(
+    stored: StoredCompilation, program: Program, value: Value
+) -> tuple[list[Value], list[Value]]:
     """Return the values that are made from a value, backward and forward."""
     by_id = program.by_id
     readers = [
-        by_id[reader] for reader in compiled.readers.get(value.value_id, ()) if reader in by_id
+        by_id[reader] for reader in stored.readers.get(value.value_id, ()) if reader in by_id
     ]
     backward: list[Value] = []
     forward: list[Value] = []
     for reader in readers:
-        facts = compiled.facts.get(reader.value_id)
+        facts = stored.facts.get(reader.value_id)
         if not reader.is_table:
             (backward if facts is not None and facts.is_backward else forward).append(reader)
     return backward, forward

@@ -10,16 +10,16 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 
 from xlagraph.plan.donation import Donor
-from xlagraph.queries.planning.compiled import Compiled, ValueFacts
+from xlagraph.queries.planning.stored_compilation import StoredCompilation, ValueFacts
 
-__all__ = ["donors", "is_donated", "parameters"]
+__all__ = ["is_donated", "pair_donations", "parameters"]
 
 
-def parameters(compiled: Compiled) -> list[ValueFacts]:
+def parameters(stored: StoredCompilation) -> list[ValueFacts]:
     """Return the array parameters of the program, in their order, donated or not."""
     found = [
         facts
-        for facts in compiled.facts.values()
+        for facts in stored.facts.values()
         if facts.parameter is not None and facts.dtype not in ("tuple", "token", None)
     ]
     return sorted(found, key=lambda facts: _order(facts))
@@ -30,19 +30,21 @@ def _order(facts: ValueFacts) -> tuple[int, tuple[int, ...]]:
     return number, tuple(int(part) for part in index[1:-1].split(",") if part)
 
 
-def donors(compiled: Compiled, parameter_ids: Collection[int]) -> tuple[list[Donor], list[int]]:
+def pair_donations(
+    stored: StoredCompilation, parameter_ids: Collection[int]
+) -> tuple[list[Donor], list[int]]:
     """Pair parameters, given by value id, with results; also return those that have none.
 
     Parameters that are donated already are not among them, nor is a result that one of those
     gives its bytes to, or one that is a parameter or a constant itself.
     """
     left: defaultdict[str, deque[ValueFacts]] = defaultdict(deque)
-    for facts in parameters(compiled):
-        if facts.value_id in parameter_ids and not is_donated(compiled, facts.value_id):
+    for facts in parameters(stored):
+        if facts.value_id in parameter_ids and not is_donated(stored, facts.value_id):
             left[facts.shape].append(facts)
     pairs: list[Donor] = []
-    for output in _free_results(compiled):
-        waiting = left[compiled.facts[output].shape]
+    for output in _free_results(stored):
+        waiting = left[stored.facts[output].shape]
         if waiting:
             facts = waiting.popleft()
             pairs.append(Donor(facts.value_id, output, facts.needed_until or 0))
@@ -51,21 +53,21 @@ def donors(compiled: Compiled, parameter_ids: Collection[int]) -> tuple[list[Don
     return pairs, [value_id for value_id in unpaired if value_id not in paired]
 
 
-def is_donated(compiled: Compiled, value_id: int) -> bool:
+def is_donated(stored: StoredCompilation, value_id: int) -> bool:
     """Whether a parameter is donated already."""
-    value = compiled.program.by_id[value_id]
-    allocation = compiled.program.stored_in(value)
+    value = stored.program.by_id[value_id]
+    allocation = stored.program.stored_in(value)
     return allocation is not None and allocation.maybe_live_out
 
 
-def _free_results(compiled: Compiled) -> Iterable[int]:
-    by_id = compiled.program.by_id
+def _free_results(stored: StoredCompilation) -> Iterable[int]:
+    by_id = stored.program.by_id
     taken: set[int] = set()
-    for output in compiled.results:
+    for output in stored.results:
         value = by_id.get(output)
         if value is None or value.is_table or value.buffer_set in taken:
             continue
         taken.add(value.buffer_set)
-        members = compiled.program.sets[value.buffer_set]
+        members = stored.program.sets[value.buffer_set]
         if not any(member.is_stored for member in members):
             yield output

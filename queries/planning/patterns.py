@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.planning.compiled import ValueFacts
+from xlagraph.queries.planning.stored_compilation import ValueFacts
 
 __all__ = ["in_scope", "matching"]
 

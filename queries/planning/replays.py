@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xlagraph.graph.engine import Graph
 from xlagraph.plan.program import PRESET_COLORS
 from xlagraph.plan.replay import replay
-from xlagraph.queries.planning.compiled import read_compiled
+from xlagraph.queries.planning.stored_compilation import read_compilation
 from xlagraph.queries.selection.compilations import select_all
 
 __all__ = ["ReplayedBlock", "replay_blocks"]
@@ -41,7 +41,7 @@ def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBloc
 
     Compilations without live ranges have no block that could be replayed. Raises EmptyGraph.
     """
-    compiled = (read_compiled(graph, key) for key in select_all(graph, names))
+    stored = (read_compilation(graph, key) for key in select_all(graph, names))
     return tuple(
         ReplayedBlock(
             each.key,
@@ -52,7 +52,7 @@ def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBloc
             block.size_bytes,
             block.offsets_equal,
         )
-        for each in compiled
+        for each in stored
         if each.has_ranges
         for block in replay(each.program)
     )

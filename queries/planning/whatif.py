@@ -13,22 +13,26 @@ from xlagraph.plan.replay import Replay, replay
 from xlagraph.plan.value_changes import shortened, shrunk, without
 from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
 from xlagraph.queries.planning.checkpoint import checkpoint
-from xlagraph.queries.planning.compiled import Compiled, ValueFacts, read_compiled
-from xlagraph.queries.planning.donors import donors, is_donated, parameters
+from xlagraph.queries.planning.donors import is_donated, pair_donations, parameters
 from xlagraph.queries.planning.patterns import matching
+from xlagraph.queries.planning.stored_compilation import (
+    StoredCompilation,
+    ValueFacts,
+    read_compilation,
+)
 from xlagraph.queries.selection.compilations import find_compilation
 
 __all__ = [
     "Changes",
     "DonatedParameter",
-    "Holder",
+    "PeakValue",
     "WhatIf",
     "parse_factor",
-    "plan_compiled",
+    "plan_stored",
     "whatif",
 ]
 
-_HOLDERS: Final = 10
+_MOST_VALUES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class DonatedParameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class PeakValue:
     """A value that is live at the new peak of the temporary block."""
 
     value: str
@@ -96,7 +100,7 @@ class WhatIf:
     """Step of the compilation's schedule at which most of the temporary block is live."""
     lower_bound_bytes: int | None
     """Least that the temporary block takes with these values, however they are packed."""
-    holders: tuple[Holder, ...]
+    peak_values: tuple[PeakValue, ...]
     """What is live at that step in the temporary block, the largest first."""
     donated: tuple[DonatedParameter, ...]
     assumptions: tuple[str, ...]
@@ -145,7 +149,7 @@ def whatif(
         tuple(checkpoint),
     )
     notes = () if found.note is None else (found.note,)
-    return plan_compiled(read_compiled(graph, found.key), changes, notes=notes)
+    return plan_stored(read_compilation(graph, found.key), changes, notes=notes)
 
 
 def parse_factor(factor: float | str | Fraction) -> Fraction:
@@ -159,21 +163,23 @@ def parse_factor(factor: float | str | Fraction) -> Fraction:
     return 1 / parsed if parsed > 1 else parsed
 
 
-def plan_compiled(compiled: Compiled, changes: Changes, *, notes: tuple[str, ...] = ()) -> WhatIf:
+def plan_stored(
+    stored: StoredCompilation, changes: Changes, *, notes: tuple[str, ...] = ()
+) -> WhatIf:
     """Replay the plan of a compilation and make it anew, without and with changes."""
-    if not compiled.has_ranges:
-        raise QueryError(f"{compiled.key}: the dump has no live ranges, nothing can be planned")
-    replays = replay(compiled.program)
-    if not compiled.has_sets:
+    if not stored.has_ranges:
+        raise QueryError(f"{stored.key}: the dump has no live ranges, nothing can be planned")
+    replays = replay(stored.program)
+    if not stored.has_buffer_sets:
         if changes:
             raise QueryError(
-                f"{compiled.key}: no module text was ingested with the dump, so only its own plan"
+                f"{stored.key}: no module text was ingested with the dump, so only its own plan"
                 " can be replayed; keep the `.txt` file of the same name beside the dump"
             )
-        return _result(compiled, replays, None, _Outcome(), notes)
-    before = plan_anew(compiled.program, replays)
-    outcome = _changed(compiled, changes, replays) if changes else _Outcome(before)
-    return _result(compiled, replays, before, outcome, notes)
+        return _result(stored, replays, None, _Outcome(), notes)
+    before = plan_anew(stored.program, replays)
+    outcome = _changed(stored, changes, replays) if changes else _Outcome(before)
+    return _result(stored, replays, before, outcome, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +193,9 @@ class _Outcome:
     assumptions: tuple[str, ...] = ()
 
 
-def _changed(compiled: Compiled, changes: Changes, replays: Sequence[Replay]) -> _Outcome:
-    facts = compiled.facts
-    program = compiled.program
+def _changed(stored: StoredCompilation, changes: Changes, replays: Sequence[Replay]) -> _Outcome:
+    facts = stored.facts
+    program = stored.program
     assumptions = ["the schedule stays as it is"]
     for pattern in changes.without:
         program = without(program, matching(pattern, facts))
@@ -202,22 +208,23 @@ def _changed(compiled: Compiled, changes: Changes, replays: Sequence[Replay]) ->
     most: Program | None = None
     may_be_undone = False
     for scope in changes.checkpoint:
-        found = checkpoint(compiled, program, scope)
-        most = checkpoint(compiled, most, scope).most if most is not None else found.most
+        found = checkpoint(stored, program, scope)
+        most = checkpoint(stored, most, scope).most if most is not None else found.most
         program = found.least
         may_be_undone = may_be_undone or not found.is_of_loops
         assumptions.append(
-            f"the {found.freed} values that {scope} keeps for the backward pass are made again"
+            f"the {found.value_count} values that {scope} keeps for the backward pass"
+            " are made again"
         )
-    if may_be_undone and compiled.platform == "cpu":
+    if may_be_undone and stored.platform == "cpu":
         assumptions.append(
             "the compiler may undo a checkpoint outside of a loop on CPU: then nothing is saved"
         )
-    donation, donated = _donation(compiled, program, changes.donate)
+    donation, donated = _donation(stored, program, changes.donate)
     plan = plan_anew(donation.program if donation else program, replays)
     at_most = None
     if most is not None:
-        above, _ = _donation(compiled, most, changes.donate)
+        above, _ = _donation(stored, most, changes.donate)
         at_most = plan_anew(above.program if above else most, replays)
     return _Outcome(plan, at_most, donation, donated, tuple(assumptions))
 
@@ -227,25 +234,25 @@ def _last_uses(found: Iterable[ValueFacts]) -> dict[int, int]:
 
 
 def _donation(
-    compiled: Compiled, program: Program, names: Sequence[str]
+    stored: StoredCompilation, program: Program, names: Sequence[str]
 ) -> tuple[Donation | None, tuple[DonatedParameter, ...]]:
     if not names:
         return None, ()
-    named = {each.value_id for each in _named(compiled, names)}
-    already = {value_id for value_id in named if is_donated(compiled, value_id)}
-    pairs, unpaired = donors(compiled, named - already)
+    named = {each.value_id for each in _named(stored, names)}
+    already = {value_id for value_id in named if is_donated(stored, value_id)}
+    pairs, unpaired = pair_donations(stored, named - already)
     left = [pair for pair in pairs if {pair.parameter, pair.output} <= program.by_id.keys()]
-    donation = donate(program, left, knows_schedule=compiled.knows_schedule)
+    donation = donate(program, left, knows_schedule=stored.drops_needless_copies)
     outcomes = [
         *((pair, "in place") for pair in donation.in_place),
         *((pair, "copied first") for pair in donation.copied),
     ]
-    found = [_donated(compiled, pair, outcome) for pair, outcome in outcomes]
+    found = [_donated(stored, pair, outcome) for pair, outcome in outcomes]
     found += [
         DonatedParameter(
-            compiled.facts[value_id].label,
+            stored.facts[value_id].label,
             None,
-            compiled.program.by_id[value_id].size_bytes,
+            stored.program.by_id[value_id].size_bytes,
             outcome,
         )
         for outcome, value_ids in (("no output", unpaired), ("donated already", sorted(already)))
@@ -256,18 +263,18 @@ def _donation(
     )
 
 
-def _donated(compiled: Compiled, pair: Donor, outcome: str) -> DonatedParameter:
+def _donated(stored: StoredCompilation, pair: Donor, outcome: str) -> DonatedParameter:
     return DonatedParameter(
-        compiled.facts[pair.parameter].label,
-        compiled.facts[pair.output].label,
-        compiled.program.by_id[pair.parameter].size_bytes,
+        stored.facts[pair.parameter].label,
+        stored.facts[pair.output].label,
+        stored.program.by_id[pair.parameter].size_bytes,
         outcome,
     )
 
 
-def _named(compiled: Compiled, names: Sequence[str]) -> list[ValueFacts]:
+def _named(stored: StoredCompilation, names: Sequence[str]) -> list[ValueFacts]:
     """Return the parameters that are named, donated already or not."""
-    every = parameters(compiled)
+    every = parameters(stored)
     found: dict[int, ValueFacts] = {}
     for name in names:
         if name == "all":
@@ -286,7 +293,7 @@ def _named(compiled: Compiled, names: Sequence[str]) -> list[ValueFacts]:
 
 
 def _result(
-    compiled: Compiled,
+    stored: StoredCompilation,
     replays: Sequence[Replay],
     before: MemoryPlan | None,
     outcome: _Outcome,
@@ -298,26 +305,26 @@ def _result(
     if peak is not None and outcome.donation is not None:
         peak = outcome.donation.step_before(peak)
     result = WhatIf(
-        compiled.key,
+        stored.key,
         sum(replay.allocation.size_bytes for replay in own),
         sum(replay.size_bytes for replay in own),
         all(replay.offsets_equal for replay in own),
-        compiled.reserved_bytes.get(0, 0),
+        stored.reserved_bytes.get(0, 0),
         before.reserved_bytes() if before is not None else None,
         outcome.plan.reserved_bytes() if outcome.plan is not None else None,
         outcome.at_most.reserved_bytes() if outcome.at_most is not None else None,
         outcome.plan.temp_bytes() if outcome.plan is not None else None,
         peak,
         (heap.lower_bound_bytes if heap is not None else 0) if outcome.plan is not None else None,
-        _holders(compiled, outcome.plan),
+        _peak_values(stored, outcome.plan),
         outcome.donated,
         outcome.assumptions,
         notes,
     )
-    return replace(result, assumptions=(*outcome.assumptions, *_doubts(compiled, result)))
+    return replace(result, assumptions=(*outcome.assumptions, *_doubts(stored, result)))
 
 
-def _doubts(compiled: Compiled, result: WhatIf) -> list[str]:
+def _doubts(stored: StoredCompilation, result: WhatIf) -> list[str]:
     """Return why changes are not to be trusted, if they are not."""
     doubts = []
     if not result.offsets_equal or result.temp_bytes_replayed != result.temp_bytes:
@@ -330,13 +337,13 @@ def _doubts(compiled: Compiled, result: WhatIf) -> list[str]:
             f"planned anew without a change, {replanned - result.reserved_bytes:+,} bytes are"
             " reserved: trust no difference of that size"
         )
-    if any(allocation.color == 1 for allocation in compiled.program.allocations):
-        name = f" ({compiled.space_names[1]})" if 1 in compiled.space_names else ""
+    if any(allocation.color == 1 for allocation in stored.program.allocations):
+        name = f" ({stored.space_names[1]})" if 1 in stored.space_names else ""
         doubts.append(f"memory space 1{name} is taken as it is: XLA assigns it before all else")
     return doubts
 
 
-def _holders(compiled: Compiled, plan: MemoryPlan | None) -> tuple[Holder, ...]:
+def _peak_values(stored: StoredCompilation, plan: MemoryPlan | None) -> tuple[PeakValue, ...]:
     heap = plan.heap() if plan is not None else None
     step = heap.peak_step if heap is not None else None
     if heap is None or step is None:
@@ -347,11 +354,11 @@ def _holders(compiled: Compiled, plan: MemoryPlan | None) -> tuple[Holder, ...]:
         for value_id, (first, last) in zip(group.value_ids, group.steps, strict=True)
         if first <= step <= last
     ]
-    holders = []
-    for size_bytes, value_id in sorted(live, key=lambda held: (-held[0], held[1]))[:_HOLDERS]:
-        facts = compiled.facts.get(value_id)
+    peak_values = []
+    for size_bytes, value_id in sorted(live, key=lambda held: (-held[0], held[1]))[:_MOST_VALUES]:
+        facts = stored.facts.get(value_id)
         if facts is None:
-            holders.append(Holder("a copy that the compiler makes", size_bytes, "", None))
+            peak_values.append(PeakValue("a copy that the compiler makes", size_bytes, "", None))
         else:
-            holders.append(Holder(facts.label, size_bytes, facts.shape, facts.op_name))
-    return tuple(holders)
+            peak_values.append(PeakValue(facts.label, size_bytes, facts.shape, facts.op_name))
+    return tuple(peak_values)

@@ -27,7 +27,7 @@ def whatif_cells(result: WhatIf) -> dict[str, Cell]:
                 "shape": holder.shape,
                 "opName": holder.op_name,
             }
-            for holder in result.holders
+            for holder in result.peak_values
         ],
         "donated": [
             {

@@ -12,7 +12,7 @@ from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.errors import BadParameter, UnknownQuery
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.selection.compilations import find_compilation, is_compilation
-from xlagraph.queries.selection.parameters import check_names, check_tag
+from xlagraph.queries.selection.name_checks import check_names, check_tag
 from xlagraph.queries.selection.runs import find_run
 
 if TYPE_CHECKING:

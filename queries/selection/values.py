@@ -6,7 +6,7 @@ from typing import Final
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import AmbiguousValue, NoSuchName
-from xlagraph.queries.selection.parameters import check_names
+from xlagraph.queries.selection.name_checks import check_names
 
 __all__ = ["find_value"]
 

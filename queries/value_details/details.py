@@ -7,7 +7,7 @@ from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.selection.compilations import find_compilation
 from xlagraph.queries.selection.values import find_value
-from xlagraph.queries.value_details.range_end import Lifetime, lifetime
+from xlagraph.queries.value_details.range_end import LiveRange, live_range_of
 
 _VALUE: Final = load_statement(__file__, "value")
 _POSITIONS: Final = load_statement(__file__, "positions")
@@ -34,7 +34,7 @@ class ValueDetails:
     """Its label."""
     asked: str
     """The name that was asked for, which may be another one of its names."""
-    what: Row
+    properties: Row
     """shape, layout, dtype, sizeBytes, denseBytes, paddingBytes, isPhi."""
     storage: Row
     """memorySpace, allocation, role, allocationBytes, offsetBytes, parameterNumber,
@@ -50,46 +50,46 @@ class ValueDetails:
     """function, file, line of what it is attributed to; innermost first."""
     names: tuple[Row, ...]
     """name, shapeIndex, opcode, step; by step."""
-    before: tuple[Row, ...]
+    predecessors: tuple[Row, ...]
     """Whose bytes it took: value, inPlace, sharedBytes, steps, shape, opName; most bytes first.
     steps: of an in-place update its step, else the gap between the two."""
-    after: tuple[Row, ...]
+    successors: tuple[Row, ...]
     """Who took its bytes, likewise."""
     aliases: tuple[str, ...]
     """Labels of what shares its storage by in-place updates, from first to last, without it."""
     readers: tuple[Row, ...]
     """instruction, operand, operandIndex, opcode, opName, step; by step."""
-    lifetime: Lifetime
+    live_range: LiveRange
     peak: Row
     """physicalBytes, share, rank, contributors, peakBytes, peakStep; of a value that is not live
     at the physical peak all but the last two are None."""
 
     def cells(self) -> dict[str, Cell]:
         """Return all by name but the note, as one object for machines."""
-        lifetime = self.lifetime
+        live_range = self.live_range
         return {
             "compilation": self.compilation,
             "value": self.value,
             "asked": self.asked,
-            "what": self.what,
+            "what": self.properties,
             "storage": self.storage,
             "maker": self.maker,
             "stack": self.stack,
             "attribution": self.attribution,
             "attributionStack": self.attribution_stack,
             "names": self.names,
-            "before": self.before,
-            "after": self.after,
+            "before": self.predecessors,
+            "after": self.successors,
             "aliases": self.aliases,
             "readers": self.readers,
             "life": {
-                "liveFrom": lifetime.live_from,
-                "liveUntil": lifetime.live_until,
-                "lastUse": lifetime.last_use,
-                "scheduleLength": lifetime.schedule_length,
-                "endsAt": lifetime.ends_at,
-                "ending": str(lifetime.ending),
-                "why": lifetime.why,
+                "liveFrom": live_range.live_from,
+                "liveUntil": live_range.live_until,
+                "lastUse": live_range.last_use,
+                "scheduleLength": live_range.schedule_length,
+                "endsAt": live_range.ends_at,
+                "ending": str(live_range.ending),
+                "why": live_range.why,
             },
             "peak": self.peak,
         }
@@ -105,13 +105,13 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
     parameters: dict[str, Cell] = {"value": find_value(graph, found.key, name)}
     (facts,) = graph.query(_VALUE, parameters).mappings()
     readers = tuple(graph.query(_USERS, parameters).mappings())
-    after = tuple(graph.query(_SUCCESSORS, parameters).mappings())
+    successors = tuple(graph.query(_SUCCESSORS, parameters).mappings())
     return ValueDetails(
         compilation=found.key,
         note=found.note,
         value=str(facts["value"]),
         asked=name,
-        what=_part(facts, "shape layout dtype sizeBytes denseBytes paddingBytes isPhi"),
+        properties=_part(facts, "shape layout dtype sizeBytes denseBytes paddingBytes isPhi"),
         storage=_part(
             facts,
             "memorySpace allocation role allocationBytes offsetBytes parameterNumber"
@@ -126,11 +126,11 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
         ),
         attribution_stack=_stack(graph, _ATTRIBUTED_FRAME, parameters),
         names=tuple(graph.query(_POSITIONS, parameters).mappings()),
-        before=tuple(graph.query(_PREDECESSORS, parameters).mappings()),
-        after=after,
+        predecessors=tuple(graph.query(_PREDECESSORS, parameters).mappings()),
+        successors=successors,
         aliases=tuple(str(row[1]) for row in graph.query(_ALIAS_SET, parameters).rows),
         readers=readers,
-        lifetime=lifetime(facts, readers, after),
+        live_range=live_range_of(facts, readers, successors),
         peak=_peak(graph, facts, parameters),
     )
 

@@ -36,7 +36,7 @@ class RangeEnd(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Lifetime:
+class LiveRange:
     """The live range of a value, both ends inclusive, and what ends it."""
 
     live_from: int | None
@@ -58,13 +58,13 @@ _TO_THE_END: Final[Mapping[RangeEnd, str]] = {
 }
 
 
-def lifetime(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Lifetime:
+def live_range_of(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> LiveRange:
     """Return the live range of a value, and why it ends there, from its facts and readers.
 
     ``after`` are the values that take its bytes, in place or later.
     """
-    kind, why = reason(facts, readers, after)
-    return Lifetime(
+    kind, why = range_end(facts, readers, after)
+    return LiveRange(
         live_from=_number(facts["liveFrom"]),
         live_until=_number(facts["liveUntil"]),
         last_use=_number(facts["lastUse"]),
@@ -75,8 +75,8 @@ def lifetime(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> Lifeti
     )
 
 
-def reason(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[RangeEnd, str]:
-    """Return what ends the live range of a value, and the same as a sentence; see `lifetime`."""
+def range_end(facts: Row, readers: Sequence[Row], after: Sequence[Row]) -> tuple[RangeEnd, str]:
+    """Return what ends the live range of a value, and the same as a sentence."""
     until, last_use = _number(facts["liveUntil"]), _number(facts["lastUse"])
     if until is None:
         return RangeEnd.UNKNOWN, "unknown: the dump has no live range of it"

@@ -6,8 +6,8 @@ import pytest
 
 from tests.plan.small_programs import program, value
 from xlagraph.queries.planning.checkpoint import recompute
-from xlagraph.queries.planning.compiled import Compiled, ValueFacts
 from xlagraph.queries.planning.loop_stacks import loop_stacks
+from xlagraph.queries.planning.stored_compilation import StoredCompilation, ValueFacts
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
 FILL = FORWARD + "/body/dynamic_update_slice"
@@ -57,14 +57,14 @@ def compiled_loop(stacked=True, called=False):
         facts(5, "f32[10,8]{1,0}", "convert", FORWARD),
         facts(6, "f32[8]{0}", "fusion", BACKWARD + "/body/mul", "back"),
     )
-    return Compiled(
+    return StoredCompilation(
         "run/a",
         "cpu",
         values,
         {each.value_id: each for each in known},
         (),
         {2: (5,), 3: (4, 6), 5: (6,)},
-        has_sets=True,
+        has_buffer_sets=True,
         has_ranges=True,
         reserved_bytes={0: 512},
         space_names={},

@@ -10,8 +10,8 @@ from xlagraph.ingest import ingest
 from xlagraph.plan.memory_plan import plan_anew
 from xlagraph.plan.replay import replay
 from xlagraph.queries import BadParameter, NoSuchName, QueryError, whatif
-from xlagraph.queries.planning.compiled import read_compiled
 from xlagraph.queries.planning.patterns import in_scope
+from xlagraph.queries.planning.stored_compilation import read_compilation
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def graph(corpus, tmp_path_factory):
 @pytest.fixture(scope="module")
 def compiled(graph):
     keys = graph.query("MATCH (c:Compilation) RETURN c.key AS key ORDER BY key").rows
-    found = [read_compiled(graph, str(key)) for (key,) in keys]
+    found = [read_compilation(graph, str(key)) for (key,) in keys]
     return [each for each in found if each.has_ranges]
 
 
@@ -45,7 +45,7 @@ def test_planned_anew_without_a_change_everything_reserves_what_it_did(compiled)
     unequal = [
         each.key
         for each in compiled
-        if each.has_sets
+        if each.has_buffer_sets
         and any(
             plan_anew(each.program, replay(each.program)).reserved_bytes(color) != size_bytes
             for color, size_bytes in each.reserved_bytes.items()
@@ -86,7 +86,7 @@ def test_values_that_are_gone_take_nothing_and_halves_take_half(graph):
     assert gone.temp_bytes_after == 0
     half = whatif(graph, "runs/baseline", shrink={"*": 2})
     assert half.reserved_bytes_after == pytest.approx(before.reserved_bytes / 2, rel=0.01)
-    largest = before.holders[0]
+    largest = before.peak_values[0]
     less = whatif(graph, "runs/baseline", without=[largest.value])
     assert less.lower_bound_bytes is not None
     assert less.temp_bytes_after is not None

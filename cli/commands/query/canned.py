@@ -18,7 +18,7 @@ from xlagraph.cli.output.destination import open_output, write_answer
 
 if TYPE_CHECKING:
     from xlagraph.queries import Answer
-    from xlagraph.queries.catalogue.declarations import Literal, Parameter
+    from xlagraph.queries.catalogue.declarations import Parameter, ParameterValue
     from xlagraph.queries.catalogue.query_files import Query
 
 TYPES: Final[Mapping[str, type]] = {
@@ -74,7 +74,7 @@ def canned_command(query: "Query") -> TyperCommand:
 
 def _answer(
     query: "Query",
-    parameters: Mapping[str, "Literal | None"],
+    parameters: Mapping[str, "ParameterValue | None"],
     options: QueryOptions | PictureOptions,
 ) -> "Answer | None":
     """Run the query; None if it is to be printed instead, which is then done."""
@@ -92,7 +92,7 @@ def _answer(
         return run(graph, query.id, catalogue={query.id: query}, **given)
 
 
-def _check_given(query: "Query", given: Mapping[str, "Literal"]) -> None:
+def _check_given(query: "Query", given: Mapping[str, "ParameterValue"]) -> None:
     for parameter in query.parameters:
         if parameter.must_be_given and parameter.name not in given:
             raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")

@@ -14,14 +14,14 @@ from xlagraph.cli.output.messages import note, problem
 if TYPE_CHECKING:
     from xlagraph.graph import Scalar
     from xlagraph.graph.browser import BrowserPage
-    from xlagraph.queries.catalogue.declarations import Literal
+    from xlagraph.queries.catalogue.declarations import ParameterValue
     from xlagraph.queries.catalogue.query_files import Query
 
 __all__ = ["note_guess", "statement_or_link"]
 
 
 def statement_or_link(
-    query: "Query", given: Mapping[str, "Literal"], options: QueryOptions | PictureOptions
+    query: "Query", given: Mapping[str, "ParameterValue"], options: QueryOptions | PictureOptions
 ) -> str | None:
     """Return what is asked for in place of the rows; None if the query is to be run."""
     if options.show:
@@ -31,9 +31,9 @@ def statement_or_link(
     return None
 
 
-def _statement(query: "Query", given: Mapping[str, "Literal"], options: GraphOptions) -> str:
+def _statement(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> str:
     # what must be given and is not stays in it, to be set where it is pasted
-    from xlagraph.queries.literals import written_out
+    from xlagraph.queries.literals import with_values_inlined
 
     known = tuple(
         parameter
@@ -44,20 +44,20 @@ def _statement(query: "Query", given: Mapping[str, "Literal"], options: GraphOpt
     for parameter in query.parameters:
         if parameter.name not in values:
             note(f"${parameter.name} is left to be set: {parameter.description}")
-    return f"// {query.id}: {query.title}\n{written_out(query.text, values)}"
+    return f"// {query.id}: {query.title}\n{with_values_inlined(query.text, values)}"
 
 
 def _link(
-    query: "Query", given: Mapping[str, "Literal"], options: GraphOptions, page: str | None
+    query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions, page: str | None
 ) -> str:
     from xlagraph.graph.browser import LinkTooLong, browser_page
-    from xlagraph.queries.literals import without_comments, written_out
+    from xlagraph.queries.literals import with_values_inlined, without_comments
 
     values, found_page = _values(query, given, options)
     for parameter in query.parameters:
         if parameter.name not in values:
             raise UsageError(f"{query.id} needs --{parameter.option} where no graph tells it")
-    statement = without_comments(written_out(query.text, values))
+    statement = without_comments(with_values_inlined(query.text, values))
     browser = browser_page(options.graph, page=page or found_page)
     note_guess(browser)
     try:
@@ -77,7 +77,7 @@ def note_guess(browser: "BrowserPage") -> None:
 
 
 def _values(
-    query: "Query", given: Mapping[str, "Literal"], options: GraphOptions
+    query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions
 ) -> tuple[Mapping[str, "Scalar"], str | None]:
     """Return the values that a query would run with, and the page of the server's Browser."""
     from xlagraph.graph import GraphMissing, GraphUnreachable

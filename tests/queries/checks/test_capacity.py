@@ -4,7 +4,7 @@ import pytest
 
 from tests.tiny_dumps import dump, write_runs
 from xlagraph.ingest import ingest
-from xlagraph.queries import NoSuchCompilation, check_capacity, first_changes
+from xlagraph.queries import NoSuchCompilation, check_capacity, first_findings
 
 
 @pytest.fixture
@@ -41,12 +41,12 @@ def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path
     (folder / "f.txt").write_text(text.replace("262272", "786432"))
     assert ingest(graph, folder, jobs=1).ok
     (space,) = check_capacity(graph, {0: 1})
-    changes = first_changes(graph, space)
+    changes = first_findings(graph, space)
     assert 1 <= len(changes) <= 3
     assert [change.bytes for change in changes] == sorted(
         (change.bytes for change in changes), reverse=True
     )
-    assert first_changes(graph, space, most=1) == changes[:1]
+    assert first_findings(graph, space, most=1) == changes[:1]
 
 
 def test_a_name_without_compilations_raises(two_runs):

@@ -8,7 +8,7 @@ from xlagraph.graph import Cell, Result
 from xlagraph.graph.elements import Node, Path, Relationship
 from xlagraph.queries import picture_of
 from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
-from xlagraph.queries.pictures.style import caption
+from xlagraph.queries.pictures.style import node_caption
 
 XMLNS = "{http://graphml.graphdrawing.org/xmlns}"
 
@@ -69,9 +69,9 @@ def test_dot_names_values_with_bytes_and_live_range():
 
 def test_a_memory_space_has_its_name_beside_its_number():
     hbm = Node("MemorySpace", {"key": "m", "color": 0, "name": "HBM", "physicalPeakBytes": 1024})
-    assert caption(hbm) == ("memory space 0", "HBM", "1.0 KiB")
+    assert node_caption(hbm) == ("memory space 0", "HBM", "1.0 KiB")
     unknown = Node("MemorySpace", {"key": "m", "color": 1, "physicalPeakBytes": 0})
-    assert caption(unknown) == ("memory space 1", "0 B")
+    assert node_caption(unknown) == ("memory space 1", "0 B")
 
 
 def test_mermaid_holds_no_sign_of_a_name_that_it_could_obey():

@@ -32,7 +32,7 @@ def tell(graph: Graph, tmp_path: Path) -> Tell:
 def test_details_have_what_where_and_who_made_it(tell):
     details = tell("update{0}")
     assert (details.compilation, details.value) == ("run/f", "update{0}")
-    assert details.what == {
+    assert details.properties == {
         "shape": "f32[16]",
         "layout": "{0}",
         "dtype": "f32",
@@ -68,7 +68,7 @@ def test_details_have_what_where_and_who_made_it(tell):
 
 
 def test_details_say_whose_bytes_it_took_and_who_took_its(tell):
-    before, after = tell("update{0}").before, tell("make").after
+    before, after = tell("update{0}").predecessors, tell("make").successors
     assert [(row["value"], row["inPlace"], row["steps"]) for row in before] == [("p", True, 6)]
     assert [(row["value"], row["inPlace"], row["sharedBytes"], row["steps"]) for row in after] == [
         ("late", False, 64, 2),
@@ -105,7 +105,7 @@ def test_details_say_whose_line_it_is_though_its_maker_has_no_op_name(tell):
     ],
 )
 def test_details_say_when_a_value_dies_and_why(tell, name, ending, why):
-    life = tell(name).lifetime
+    life = tell(name).live_range
     assert life.ending is ending
     assert life.why.startswith(why)
 
@@ -119,7 +119,7 @@ def test_a_value_that_ends_before_its_reader_is_handed_on(tell):
         0 | c | s8[16] | 32 | 16 | 2-3 | fusion(a)
         """,
     )
-    assert tell("a", text).lifetime.ending is RangeEnd.HANDED_ON
+    assert tell("a", text).live_range.ending is RangeEnd.HANDED_ON
 
 
 def test_details_give_the_rank_among_those_at_the_peak(tell):
@@ -162,7 +162,12 @@ def test_an_unknown_name_gets_names_that_are_near(tell):
 def test_without_live_ranges_and_uses_the_rest_is_told(tell):
     text = STEP[: STEP.index("\nTotal bytes used:")]
     details = tell("make", text)
-    assert details.what["sizeBytes"] == 128
-    assert details.lifetime.ending is RangeEnd.UNKNOWN
-    assert (details.names, details.readers, details.before, details.after) == ((), (), (), ())
+    assert details.properties["sizeBytes"] == 128
+    assert details.live_range.ending is RangeEnd.UNKNOWN
+    assert (details.names, details.readers, details.predecessors, details.successors) == (
+        (),
+        (),
+        (),
+        (),
+    )
     assert details.peak["peakBytes"] is None

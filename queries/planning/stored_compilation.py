@@ -10,7 +10,7 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.plan.program import PRESET_COLORS, Allocation, Overwrite, Program, Role, Value
 from xlagraph.queries.planning.op_marks import is_backward
 
-__all__ = ["Compiled", "ValueFacts", "read_compiled"]
+__all__ = ["StoredCompilation", "ValueFacts", "read_compilation"]
 
 _PROGRAM: Final = load_statement(__file__, "program")
 _ALLOCATIONS: Final = load_statement(__file__, "allocations")
@@ -60,7 +60,7 @@ class ValueFacts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class StoredCompilation:
     """A compilation whose memory can be planned anew."""
 
     key: str
@@ -72,7 +72,7 @@ class Compiled:
     """Value ids in the order of the program's results."""
     readers: Mapping[int, tuple[int, ...]]
     """By value id: the values that are made from it."""
-    has_sets: bool
+    has_buffer_sets: bool
     """Whether a module text said which values share an address; else nothing is planned anew."""
     has_ranges: bool
     reserved_bytes: Mapping[int, int]
@@ -81,12 +81,12 @@ class Compiled:
     """By colour: HBM, VMEM, SMEM or host, where that is known."""
 
     @property
-    def knows_schedule(self) -> bool:
+    def drops_needless_copies(self) -> bool:
         """Whether the compiler drops copies once the schedule is made, on GPUs and TPUs."""
         return self.platform in ("gpu", "rocm") or self.space_names.get(0) == "HBM"
 
 
-def read_compiled(graph: Graph, compilation: str) -> Compiled:
+def read_compilation(graph: Graph, compilation: str) -> StoredCompilation:
     """Read a compilation, given by its whole key."""
 
     def rows(statement: str) -> list[dict[str, Cell]]:
@@ -110,7 +110,7 @@ def read_compiled(graph: Graph, compilation: str) -> Compiled:
         for allocation in allocations
         if allocation.parameter_number is not None
     }
-    return Compiled(
+    return StoredCompilation(
         compilation,
         _text_or_none(about["platform"]),
         program,

@@ -7,14 +7,14 @@ from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.errors import QueryFailed
 from xlagraph.queries.lint.query_check import unknown_names
 
-__all__ = ["OwnAnswer", "run_statement"]
+__all__ = ["StatementAnswer", "run_statement"]
 
 
 _LONGEST_CHECKED: Final = 10_000
 """Characters: what is near a wrong name takes a millisecond to find, and a service waits for it."""
 
 
-class OwnAnswer(NamedTuple):
+class StatementAnswer(NamedTuple):
     """What a statement returned."""
 
     result: Result
@@ -29,7 +29,7 @@ def run_statement(
     *,
     timeout_seconds: float | None = None,
     max_rows: int | None = None,
-) -> OwnAnswer:
+) -> StatementAnswer:
     """Run a statement that reads; raises what `Graph.query` raises.
 
     QueryFailed names what the schema lacks too, with what is near.
@@ -40,4 +40,4 @@ def run_statement(
         result = graph.query(text, parameters, timeout_seconds=timeout_seconds, max_rows=max_rows)
     except QueryFailed as error:
         raise QueryFailed("\n".join((str(error), *unknown))) from error
-    return OwnAnswer(result, unknown)
+    return StatementAnswer(result, unknown)
