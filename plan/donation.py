@@ -78,13 +78,11 @@ def _steps_of_copies(
     numbers = {allocation.parameter_number for allocation in program.allocations} - {None}
     if knows_schedule or start >= len(numbers):
         return {donor.parameter: start for donor in donors}
-    return {
-        donor.parameter: min(
-            (value.first for value in program.values if donor.parameter in value.reads),
-            default=start,
-        )
-        for donor in donors
-    }
+    first_reads: dict[int, int] = {}
+    for value in program.values:
+        for read in value.reads:
+            first_reads[read] = min(value.first, first_reads.get(read, value.first))
+    return {donor.parameter: first_reads.get(donor.parameter, start) for donor in donors}
 
 
 def _parameter_order(program: Program, donor: Donor) -> tuple[int, tuple[int, ...], int]:
@@ -186,11 +184,11 @@ def _with_copies(
 
     Each copy is a step of its own, so that the bytes of one parameter are free for the next.
     """
-    copy_of: dict[int, Value] = {}
+    copies: dict[int, Value] = {}
     unused_id = max(program.by_id, default=0) + 1
     for number, (donor, before) in enumerate(zip(donors, copied_before, strict=True)):
         parameter = program.by_id[donor.parameter]
-        copy_of[donor.parameter] = parameter._replace(
+        copies[donor.parameter] = parameter._replace(
             value_id=unused_id + number,
             buffer_set=unused_id + number,
             first=before + number,
@@ -201,31 +199,32 @@ def _with_copies(
             instruction=f"copy of {parameter.instruction}",
             operands=(donor.parameter,),
             reads=(donor.parameter,),
-            allocation=_NOWHERE,
+            allocation=_NO_ALLOCATION,
         )
+    copied_ids = {parameter: copy.value_id for parameter, copy in copies.items()}
 
     def changed(value: Value) -> Value:
-        if (copy := copy_of.get(value.value_id)) is not None:
+        if (copy := copies.get(value.value_id)) is not None:
             return value._replace(last=copy.first)
         later = value._replace(
             first=_shifted(value.first, copied_before), last=_shifted(value.last, copied_before)
         )
-        return _with_copied_operands(later, copy_of)
+        return _with_copied_operands(later, copied_ids)
 
     overwrites = {
         value_id: tuple(
-            overwrite._replace(value_id=copy_of[overwrite.value_id].value_id)
-            if overwrite.value_id in copy_of
+            overwrite._replace(value_id=copied_ids[overwrite.value_id])
+            if overwrite.value_id in copied_ids
             else overwrite
             for overwrite in found
         )
         for value_id, found in program.overwrites.items()
     }
-    values = (*map(changed, program.values), *copy_of.values())
+    values = (*map(changed, program.values), *copies.values())
     return replace(program, values=values, overwrites=overwrites)
 
 
-_NOWHERE: Final = -1
+_NO_ALLOCATION: Final = -1
 """Allocation of a value that XLA's own plan does not have."""
 
 
@@ -234,13 +233,12 @@ def _shifted(step: int, copied_before: Sequence[int]) -> int:
     return step + bisect_right(copied_before, step)
 
 
-def _with_copied_operands(value: Value, copy_of: Mapping[int, Value]) -> Value:
-    if copy_of.keys().isdisjoint(value.reads):
+def _with_copied_operands(value: Value, copied_ids: Mapping[int, int]) -> Value:
+    if copied_ids.keys().isdisjoint(value.reads):
         return value
-    ids = {read: copy.value_id for read, copy in copy_of.items()}
     return value._replace(
-        operands=tuple(ids.get(read, read) for read in value.operands),
-        reads=tuple(ids.get(read, read) for read in value.reads),
+        operands=tuple(copied_ids.get(read, read) for read in value.operands),
+        reads=tuple(copied_ids.get(read, read) for read in value.reads),
     )
 
 
@@ -248,15 +246,19 @@ def _joined(program: Program, donors: Iterable[Donor]) -> Program:
     """Join each parameter with the set of its result, and free it for others."""
     donors = tuple(donors)
     changed = dict(program.by_id)
+    ids_by_set = {
+        name: [value.value_id for value in members] for name, members in program.sets.items()
+    }
     freed = set()
     for donor in donors:
         parameter = changed[donor.parameter]
         freed.add(parameter.allocation)
         name = changed[donor.output].buffer_set
-        parameter = parameter._replace(last=min(parameter.last, donor.needed_until))
-        changed[donor.parameter] = parameter._replace(buffer_set=name)
-        members = [value for value in changed.values() if value.buffer_set == name]
-        changed.update(_cut(members))
+        ids_by_set[parameter.buffer_set].remove(donor.parameter)
+        ids_by_set[name].append(donor.parameter)
+        last = min(parameter.last, donor.needed_until)
+        changed[donor.parameter] = parameter._replace(last=last, buffer_set=name)
+        changed.update(_cut([changed[value_id] for value_id in ids_by_set[name]]))
     allocations = tuple(
         allocation._replace(maybe_live_out=True) if allocation.number in freed else allocation
         for allocation in program.allocations
