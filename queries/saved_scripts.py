@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from xlagraph.queries.catalogue.query_files import Query
-from xlagraph.queries.literals import with_values_inlined
+from xlagraph.queries.cypher_text.literals import with_values_inlined
 
 __all__ = ["saved_scripts"]
 
@@ -16,13 +16,6 @@ def saved_scripts(queries: Iterable[Query]) -> Mapping[str, str]:
     """
     return {
         f"{query.id}.cypher": f"// {query.id}: {query.title}\n"
-        + with_values_inlined(
-            query.text,
-            {
-                parameter.name: parameter.default
-                for parameter in query.parameters
-                if not parameter.required
-            },
-        )
+        + with_values_inlined(query.text, query.defaults)
         for query in queries
     }

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 
 from xlagraph.graph import Scalar
 from xlagraph.queries import Parameter, Query
-from xlagraph.queries.literals import with_values_inlined
+from xlagraph.queries.cypher_text.literals import with_values_inlined
 
 Provenance = dict[str, str]
 """The texts under `cypher` and `command`."""
@@ -35,11 +35,7 @@ def pasteable_statement(
 
     A parameter that is left open stays in it, even if it has a default.
     """
-    defaults: dict[str, Scalar] = {
-        parameter.name: parameter.default
-        for parameter in query.parameters
-        if not parameter.required and parameter.name not in left_open
-    }
+    defaults = {name: default for name, default in query.defaults.items() if name not in left_open}
     return with_values_inlined(query.text, defaults | dict(given))
 
 

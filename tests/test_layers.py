@@ -40,13 +40,16 @@ MAY_IMPORT = {
     "ingest/measures": "ingest/hlo ingest/dump ingest/rows",
     "ingest/rows": "graph graph/rows ingest/files ingest/dump ingest/measures",
     # canned queries, and what is built on them
-    "queries": "runtime graph queries/catalogue queries/lint queries/selection queries/runner "
+    "queries": "runtime graph queries/catalogue queries/cypher_text queries/lint "
+    "queries/selection queries/runner "
     "queries/checks queries/comparison queries/advice queries/pictures "
     "queries/planning queries/value_details",
     "queries/catalogue": "graph queries",
-    "queries/lint": "graph queries queries/catalogue",
+    "queries/cypher_text": "graph",
+    "queries/lint": "graph queries queries/catalogue queries/cypher_text",
     "queries/selection": "graph queries",
-    "queries/runner": "graph queries queries/catalogue queries/lint queries/selection",
+    "queries/runner": "graph queries queries/catalogue queries/cypher_text queries/lint "
+    "queries/selection",
     "queries/checks": "graph queries/advice queries/catalogue queries/selection",
     "queries/comparison": "graph queries queries/catalogue queries/selection",
     "queries/advice": "graph queries queries/catalogue queries/planning queries/runner "
@@ -55,12 +58,13 @@ MAY_IMPORT = {
     "queries/pictures": "graph queries queries/catalogue",
     "queries/planning": "runtime graph plan queries queries/selection",
     # a page to look at, from what graph and queries know
-    "report": "runtime graph queries queries/comparison queries/value_details",
+    "report": "runtime graph queries queries/comparison queries/cypher_text queries/value_details",
     # the same over HTTP and for assistants
     "serve": "runtime graph queries queries/pictures report",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
-    "cli/commands/query": "graph queries queries/catalogue queries/lint queries/pictures "
+    "cli/commands/query": "graph queries queries/catalogue queries/cypher_text queries/lint "
+    "queries/pictures "
     "queries/runner queries/selection cli cli/options cli/output",
     "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
     "queries/checks queries/comparison queries/lint queries/pictures queries/planning "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from xlagraph.queries.lint.statement import Token, clauses, patterns, projections, split
+from xlagraph.queries.cypher_text.statement import Token, clauses, patterns, projections, split
 
 
 class Fault(NamedTuple):

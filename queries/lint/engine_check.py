@@ -26,14 +26,12 @@ def engine_refusals(queries: Iterable[Query]) -> Iterator[str]:
         open_graph(Path(folder) / "empty.lbug", create=True) as graph,
     ):
         for query in queries:
-            values = {
-                parameter.name: _VALUES[parameter.type]
-                if parameter.default is None
-                else parameter.default
-                for parameter in query.parameters
+            given = {
+                each.name: query.defaults.get(each.name, _VALUES[each.type])
+                for each in query.parameters
             }
             try:
-                graph.query(query.text, values)
+                graph.query(query.text, given)
             except GraphError as error:
                 message, *_ = str(error).splitlines()
                 line = _LINE.search(message)

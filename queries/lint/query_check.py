@@ -9,10 +9,7 @@ from typing import Final
 from xlagraph.graph.byte_sizes import caption_property, counts_bytes
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, query_files, read_query
-from xlagraph.queries.errors import CatalogueError
-from xlagraph.queries.lint.dialect import Fault, dialect_faults
-from xlagraph.queries.lint.engine_check import engine_refusals
-from xlagraph.queries.lint.statement import (
+from xlagraph.queries.cypher_text.statement import (
     Clause,
     Projection,
     Token,
@@ -21,6 +18,9 @@ from xlagraph.queries.lint.statement import (
     projections,
     tokens,
 )
+from xlagraph.queries.errors import CatalogueError
+from xlagraph.queries.lint.dialect import Fault, dialect_faults
+from xlagraph.queries.lint.engine_check import engine_refusals
 
 
 def check_queries(directory: Path) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, cast
 from xlagraph.graph.engine import Graph, Result, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.catalogue.query_files import Query
-from xlagraph.queries.lint.statement import Clause, Token, clauses, tokens
+from xlagraph.queries.cypher_text.statement import Clause, Token, clauses, tokens
 
 
 class _Fact(NamedTuple):

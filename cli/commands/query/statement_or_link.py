@@ -33,7 +33,7 @@ def statement_or_link(
 
 def _statement(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> str:
     # what must be given and is not stays in it, to be set where it is pasted
-    from xlagraph.queries.literals import with_values_inlined
+    from xlagraph.queries.cypher_text.literals import with_values_inlined
 
     known = tuple(
         parameter
@@ -51,7 +51,7 @@ def _link(
     query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions, page: str | None
 ) -> str:
     from xlagraph.graph.browser import LinkTooLong, browser_page
-    from xlagraph.queries.literals import with_values_inlined, without_comments
+    from xlagraph.queries.cypher_text.literals import with_values_inlined, without_comments
 
     values, found_page = _values(query, given, options)
     for parameter in query.parameters:
@@ -89,12 +89,7 @@ def _values(
             page = graph.browser_page
     except (GraphMissing, GraphUnreachable) as error:
         note(f"names stand there as they were typed, and were not looked up: {error}")
-        defaults = {
-            parameter.name: parameter.default
-            for parameter in query.parameters
-            if not parameter.required
-        }
-        return {**defaults, **given}, None
+        return {**query.defaults, **given}, None
     for text in notes:
         note(text)
     return values, page

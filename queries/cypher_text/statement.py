@@ -48,7 +48,7 @@ class Pattern(NamedTuple):
     line: int
 
 
-_TOKEN: Final = re.compile(
+TOKEN: Final = re.compile(
     r"""
       (?P<comment>  //[^\n]* | /\*.*?\*/ )
     | (?P<string>   '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" )
@@ -72,7 +72,7 @@ def tokens(text: str) -> list[Token]:
     """Split a statement; comments are left out."""
     found: list[Token] = []
     line, position = 1, 0
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         line += text.count("\n", position, match.start())
         position = match.start()
         if match.lastgroup != "comment":

@@ -5,17 +5,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from xlagraph.graph.engine import Scalar
+from xlagraph.queries.cypher_text.statement import TOKEN
 
 __all__ = ["cypher_literal", "with_values_inlined", "without_comments"]
 
-_PARTS: Final = re.compile(
-    r"""
-      (?P<comment>   //[^\n]* | /\*.*?\*/ )
-    | (?P<quoted>    '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` )
-    | \$(?P<parameter> [A-Za-z_]\w* )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
 
@@ -29,15 +22,15 @@ def with_values_inlined(text: str, values: Mapping[str, Scalar]) -> str:
         del lines[0]
 
     def literal(part: re.Match[str]) -> str:
-        name = part["parameter"]
+        name = (part["parameter"] or "").removeprefix("$")
         return cypher_literal(values[name]) if name in values else part[0]
 
-    return _PARTS.sub(literal, "".join(lines))
+    return TOKEN.sub(literal, "".join(lines))
 
 
 def without_comments(text: str) -> str:
     """Return a statement without its comments, and without the lines that they leave empty."""
-    bare = _PARTS.sub(lambda part: " " if part["comment"] else part[0], text)
+    bare = TOKEN.sub(lambda part: " " if part["comment"] else part[0], text)
     return "\n".join(line.rstrip() for line in bare.splitlines() if line.strip())
 
 
