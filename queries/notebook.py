@@ -7,7 +7,8 @@ from xlagraph.graph.engine import Cell
 from xlagraph.graph.html_table import MAX_ROWS, cell_text, html_table, html_text
 from xlagraph.queries.advice.advise import Diagnosis
 from xlagraph.queries.comparison.compare import Comparison
-from xlagraph.queries.comparison.comparison_rows import GROWTH_COLUMNS, group_rows, total_rows
+from xlagraph.queries.comparison.comparison_rows import group_rows, total_rows
+from xlagraph.queries.comparison.groups import GROWTH_COLUMNS
 from xlagraph.queries.runner.run import Answer
 
 __all__ = ["answer_html", "comparison_html", "diagnosis_html"]

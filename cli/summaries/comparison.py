@@ -11,14 +11,13 @@ from xlagraph.cli.summaries.comparison_sections import all_sections, group_secti
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.queries.comparison.comparison_rows import (
-    GROWTH_COLUMNS,
     ONE_ROW_COLUMNS,
     PART_COLUMNS,
     group_rows,
     one_row,
     part_rows,
 )
-from xlagraph.queries.comparison.groups import By
+from xlagraph.queries.comparison.groups import GROWTH_COLUMNS, By
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

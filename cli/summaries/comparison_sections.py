@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Final
 from xlagraph.cli.summaries.sections import Section
 from xlagraph.graph.byte_sizes import human_bytes, share_text
 from xlagraph.queries.comparison.compare import TOTALS
-from xlagraph.queries.comparison.comparison_rows import GROWTH_COLUMNS, total_rows
-from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, By, changed_groups, largest_groups
+from xlagraph.queries.comparison.comparison_rows import total_rows
+from xlagraph.queries.comparison.groups import (
+    EVERYTHING_ELSE,
+    GROWTH_COLUMNS,
+    By,
+    changed_groups,
+    largest_groups,
+)
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

@@ -13,7 +13,7 @@ from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.planned_savings import PotentialSavings, potential_savings
 from xlagraph.queries.advice.rows_with_savings import rows_with_savings
-from xlagraph.queries.catalogue.declarations import Advice
+from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.planning.savings import Planner
 from xlagraph.queries.runner.run import run
@@ -31,8 +31,6 @@ LEAST_OF_RUN: Final = 0.2
 """Part of what the largest compilation of a run reserves, below which one is not looked at."""
 
 _TOTALS: Final = load_statement(__file__, "totals")
-# no compilation has that many values: a finding adds up all rows
-_ALL_ROWS: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +194,7 @@ def _diagnose(
         if query.advice is None:
             continue
         names = [parameter.name for parameter in query.parameters]
-        given = {"limit": _ALL_ROWS, "memorySpace": memory_space}
+        given = {"limit": NO_LIMIT, "memorySpace": memory_space}
         answer = run(
             graph,
             query.id,
@@ -218,12 +216,12 @@ def _finding(
     planner: Planner,
 ) -> Iterator[Finding]:
     saving = rows_with_savings(rows, advice, planner.memory_space)
-    if not _is_enough(sum(cast("int", row[advice.column]) for row in saving), diagnosed, advice):
+    found = sum(cast("int", row[advice.column]) for row in saving)
+    if not _is_enough(found, diagnosed.total_bytes(advice.measure)):
         return
     savings = potential_savings(saving, advice, planner)
     total_bytes = diagnosed.total_bytes(savings.measure)
-    most = max(savings.bytes, savings.at_most or 0)
-    if total_bytes and most >= max(LEAST_BYTES, LEAST_SHARE * total_bytes):
+    if _is_enough(max(savings.bytes, savings.at_most or 0), total_bytes):
         yield Finding(
             diagnosed.compilation,
             query,
@@ -234,6 +232,5 @@ def _finding(
         )
 
 
-def _is_enough(size_bytes: int, diagnosed: DiagnosedCompilation, advice: Advice) -> bool:
-    total_bytes = diagnosed.total_bytes(advice.measure)
-    return bool(total_bytes) and size_bytes >= max(LEAST_BYTES, LEAST_SHARE * total_bytes)
+def _is_enough(size_bytes: int, total_bytes: int) -> bool:
+    return total_bytes > 0 and size_bytes >= max(LEAST_BYTES, LEAST_SHARE * total_bytes)

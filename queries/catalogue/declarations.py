@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from xlagraph.graph.byte_sizes import counts_bytes
+from xlagraph.graph.engine import Scalar
 
 ParameterValue = str | int | float | bool
 """What a parameter may be."""
@@ -32,6 +33,11 @@ FRAMEWORKS: Final[Mapping[str, str]] = {
 
 CHOSEN: Final = "compilation"
 """The parameter that the runner chooses where it is left out."""
+
+
+# LIMIT of one engine is a signed 32-bit number, and no graph has that many rows
+NO_LIMIT: Final = 2**31 - 1
+"""The value of a parameter `limit` that gives all rows."""
 
 
 class LiteralType(StrEnum):
@@ -80,12 +86,12 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """It has no default. The runner can still choose a `compilation`."""
+        """Whether it has no default. The runner can still choose a `compilation`."""
         return self.default is None
 
     @property
     def must_be_given(self) -> bool:
-        """Neither has it a default nor does the runner choose it."""
+        """Whether the caller must give it."""
         return self.required and self.name != CHOSEN
 
     def out_of_bounds(self, value: ParameterValue | None) -> str | None:
@@ -113,7 +119,7 @@ class Column:
 
     @property
     def is_bytes(self) -> bool:
-        """It counts bytes."""
+        """Whether its cells count bytes."""
         return counts_bytes(self.name)
 
 
@@ -135,7 +141,7 @@ class ChangeKind(StrEnum):
     LATE = "late"
     """They are made again already, and no earlier than they are read backward."""
     PACK = "pack"
-    """Nothing becomes of them: the heap is packed as well as any packing could."""
+    """The values stay; the heap is packed to its lower bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +182,12 @@ class Header:
     advice: Advice | None
     lines: Mapping[str, int]
     """Line of `@param name`, `@column name` and of each other `@word`, from 1."""
+
+    @property
+    def defaults(self) -> dict[str, Scalar]:
+        """The defaults of its parameters by name, of those that have one."""
+        return {
+            parameter.name: parameter.default
+            for parameter in self.parameters
+            if parameter.default is not None
+        }

@@ -4,11 +4,10 @@ from typing import Final
 
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.queries.comparison.compare import TOTALS, ComparedPair, Comparison
-from xlagraph.queries.comparison.groups import By, largest_groups
+from xlagraph.queries.comparison.groups import GROWTH_COLUMNS, By, largest_groups
 
 Rows = list[tuple[Cell, ...]]
 
-GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
 PART_COLUMNS: Final = ("part", "name", "compilationA", "compilationB", *GROWTH_COLUMNS)
 ONE_ROW_COLUMNS: Final = (
     "a", "b", "reservedBytesA", "reservedBytesB", "growthBytes", "growthShare",

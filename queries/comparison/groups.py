@@ -6,10 +6,12 @@ from functools import cache
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Scalar
+from xlagraph.queries.catalogue.declarations import NO_LIMIT
 from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, read_query
 
 __all__ = [
     "EVERYTHING_ELSE",
+    "GROWTH_COLUMNS",
     "RESHAPED",
     "By",
     "GroupGrowth",
@@ -25,9 +27,7 @@ RESHAPED: Final = "reshaped"
 """A change of shape that leaves the bytes as they were."""
 EVERYTHING_ELSE: Final = "everything else"
 """Name of the group that stands for those left out."""
-# no run has that many groups
-_ALL_ROWS: Final = 2**31 - 1
-_GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
+GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
 
 
 class By(StrEnum):
@@ -53,7 +53,7 @@ class By(StrEnum):
     def columns(self) -> tuple[str, ...]:
         """Names of the cells of a group."""
         columns = (column.name for column in _query(self).columns)
-        return tuple(name for name in columns if name not in _GROWTH_COLUMNS)
+        return tuple(name for name in columns if name not in GROWTH_COLUMNS)
 
 
 class GroupGrowth(NamedTuple):
@@ -77,14 +77,12 @@ def group_growths(
     All rows of the query of each grouping, in its order: the largest growth or shrinkage
     first. ``depth`` is how many leading parts of an op name make a scope.
     """
-    given: Mapping[str, Scalar] = {"runA": a, "runB": b, "depth": depth, "limit": _ALL_ROWS}
+    given: Mapping[str, Scalar] = {"runA": a, "runB": b, "depth": depth, "limit": NO_LIMIT}
     growths: dict[By, tuple[GroupGrowth, ...]] = {}
     for by in groupings:
         query = _query(by)
-        parameters = {
-            parameter.name: given.get(parameter.name, parameter.default)
-            for parameter in query.parameters
-        }
+        names = {parameter.name for parameter in query.parameters}
+        parameters = query.defaults | {name: given[name] for name in given.keys() & names}
         rows = graph.query(query.text, parameters).rows
         growths[by] = tuple(
             GroupGrowth(cast("Group", tuple(group)), cast("int", bytes_a), cast("int", bytes_b))

@@ -9,11 +9,16 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from xlagraph.graph.elements import Node
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.pictures.picture import Picture
-from xlagraph.queries.pictures.style import EDGE_STYLES, NODE_STYLES, edge_caption, node_caption
+from xlagraph.queries.pictures.style import (
+    EDGE_STYLES,
+    NODE_STYLES,
+    PLAIN_COLOR,
+    edge_caption,
+    node_caption,
+)
 
 __all__ = ["dot", "graphml", "mermaid"]
 
-_PLAIN: Final = "#B0B5BD"
 # what XML 1.0 cannot hold at all
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
@@ -29,7 +34,7 @@ def dot(picture: Picture) -> str:
     ]
     for node in picture.nodes:
         style = NODE_STYLES.get(node.label)
-        fill = style.color if style else _PLAIN
+        fill = style.color if style else PLAIN_COLOR
         text = "white" if style and style.has_light_text else "black"
         label = _dot_text("\n".join(node_caption(node)))
         lines.append(f'  n{numbers[_id(node)]} [label={label} fillcolor="{fill}" fontcolor={text}]')
@@ -54,7 +59,7 @@ def mermaid(picture: Picture) -> str:
         lines.append(f"  n{numbers[_id(edge.source)]} {arrow} n{numbers[_id(edge.target)]}")
     for label in dict.fromkeys(node.label for node in picture.nodes):
         style = NODE_STYLES.get(label)
-        fill = style.color if style else _PLAIN
+        fill = style.color if style else PLAIN_COLOR
         text = "#fff" if style and style.has_light_text else "#000"
         lines.append(f"  classDef {label} fill:{fill},color:{text},stroke:{fill}")
     return "\n".join(lines) + "\n"
@@ -122,7 +127,7 @@ def _dot_text(text: str) -> str:
 
 
 def _mermaid_text(text: str) -> str:
-    """Return a text in which nothing is Mermaid's or HTML's: names may hold any sign."""
+    """Escape every character that Mermaid or HTML interprets."""
     return "".join(
         sign if sign.isalnum() or sign in " ._-/:–,+=()" else f"#{ord(sign)};" for sign in text
     )

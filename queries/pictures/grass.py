@@ -1,13 +1,13 @@
 """The styles of pictures as Neo4j Browser reads them: a GraSS file, or a command to paste."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from xlagraph.graph.byte_sizes import caption_property
 from xlagraph.queries.pictures.style import (
     EDGE_STYLES,
+    FIELD,
     NODE_STYLES,
     EdgeStyle,
     NodeStyle,
@@ -17,7 +17,6 @@ from xlagraph.queries.pictures.style import (
 __all__ = ["grass", "setup_commands"]
 
 _LIGHT, _DARK = "#FFFFFF", "#000000"
-_FIELD: Final = re.compile(r"\{(\w+)\}")
 # what Browser starts from, for labels of other programs in the same database
 _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "node": {
@@ -97,7 +96,7 @@ def _node_caption(style: NodeStyle) -> str:
 
 def _caption(text: str) -> str:
     # Browser writes numbers as they are: beside a count of bytes stands its text
-    return _FIELD.sub(lambda match: f"{{{_written(match[1])}}}", text)
+    return FIELD.sub(lambda match: f"{{{_written(match[1])}}}", text)
 
 
 def _written(field: str) -> str:

@@ -18,7 +18,9 @@ from xlagraph.graph.schema import SCHEMA
 
 __all__ = [
     "EDGE_STYLES",
+    "FIELD",
     "NODE_STYLES",
+    "PLAIN_COLOR",
     "EdgeStyle",
     "NodeStyle",
     "edge_caption",
@@ -27,7 +29,8 @@ __all__ = [
     "shows_unit",
 ]
 
-_FIELD: Final = re.compile(r"\{(\w+)\}")
+FIELD: Final = re.compile(r"\{(\w+)\}")
+"""A property in the text of a caption, `{sizeBytes}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,16 @@ class EdgeStyle:
 
 _BLUE, _SKY, _GREEN = "#0072B2", "#56B4E9", "#009E73"
 _ORANGE, _YELLOW, _VERMILION, _PURPLE = "#E69F00", "#F0E442", "#D55E00", "#CC79A7"
-_GREY, _DARK = "#B0B5BD", "#4A4F57"
+_DARK = "#4A4F57"
+PLAIN_COLOR: Final = "#B0B5BD"
+"""Of what has no colour of its own."""
 
 NODE_STYLES: Final[Mapping[str, NodeStyle]] = MappingProxyType(
     {
         style.label: style
         for style in (
             NodeStyle("Run", "{name}", (), _DARK, 120, has_light_text=True),
-            NodeStyle("Module", "{name}", (), _GREY, 100),
+            NodeStyle("Module", "{name}", (), PLAIN_COLOR, 100),
             NodeStyle(
                 "Compilation", "{key}", ("{reservedBytes}",), _DARK, 110, has_light_text=True
             ),
@@ -145,9 +150,9 @@ def shows_unit(field: str) -> bool:
 
 def _filled(text: str, properties: Mapping[str, Cell]) -> str | None:
     """Return a text with the properties that it names; None if one is absent."""
-    if any(properties.get(field) is None for field in _FIELD.findall(text)):
+    if any(properties.get(field) is None for field in FIELD.findall(text)):
         return None
-    return _FIELD.sub(lambda match: _text(match[1], properties[match[1]]), text)
+    return FIELD.sub(lambda match: _text(match[1], properties[match[1]]), text)
 
 
 def _text(field: str, cell: Cell) -> str:
@@ -167,7 +172,7 @@ def _check_fields() -> None:
     named = {style.label: (style.name, *style.details) for style in NODE_STYLES.values()}
     named |= {style.type: (style.caption,) for style in EDGE_STYLES.values()}
     for owner, texts in named.items():
-        fields = _FIELD.findall(" ".join(texts))
+        fields = FIELD.findall(" ".join(texts))
         # what writes no units of its own takes the text of a byte count
         fields += [caption_property(field) for field in fields if shows_unit(field)]
         if unknown := sorted(set(fields) - properties.get(owner, set())):

@@ -10,7 +10,11 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 
 from xlagraph.plan.donation import Donor
-from xlagraph.queries.planning.stored_compilation import StoredCompilation, ValueFacts
+from xlagraph.queries.planning.stored_compilation import (
+    StoredCompilation,
+    ValueFacts,
+    index_numbers,
+)
 
 __all__ = ["is_donated", "pair_donations", "parameters"]
 
@@ -27,7 +31,7 @@ def parameters(stored: StoredCompilation) -> list[ValueFacts]:
 
 def _order(facts: ValueFacts) -> tuple[int, tuple[int, ...]]:
     number, index = facts.parameter or (0, "{}")
-    return number, tuple(int(part) for part in index[1:-1].split(",") if part)
+    return number, index_numbers(index)
 
 
 def pair_donations(

@@ -7,12 +7,12 @@ line, `train.py:12`. With `*`, `?` or `[…]` it stands for what it fits.
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.stored_compilation import ValueFacts
+from xlagraph.queries.similar_names import similar_names
 
 __all__ = ["in_scope", "matching"]
 
@@ -29,7 +29,7 @@ def matching(pattern: str, facts: Mapping[int, ValueFacts]) -> list[int]:
         names = {name for each in facts.values() for name in (each.label, each.op_name) if name}
         raise NoSuchName(
             f"no value, op, scope or source line is called '{pattern}'",
-            get_close_matches(pattern, sorted(names), n=3, cutoff=0.5),
+            similar_names(pattern, sorted(names)),
         )
     return found
 

@@ -10,7 +10,7 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.plan.program import PRESET_COLORS, Allocation, Overwrite, Program, Role, Value
 from xlagraph.queries.planning.op_marks import is_backward
 
-__all__ = ["StoredCompilation", "ValueFacts", "read_compilation"]
+__all__ = ["StoredCompilation", "ValueFacts", "index_numbers", "read_compilation"]
 
 _PROGRAM: Final = load_statement(__file__, "program")
 _ALLOCATIONS: Final = load_statement(__file__, "allocations")
@@ -115,7 +115,7 @@ def read_compilation(graph: Graph, compilation: str) -> StoredCompilation:
         _text_or_none(about["platform"]),
         program,
         {_number(row["valueId"]): _facts(row, stored, parameters) for row in found},
-        tuple(value for _, value in sorted(results, key=lambda result: _index_key(result[0]))),
+        tuple(value for _, value in sorted(results, key=lambda result: index_numbers(result[0]))),
         readers,
         any(row["bufferSet"] is not None for row in found) and about["result"] is not None,
         about["scheduleLength"] is not None,
@@ -272,7 +272,8 @@ def _set(row: Mapping[str, Cell]) -> int:
     return _number(row["valueId"] if row["bufferSet"] is None else row["bufferSet"])
 
 
-def _index_key(index: str) -> tuple[int, ...]:
+def index_numbers(index: str) -> tuple[int, ...]:
+    """Return the numbers of a shape index: 1 and 0 of `{1,0}`."""
     return tuple(int(part) for part in index[1:-1].split(",") if part)
 
 

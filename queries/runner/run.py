@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Final, cast
 
 from xlagraph.graph.elements import Path
 from xlagraph.graph.engine import Cell, Graph, Result, Scalar
-from xlagraph.queries.catalogue.declarations import EXAMPLES, ColumnType, LiteralType, Parameter
+from xlagraph.queries.catalogue.declarations import (
+    EXAMPLES,
+    NO_LIMIT,
+    ColumnType,
+    LiteralType,
+    Parameter,
+)
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.errors import BadParameter, UnknownQuery
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.selection.compilations import find_compilation, is_compilation
 from xlagraph.queries.selection.name_checks import check_names, check_tag
 from xlagraph.queries.selection.runs import find_run
+from xlagraph.queries.similar_names import similar_names
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
@@ -21,8 +28,6 @@ if TYPE_CHECKING:
 
 _SIDES: Final = ("runA", "runB")
 """Parameters that name a run or a compilation."""
-# LIMIT of one engine is a signed 32-bit number
-_NO_LIMIT: Final = 2**31 - 1
 _ALL: Final = "limit 0 gives all"
 
 
@@ -91,12 +96,9 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
     if query_id in catalogue:
         return catalogue[query_id]
     of_theme = [query.id for query in catalogue.values() if query.theme == query_id]
-    same_noun = [id_ for id_ in catalogue if query_id and query_id in id_]
-    close = get_close_matches(query_id, catalogue, n=5, cutoff=0.5)
-    raise UnknownQuery(
-        f"no query is called '{query_id}'",
-        of_theme or list(dict.fromkeys((*same_noun, *close)))[:5],
-    )
+    same_noun = [query.id for query in catalogue.values() if query_id == query.id.split("/")[1]]
+    near = of_theme or same_noun or similar_names(query_id, tuple(catalogue))
+    raise UnknownQuery(f"no query is called '{query_id}'", near)
 
 
 def _with_sorted_lists(query: Query, result: Result) -> Result:
@@ -173,7 +175,7 @@ def resolve_parameters(
         if side and not is_compilation(graph, side):
             find_run(graph, side)
     if resolved.get("limit") == 0:
-        resolved["limit"] = _NO_LIMIT
+        resolved["limit"] = NO_LIMIT
     return resolved, notes
 
 

@@ -13,7 +13,7 @@ from xlagraph.queries.errors import (
     NoSuchCompilation,
 )
 from xlagraph.queries.selection.runs import compilations_of_run, run_names
-from xlagraph.queries.selection.similar_names import similar_names
+from xlagraph.queries.similar_names import similar_names
 
 __all__ = [
     "FoundCompilation",

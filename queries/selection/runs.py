@@ -5,13 +5,13 @@ from typing import Final
 from xlagraph.graph.engine import Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import EmptyGraph, NoSuchRun
-from xlagraph.queries.selection.similar_names import similar_names
+from xlagraph.queries.similar_names import similar_names
 
 __all__ = ["compilations_of_run", "find_run", "list_runs", "run_names"]
 
 _RUNS: Final = load_statement(__file__, "runs")
 _RUN_NAMES: Final = load_statement(__file__, "run-names")
-_COMPILATIONS: Final = load_statement(__file__, "compilations-of-run")
+_COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
 
 
 def list_runs(graph: Graph) -> Result:
