@@ -79,6 +79,17 @@ class Neo4jServer:
         auth = (self.user or "neo4j", self.password) if self.password else None
         return neo4j.GraphDatabase.driver(self.uri, auth=auth)
 
+    @contextmanager
+    def session(self) -> Iterator["neo4j.Session"]:
+        """Open a session of its database without xlagraph."""
+        with self.driver() as driver, driver.session(database=self.database or "neo4j") as session:
+            yield session
+
+    def execute(self, text: str, **parameters: object) -> "list[neo4j.Record]":
+        """Run a statement in its database without xlagraph."""
+        with self.session() as session:
+            return list(session.run(text, parameters))
+
 
 class NoNeo4j(Exception):
     """No server can be had here; the message says why."""
@@ -304,12 +315,6 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
         yield server
 
 
-@pytest.fixture(scope="session")
-def neo4j_uri(neo4j_server: Neo4jServer) -> str:
-    """Where the session's Neo4j listens."""
-    return neo4j_server.uri
-
-
 @pytest.fixture
 def no_connection_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the graph that the user's environment names."""
@@ -345,8 +350,4 @@ def graph(request: pytest.FixtureRequest) -> Graph:
 
 def empty(server: Neo4jServer) -> None:
     """Delete all nodes; constraints stay."""
-    with (
-        server.driver() as driver,
-        driver.session(database=server.database or "neo4j") as session,
-    ):
-        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()
+    server.execute("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS")

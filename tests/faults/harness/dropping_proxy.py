@@ -17,8 +17,6 @@ class DroppingProxy:
         self._left: int | None = None
         self.drops = 0
         """How often connections were dropped."""
-        self.refused = 0
-        """How many were turned away while it was cut."""
         self._turn_away = 0
         self._is_over = False
         self._threads = [threading.Thread(target=self._accept)]
@@ -50,7 +48,6 @@ class DroppingProxy:
             with self._lock:
                 if self._turn_away and self._left is None and self.drops:
                     self._turn_away -= 1
-                    self.refused += 1
                     client.close()
                     continue
                 try:

@@ -60,7 +60,9 @@ def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
     with neo4j_graph.load() as load:
         load.write(new)
         load.write(other)
+        deadline = time.monotonic() + 180
         while "2" not in seen:
+            assert time.monotonic() < deadline
             found = neo4j_graph.query(
                 "MATCH (c:Compilation) RETURN c.state AS state, c.sha256 AS digest"
             )
@@ -80,8 +82,7 @@ def test_a_load_reports_what_of_the_rows_is_written(neo4j_graph, neo4j_server):
     with neo4j_graph.load():
         pass  # constraints are made by the first, and not beside an open transaction
     with (
-        neo4j_server.driver() as driver,
-        driver.session(database=neo4j_server.database or "neo4j") as session,
+        neo4j_server.session() as session,
         session.begin_transaction() as other,
     ):
         other.run("MERGE (c:Compilation {key: $key})", key=held.compilation).consume()
@@ -104,9 +105,8 @@ def test_an_index_for_which_a_name_is_too_long_is_dropped_and_named(
 ):
     name = "jit(f)/" + "a/" * 5000 + "dot"
     write_dump(tmp_path / "runs", 1, "jit_f", dump(64, op=name))
-    with neo4j_server.driver() as driver:  # another test may have dropped it
-        for statement in (*schema_statements.indexes(), "CALL db.awaitIndexes(300)"):
-            driver.execute_query(statement, database_=neo4j_server.database or "neo4j")
+    for statement in (*schema_statements.indexes(), "CALL db.awaitIndexes(300)"):
+        neo4j_server.execute(statement)  # another test may have dropped it
     notes: list[str] = []
     with open_graph(neo4j_server.uri, notify=notes.append) as graph:
         assert ingest(graph, tmp_path / "runs", jobs=1).ok

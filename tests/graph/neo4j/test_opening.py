@@ -13,7 +13,7 @@ import pytest
 from tests.graph.made_rows import made_rows
 from tests.graph.neo4j.left_over import cells
 from tests.graph_fixtures import own_server, skipped_without_neo4j
-from xlagraph.graph import GraphTooNew, GraphUnreachable, open_graph
+from xlagraph.graph import GraphMissing, GraphTooNew, GraphUnreachable, open_graph
 
 OPENER = """
 import sys
@@ -127,18 +127,9 @@ def test_a_server_that_is_too_old_is_told_what_is_needed(protocol, agent):
 def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(neo4j_graph, neo4j_server):
     with neo4j_graph.load() as load:
         load.write(made_rows())
-    set_version(neo4j_server, 99)
+    neo4j_server.execute("MATCH (r:Run) SET r.schemaVersion = 99")
     with pytest.raises(GraphTooNew, match="upgrade xlagraph"):
         open_graph(neo4j_server.uri)
-
-
-def set_version(server, version):
-    with server.driver() as driver:
-        driver.execute_query(
-            "MATCH (r:Run) SET r.schemaVersion = $version",
-            version=version,
-            database_=server.database or "neo4j",
-        )
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +189,7 @@ def test_a_wrong_password_is_tried_once_and_never_shown(guarded_server, monkeypa
     assert asked == ["neo4j"]
     monkeypatch.setenv("NEO4J_PASSWORD", PASSWORD)
     monkeypatch.setenv("NEO4J_DATABASE", "nowhere")
-    with pytest.raises(Exception, match="nowhere"):
+    with pytest.raises(GraphMissing, match="nowhere"):
         open_graph(guarded_server.uri)
 
 
