@@ -82,19 +82,21 @@ def test_password_is_told_and_kept_nowhere(
 ):
     dumps = ChangingDumps(tmp_path / "runs", random.Random(7), wide=20)
     environment = locked_server.environment()
-    for arguments in (
-        ["ingest", dumps.folder],
-        ["query", "peak/contributors"],
-        ["query", "peak/contributors", "--format", "json", "--output", tmp_path / "rows.json"],
-        ["query", "peak/contributors", "--browser"],
-        ["cypher", "RETURN nonsense"],
-        ["cypher", "CREATE (:Run)"],
-        ["compare", "alpha", "beta"],
-        ["remove", "alpha", "--yes"],
-        ["runs"],
+    to_file = ["--format", "json", "--output", tmp_path / "rows.json"]
+    for arguments, code in (
+        (["ingest", dumps.folder], 0),
+        (["query", "peak/contributors"], 0),
+        (["query", "peak/contributors", *to_file], 0),
+        (["query", "peak/contributors", "--browser"], 0),
+        (["cypher", "RETURN nonsense"], 1),
+        (["cypher", "CREATE (:Run)"], 1),
+        (["compare", "alpha", "beta"], 0),
+        (["remove", "alpha", "--yes"], 0),
+        (["runs"], 0),
     ):
         graph = ["--graph", locked_server.uri]
         ended = commands.run(*arguments, *graph, "--verbose", environment=environment)
+        assert ended.code == code, ended
         assert_secret_is_not_told(ended)
     with open_graph_with(environment, locked_server.uri) as graph:
         assert SECRET not in repr(graph) + repr(vars(graph)) + graph.location

@@ -110,8 +110,7 @@ def test_killed_server_that_comes_back_gets_everything(
             proxy.drop_after(60_000, turn_away=0)
             uri = f"bolt://127.0.0.1:{proxy.port}"
             running = commands.start("ingest", dumps.folder, "--graph", uri)
-            while not proxy.drops:
-                assert not running.has_ended(), running.wait()
+            running.wait_until(lambda: proxy.drops > 0)
             process.send_signal(signal.SIGKILL)
             process.wait()
             with own_server(home, bolt_port=port, is_brief=True):
@@ -224,11 +223,10 @@ def test_graph_of_another_schema_is_refused_with_the_remedy(
     error: type[Exception],
     remedy: str,
 ):
-    with neo4j_server.driver() as driver:
-        driver.execute_query("CREATE (:Run {key: 'run', schemaVersion: $version})", version=version)
-        with pytest.raises(error, match=remedy):
-            open_graph(neo4j_server.uri, create=True)
-        driver.execute_query("MATCH (r:Run) DELETE r")
+    neo4j_server.execute("CREATE (:Run {key: 'run', schemaVersion: $version})", version=version)
+    with pytest.raises(error, match=remedy):
+        open_graph(neo4j_server.uri, create=True)
+    neo4j_server.execute("MATCH (r:Run) DELETE r")
 
 
 @pytest.mark.parametrize(

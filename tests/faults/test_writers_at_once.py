@@ -1,7 +1,6 @@
 """Writers at once: on a server side by side, on a file one after another; nothing is lost."""
 
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -81,9 +80,7 @@ def test_second_writer_of_a_file_says_for_whom_it_waits(
     with open_graph(file, create=True) as graph:
         with graph.load():
             waiting = commands.start("ingest", write_runs(tmp_path / "runs"), "--graph", file)
-            while "waiting for it" not in waiting.err.read_text():
-                assert not waiting.has_ended(), waiting.wait()
-                time.sleep(0.02)
+            waiting.wait_for_text("waiting for it")
         ended = waiting.wait()
     assert ended.code == 0
     assert "is being written by process" in ended.err

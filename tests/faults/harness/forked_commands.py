@@ -10,7 +10,8 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,6 +20,8 @@ from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
+PATIENCE_SECONDS = 180
+"""In which a loaded machine shows what is waited for."""
 LOGIN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
 """What the fixture of a server sets for its test."""
 
@@ -47,6 +50,24 @@ class Running:
     def has_ended(self) -> bool:
         """Return whether it has, without waiting."""
         return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+    def wait_until(self, happens: Callable[[], bool]) -> None:
+        """Wait until something is observed; fail if the command has ended without it."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            has_ended = self.has_ended()  # asked first: what it did before its end counts
+            if happens():
+                return
+            if has_ended:
+                raise AssertionError(f"it has ended: {self.wait()}")
+            if time.monotonic() > deadline:
+                self.signal(signal.SIGKILL)
+                raise AssertionError(f"nothing was observed: {self.wait()}")
+            time.sleep(0.01)
+
+    def wait_for_text(self, text: str) -> None:
+        """Wait until it has written a text to stderr."""
+        self.wait_until(lambda: text in self.err.read_text())
 
     def wait(self) -> Ended:
         """Wait for its end."""

@@ -43,7 +43,9 @@ class Killer:
         self._texts: dict[str, str] = {}
         """By the digest that the graph keeps of a dump."""
         self.outcomes: Counter[str] = Counter()
-        """Actions, and whether the kill came before, between or after."""
+        """Actions, and what was visible after the kill: as before it, as after it, or between."""
+        self.too_late = 0
+        """Kills that found a command which had ended."""
 
     def begin(self) -> None:
         """Fill the graph, and measure how long each action takes when nobody disturbs it."""
@@ -65,12 +67,15 @@ class Killer:
         running.signal(signal.SIGKILL)
         ended = running.wait()
         assert "Traceback" not in ended.err
-        if ended.code != -signal.SIGKILL:
-            assert ended.code == 0 or (action == "remove" and before == after), ended
+        is_killed = ended.code == -signal.SIGKILL
+        assert is_killed or ended.code == 0 or (action == "remove" and before == after), ended
         self._check(before, after, has_ended=ended.code == 0)
-        visible = self._visible()
-        moment = "before" if visible == before else "after" if visible == after else "between"
-        self.outcomes[f"{action} {moment}"] += 1
+        if is_killed:
+            visible = self._visible()
+            moment = "before" if visible == before else "after" if visible == after else "between"
+            self.outcomes[f"{action} {moment}"] += 1
+        else:
+            self.too_late += 1
         if self._chance.random() < 0.5:
             self.repair()
 
@@ -90,7 +95,7 @@ class Killer:
             assert left == {name, f"{name}.lock"}
 
     def _prepare(self, action: str, before: Digests) -> tuple[list[object], Digests]:
-        """Change the dumps; give the command, and what is visible when it has ended."""
+        """Change the dumps; return the command, and what is visible when it has ended."""
         if action == "remove":
             run = self._chance.choice(("alpha", "beta"))
             after = {key: held for key, held in before.items() if not key.startswith(f"{run}/")}
@@ -152,10 +157,11 @@ def kill_many(
     kills: int,
     wide: int,
 ) -> Mapping[str, int]:
-    """Kill so many commands; tell what the kills came upon."""
+    """Kill so many commands at work, and return what the kills left."""
     killer = Killer(commands, location, folder, seed=seed, wide=wide)
     killer.begin()
-    for _ in range(kills):
+    while killer.outcomes.total() < kills:
         killer.kill_one()
+        assert killer.too_late < 10 + kills, "commands end before they are killed"
     killer.repair()
     return killer.outcomes
