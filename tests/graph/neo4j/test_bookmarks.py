@@ -2,7 +2,10 @@
 
 import base64
 import json
+import logging
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,10 +26,28 @@ def routed(neo4j_server, neo4j_graph, tmp_path, monkeypatch):
     return uri, kept
 
 
-def test_a_command_reads_what_the_one_before_wrote(routed, neo4j_server):
+@pytest.fixture
+def sent(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """What the driver sends to servers, from its log."""
+    messages: list[str] = []
+
+    def listen(record: logging.LogRecord) -> bool:
+        if "C: " in (message := record.getMessage()):
+            messages.append(message)
+        return False
+
+    log = logging.getLogger("neo4j.io")
+    caplog.set_level(logging.DEBUG, log.name)
+    log.addFilter(listen)
+    yield messages
+    log.removeFilter(listen)
+
+
+def test_a_command_reads_what_the_one_before_wrote(routed, neo4j_server, sent):
     """It waits for the transaction that the kept bookmark names: here one that is to come."""
     uri, kept = routed
-    kept.write_text(f'["{following(kept)}"]')
+    bookmark = following(kept)
+    kept.write_text(f'["{bookmark}"]')
     found: list[object] = []
 
     def ask():
@@ -35,9 +56,16 @@ def test_a_command_reads_what_the_one_before_wrote(routed, neo4j_server):
 
     asking = threading.Thread(target=ask)
     asking.start()
-    with neo4j_server.driver() as driver:
-        database = neo4j_server.database or "neo4j"
-        driver.execute_query("MATCH (r:Run) SET r.tags = ['new=1']", database_=database)
+    deadline = time.monotonic() + 180
+    while not any(bookmark in message for message in sent):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with neo4j_server.session() as session:
+        for _ in range(20):  # others are answered meanwhile
+            session.run("RETURN 1 AS one").consume()
+        assert asking.is_alive()
+        assert found == []
+        session.run("MATCH (r:Run) SET r.tags = ['new=1']").consume()
     asking.join()
     assert found == [(["new=1"],)]
 
