@@ -1,13 +1,18 @@
 """What holds in every dump that XLA wrote: a break means a misreading of the format."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
+from heapq import heappop, heappush
+
 import pytest
 
 from xlagraph.ingest.dump.instruction_text import instruction_facts
 from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.ingest.dump.parser import parse_plan
+from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.files.contents import read_dump
 from xlagraph.ingest.files.discovery import find_dumps
-from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peak, peaks
 from xlagraph.ingest.measures.succession import alias_positions, succession
 from xlagraph.ingest.measures.takeovers import takeovers
@@ -56,10 +61,53 @@ def test_only_thread_local_and_constant_values_have_no_range(live_dumps):
 
 def test_values_that_share_bytes_touch_in_one_step_at_most(live_dumps):
     for key, plan, spans in live_dumps:
+        held: dict[int, Slots] = {}
+        for span, value in in_order(plan, spans):
+            slots = held.setdefault(value.allocation, Slots())
+            slots.release(span.first)
+            start, end = value.offset_bytes, value.offset_bytes + value.size_bytes
+            assert slots.take(start, end, span.last), f"{key}: {value}"
+
+
+def in_order(plan: Plan, spans: Sequence[Span | None]) -> list[tuple[Span, Value]]:
+    """Return the values that are live and take bytes, by first and last step."""
+    found = [
+        (span, value)
+        for value, span in zip(plan.values, spans, strict=True)
+        if span is not None and value.size_bytes > 0
+    ]
+    return sorted(found, key=lambda each: each[0])
+
+
+class Slots:
+    """The bytes of an allocation that are held at a step, as disjoint slots."""
+
+    def __init__(self) -> None:
+        self._slots: list[tuple[int, int]] = []
+        self._ends: list[tuple[int, tuple[int, int]]] = []
+
+    def release(self, step: int) -> None:
+        """Release what is held until this step or less."""
+        while self._ends and self._ends[0][0] <= step:
+            _, slot = heappop(self._ends)
+            del self._slots[bisect_left(self._slots, slot)]
+
+    def take(self, start: int, end: int, last: int) -> bool:
+        """Hold bytes until a step; return whether nobody else holds any of them."""
+        place = bisect_left(self._slots, (start, end))
+        is_free = all(
+            start >= held_end or end <= held_start
+            for held_start, held_end in self._slots[max(place - 1, 0) : place + 1]
+        )
+        self._slots.insert(place, (start, end))
+        heappush(self._ends, (last, (start, end)))
+        return is_free
+
+
+def test_what_is_taken_over_was_held_until_the_earlier_one_ends(live_dumps):
+    for key, plan, spans in live_dumps:
         for taken in takeovers(plan, spans):
-            earlier, later = spans[taken.earlier], spans[taken.later]
-            assert earlier.last <= later.first, f"{key}: {taken}"
-            assert taken.held_until == earlier.last, f"{key}: {taken}"
+            assert taken.held_until == spans[taken.earlier].last, f"{key}: {taken}"
 
 
 def known(peak: Peak) -> tuple[int, int]:
