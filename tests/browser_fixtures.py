@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # root may not use the sandbox, and a machine for tests has no graphics card
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
+PATIENCE = 40_000
+"""Milliseconds in which a loaded machine shows what is waited for."""
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +35,9 @@ def browser() -> Iterator["Browser"]:
         if required == "1":
             pytest.fail(reason)
         pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
         yield chromium
@@ -45,5 +48,6 @@ def browser() -> Iterator["Browser"]:
 def page(browser: "Browser") -> Iterator["Page"]:
     """An empty page, 1400 × 900, which shares nothing with those of other tests."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()

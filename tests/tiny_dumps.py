@@ -3,6 +3,7 @@
 Run `before` compiles jit_f (temp 256) and jit_g (temp 128); run `after` compiles jit_f
 (temp 512) and jit_h (temp 64). Each reserves its temp and 128 bytes more, all of it live
 at step 2: parameter `p` (64), `t` from f.py:5 (the temp), result `out` from f.py:7 (64).
+Run `padded` has one value, of 16 bytes in 8,192: what `advise` finds fault with.
 """
 
 from pathlib import Path
@@ -55,6 +56,29 @@ HloLiveRange (max 3):
     out{{}}: 64 bytes (cumulative: {sum} bytes)
 """
 
+PADDED = """\
+BufferAssignment:
+allocation 0: size 8192, preallocated-temp:
+ value: <0 a @0> (size=8192,offset=0): s8[16,1]
+
+Total bytes used: 8192 (8.0KiB)
+
+Used values:
+<0 a @0>
+ positions:
+  a
+ uses:
+ from instruction: %a = s8[16,1] iota(), metadata={op_name="jit(f)/iota"}
+
+HloLiveRange (max 1):
+  InstructionSequence:
+    0:a
+  BufferLiveRange:
+    a{}:0-1
+  Live ranges at 0 (peak):
+    a{}: 8192 bytes (cumulative: 8192 bytes)
+"""
+
 STEM = "module_{number:04}.{module}.cpu_after_optimizations"
 
 
@@ -85,4 +109,11 @@ def write_runs(folder: Path) -> Path:
     write_dump(folder / "before", 3, "jit_g", dump(128))
     write_dump(folder / "after", 1, "jit_f", dump(512))
     write_dump(folder / "after", 5, "jit_h", dump(64))
+    return folder
+
+
+def write_padded_run(folder: Path) -> Path:
+    """Write the run `padded`, whose compilation is `padded/f`."""
+    (folder / "padded").mkdir(parents=True)
+    (folder / "padded" / "f.txt").write_text(PADDED)
     return folder

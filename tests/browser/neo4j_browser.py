@@ -20,8 +20,6 @@ _DROP = """([name, content]) => {
         document.querySelector(".filedrop").dispatchEvent(event);
     }
 }"""
-PATIENCE = 40_000
-"""Milliseconds in which a loaded machine shows what is waited for."""
 
 
 class Drawn(NamedTuple):
@@ -43,33 +41,32 @@ class Neo4jBrowser:
         self.page.goto(link)
         welcome = ':text("Getting started with Neo4j Browser")'
         password = part("password")
-        self.page.wait_for_selector(f"{password}, {welcome}", timeout=PATIENCE)
+        self.page.wait_for_selector(f"{password}, {welcome}")
         if self.page.is_visible(password):
             self.page.fill(part("username"), self.server.user or "")
             self.page.fill(password, self.server.password or "")
             self.page.click(part("connect"))
-        self.page.wait_for_selector(welcome, timeout=PATIENCE)
+        self.page.wait_for_selector(welcome)
 
     def press_the_arrow(self) -> None:
         """Run what stands in the editor, and wait for its frame."""
         frames = self.page.locator(part("frame"))
         before = frames.count()
         self.page.click(part("editor-Run"))
-        frames.nth(before).wait_for(state="attached", timeout=PATIENCE)
+        frames.nth(before).wait_for(state="attached")
 
     def wait_until_kept(self, what: str, text: str) -> None:
         """Wait until Browser has stored a text: what a page knows is stored a moment later."""
         self.page.wait_for_function(
             "([key, text]) => (localStorage.getItem(key) ?? '').includes(text)",
             arg=[f"neo4j.{what}", text],
-            timeout=PATIENCE,
         )
 
     def rows(self) -> list[list[str]]:
         """Return the rows of the newest frame; without them fail with what it says."""
         self._show("cypherFrameSidebarTable")
         table = self.page.locator(f"{part('frame')} >> nth=0").locator("table tbody tr")
-        table.first.wait_for(timeout=PATIENCE)
+        table.first.wait_for()
         return [
             [cell.strip().strip('"') for cell in row.locator("td").all_inner_texts()]
             for row in table.all()
@@ -78,13 +75,13 @@ class Neo4jBrowser:
     def drawn(self) -> Drawn:
         """Return how many nodes and relationships the newest frame draws."""
         said = self.page.locator("text=/Displaying \\d+ nodes/").first
-        numbers = re.findall(r"\d+", said.inner_text(timeout=PATIENCE))
+        numbers = re.findall(r"\d+", said.inner_text())
         return Drawn(int(numbers[0]), int(numbers[1]))
 
     def fills(self) -> set[str]:
         """Return the colours in which the newest frame draws nodes."""
         circles = self.page.locator(f"{part('frame')} >> nth=0").locator("circle.b-outline")
-        circles.first.wait_for(timeout=PATIENCE)
+        circles.first.wait_for()
         return {circle.get_attribute("fill") or "" for circle in circles.all()}
 
     def captions(self) -> str:
@@ -107,12 +104,12 @@ class Neo4jBrowser:
         """Return the folders of the saved scripts of this user."""
         self.page.click(part("navigationFavorites"))
         names = self.page.locator("[data-testid^='expandFolder-']")
-        names.first.wait_for(timeout=PATIENCE)
+        names.first.wait_for()
         return [name.inner_text().strip() for name in names.all()]
 
     def _show(self, view: str) -> None:
         frame = self.page.locator(f"{part('frame')} >> nth=0")
-        frame.locator(part(view)).click(timeout=PATIENCE)
+        frame.locator(part(view)).click()
 
 
 def part(name: str) -> str:

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.tiny_dumps import write_runs
+from tests.tiny_dumps import write_padded_run, write_runs
 from xlagraph.graph import Graph, Result, open_graph, rename_run
 from xlagraph.ingest import ingest
 from xlagraph.queries import advise, compare, run
@@ -38,7 +38,8 @@ def page_of(shown: object) -> Page:
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
     folder = tmp_path_factory.mktemp("notebook")
     with open_graph(folder / "graph.lbug", create=True) as graph:
-        ingest(graph, write_runs(folder / "runs"), jobs=1)
+        write_runs(folder / "runs")
+        ingest(graph, write_padded_run(folder / "runs"), jobs=1)
         rename_run(graph, "after", HOSTILE)
         yield graph
 
@@ -88,12 +89,20 @@ def test_comparison_shows_totals_and_groupings_and_is_a_frame_of_all_parts(graph
 
 
 def test_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(graph: Graph):
+    diagnosis = advise(graph, "padded")
+    page = page_of(diagnosis)
+    assert page.tags.count("details") == 1
+    assert "Padding fills the peak" in page.text
+    assert "a s8[16,1]" in page.text
+    (finding,) = diagnosis
+    assert (finding.advice.title, finding.bytes) == ("Padding fills the peak", 8176)
+    assert list(diagnosis.to_pandas()["finding"]) == ["Padding fills the peak"]
+    assert len(diagnosis.to_polars()) == 1
+
+
+def test_diagnosis_without_findings_says_so_of_a_hostile_name(graph: Graph):
     diagnosis = advise(graph, HOSTILE)
+    assert list(diagnosis) == []
     page = page_of(diagnosis)
     assert "img" not in page.tags
-    assert page.tags.count("details") == len(diagnosis.findings)
-    assert list(diagnosis) == list(diagnosis.findings)
-    assert list(diagnosis.to_pandas()["finding"]) == [finding.advice.title for finding in diagnosis]
-    assert len(diagnosis.to_polars()) == len(diagnosis.findings)
-    if not diagnosis.findings:
-        assert "Nothing stands out" in page.text
+    assert "Nothing stands out" in page.text

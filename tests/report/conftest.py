@@ -1,4 +1,4 @@
-"""What tests of the report share: pages that may not reach out, two tiny runs."""
+"""What tests of the report share: pages that may not reach out, tiny runs."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.tiny_dumps import write_runs
+from tests.browser_fixtures import PATIENCE
+from tests.tiny_dumps import write_padded_run, write_runs
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.report import make_report
@@ -27,7 +28,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "console",
@@ -53,10 +54,11 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
 
 @pytest.fixture(scope="session")
 def tiny_graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    """Return a graph with the runs `before` and `after`."""
+    """Return a graph with the runs `before`, `after` and `padded`."""
     folder = tmp_path_factory.mktemp("tiny")
     with open_graph(folder / "graph.lbug", create=True) as graph:
-        assert ingest(graph, write_runs(folder / "runs"), jobs=1).ok
+        write_runs(folder / "runs")
+        assert ingest(graph, write_padded_run(folder / "runs"), jobs=1).ok
         yield graph
 
 

@@ -1,4 +1,4 @@
-"""What tests of the service share: two tiny runs in a file, and a client of its application."""
+"""What tests of the service share: tiny runs in a file, and a client of its application."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from tests.tiny_dumps import write_runs
+from tests.tiny_dumps import write_padded_run, write_runs
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.serve import create_app
@@ -16,11 +16,12 @@ ADDRESS = "http://127.0.0.1:8000"
 
 @pytest.fixture(scope="session")
 def served_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph with the runs `before` and `after`; not to be changed."""
+    """A graph with the runs `before`, `after` and `padded`; not to be changed."""
     folder = tmp_path_factory.mktemp("served")
     path = folder / "graph.lbug"
     with open_graph(path, create=True) as graph:
-        assert ingest(graph, write_runs(folder / "runs"), jobs=1).ok
+        write_runs(folder / "runs")
+        assert ingest(graph, write_padded_run(folder / "runs"), jobs=1).ok
     return path
 
 

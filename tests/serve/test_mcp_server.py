@@ -59,7 +59,7 @@ def answers(served_graph: Path) -> dict[str, CallToolResult]:
                 "parameters": {"compilation": "before/module_0001", "limit": 1},
             },
         ),
-        "advice": ("advise", {"name": "before"}),
+        "advice": ("advise", {"name": "padded"}),
         "value": ("value", {"label": "t", "compilation": "before/module_0001"}),
         "compared": ("compare", {"before": "before", "after": "after"}),
         "cypher": ("cypher", {"statement": "MATCH (r:Run) RETURN count(r) AS runs"}),
@@ -72,7 +72,7 @@ def answers(served_graph: Path) -> dict[str, CallToolResult]:
 
 
 def test_it_lists_what_is_there(answers):
-    assert [row["run"] for row in rows_of(answers["runs"])] == ["after", "before"]
+    assert [row["run"] for row in rows_of(answers["runs"])] == ["after", "before", "padded"]
     assert [row["reservedBytes"] for row in rows_of(answers["compilations"])] == [384, 256]
     assert "peak/contributors" in [row["id"] for row in rows_of(answers["queries"])]
     assert json.loads(text_of(answers["described"]))["parameters"]
@@ -83,9 +83,10 @@ def test_it_answers_what_the_commands_answer(answers):
     assert (row["value"], row["physicalBytes"]) == ("t", 256)
     assert "# at most 1 rows are shown" in text_of(answers["peak"])
     assert rows_of(answers["value"])[0]["value"] == "t"
-    assert rows_of(answers["cypher"]) == [{"runs": 2}]
+    assert rows_of(answers["cypher"]) == [{"runs": 3}]
     assert any(row["part"] == "total" for row in rows_of(answers["compared"]))
-    assert not answers["advice"].is_error
+    (finding,) = rows_of(answers["advice"])
+    assert (finding["finding"], finding["bytes"]) == ("Padding fills the peak", 8176)
 
 
 def test_a_long_answer_is_cut_and_says_how_to_ask_for_less(answers):

@@ -7,11 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
+PATIENCE_SECONDS = 180
 COMMAND = (sys.executable, "-c", "from xlagraph.cli import main; raise SystemExit(main())")
 
 
@@ -41,9 +44,9 @@ def test_the_first_line_is_the_address_of_a_free_port_on_this_machine(start, ser
     address = process.stdout.readline().strip()
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+", address)
     with urllib.request.urlopen(f"{address}/api/runs") as answer:
-        assert [row["run"] for row in json.load(answer)] == ["after", "before"]
+        assert [row["run"] for row in json.load(answer)] == ["after", "before", "padded"]
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
     assert "Traceback" not in errors
 
@@ -59,17 +62,28 @@ def test_ctrl_c_does_not_wait_for_a_statement(start, served_graph):
             f"POST /api/cypher HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
         )
+        before = processor_seconds(process.pid)
         asking.sendall(request.encode())
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while processor_seconds(process.pid) < before + 0.5:  # the statement is at work
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         with urllib.request.urlopen(f"{address}/healthz"):  # answered while the other runs
             pass
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
+
+
+def processor_seconds(pid):
+    """Return how long a process has computed, in all its threads."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def test_beyond_this_machine_a_token_is_needed(start, served_graph):
     process = start("--graph", str(served_graph), "--host", "0.0.0.0")
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 2
     assert "set XLAGRAPH_TOKEN" in errors
 
@@ -88,6 +102,6 @@ def test_a_service_on_all_addresses_is_called_by_any_name_with_the_token(start, 
 
 def test_without_a_graph_nothing_listens(start, tmp_path):
     process = start("--graph", str(tmp_path / "missing.lbug"))
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, out) == (3, "")
     assert "no graph at" in errors

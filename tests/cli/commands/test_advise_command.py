@@ -6,31 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tiny_dumps import PADDED, write_padded_run
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 
-PADDED = """\
-BufferAssignment:
-allocation 0: size 8192, preallocated-temp:
- value: <0 a @0> (size=8192,offset=0): s8[16,1]
-
-Total bytes used: 8192 (8.0KiB)
-
-Used values:
-<0 a @0>
- positions:
-  a
- uses:
- from instruction: %a = s8[16,1] iota(), metadata={op_name="jit(f)/iota"}
-
-HloLiveRange (max 1):
-  InstructionSequence:
-    0:a
-  BufferLiveRange:
-    a{}:0-1
-  Live ranges at 0 (peak):
-    a{}: 8192 bytes (cumulative: 8192 bytes)
-"""
 COLUMNS = [
     *("compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence"),
     *("jax", "tensorflow", "pytorch", "bytesAtMost", "doubt"),
@@ -40,24 +19,22 @@ COLUMNS = [
 @pytest.fixture
 def padded(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Name a graph in the environment whose one compilation is padding throughout."""
-    (tmp_path / "runs" / "run").mkdir(parents=True)
-    (tmp_path / "runs" / "run" / "f.txt").write_text(PADDED)
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
-        ingest(graph, tmp_path / "runs", jobs=1)
+        ingest(graph, write_padded_run(tmp_path / "runs"), jobs=1)
     monkeypatch.setenv("XLAGRAPH_GRAPH", str(tmp_path / "g.lbug"))
 
 
 def test_a_page_says_what_it_costs_who_it_is_and_what_to_change(run, padded):
-    ended = run("advise", "run/f")
+    ended = run("advise", "padded/f")
     assert ended.code == 0
     lines = ended.out.splitlines()
-    assert lines[0] == "run/f: 8.0 KiB reserved, peak 8.0 KiB"
+    assert lines[0] == "padded/f: 8.0 KiB reserved, peak 8.0 KiB"
     assert lines[2] == "1. Padding fills the peak: up to 8.0 KiB, 99.8% of the physical peak"
     assert any(line.split()[2:4] == ["a", "s8[16,1]"] for line in lines)
     assert any(line.startswith("JAX:") for line in lines)
     assert any(line.startswith("TensorFlow:") for line in lines)
     assert any(line.startswith("PyTorch/XLA:") for line in lines)
-    assert "Shown by:    xlagraph query waste/padding --compilation run/f" in lines
+    assert "Shown by:    xlagraph query waste/padding --compilation padded/f" in lines
 
 
 def test_names_are_data_in_markdown_and_in_a_command_to_copy(run, tmp_path):
@@ -89,13 +66,13 @@ def test_nothing_stands_out_is_a_good_answer(run, graph):
 
 
 def test_a_memory_space_that_is_not_there_has_nothing(run, padded):
-    for name in ("run/f", "run"):
+    for name in ("padded/f", "padded"):
         ended = run("advise", name, "--memory-space", 3)
         assert ended.out == "Nothing stands out: nothing is allocated there.\n"
         assert (ended.code, ended.err.count("\n")) == (0, 1)  # but for the name of the graph
 
 
 def test_an_unknown_name_is_said_with_what_is_near(run, padded):
-    ended = run("advise", "rum")
+    ended = run("advise", "paded")
     assert ended.code == 1
-    assert "did you mean 'run'" in ended.err
+    assert "did you mean 'padded'" in ended.err
