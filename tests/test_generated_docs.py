@@ -1,8 +1,10 @@
 """The pages that say what the code says are made from it, and are up to date."""
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,51 @@ def test_the_reference_tells_every_query_with_each_parameter_and_column() -> Non
             assert f"| `--{parameter.option}` |" in sections[query.id]
         for column in query.columns:
             assert f"| `{column.name}` |" in sections[query.id]
+
+
+def test_the_reference_names_every_variable_of_the_environment() -> None:
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    section = page.partition("## Environment\n")[2].partition("\n## ")[0]
+    named = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    read = {
+        name
+        for room in (
+            "browser",
+            "cli",
+            "graph",
+            "ingest",
+            "plan",
+            "queries",
+            "report",
+            "runtime",
+            "serve",
+        )
+        for module in sorted((DOCS.parent / room).rglob("*.py"))
+        for name in variables_read(ast.parse(module.read_text(encoding="utf-8")))
+    }
+    assert named == read
+
+
+def variables_read(module: ast.Module) -> Iterator[str]:
+    """Return the variables that a module reads, by literal or by a constant of its own."""
+    constants = {
+        target.id: node.value
+        for node in module.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.environ.get", "os.getenv"):
+            name: ast.expr | None = node.args[0]
+        elif isinstance(node, ast.Subscript) and ast.unparse(node.value) == "os.environ":
+            name = node.slice
+        else:
+            continue
+        if isinstance(name, ast.Name):
+            name = constants.get(name.id)
+        assert isinstance(name, ast.Constant), ast.unparse(node)
+        yield str(name.value)
 
 
 def test_the_picture_of_the_graph_shows_every_label_and_relationship_type() -> None:

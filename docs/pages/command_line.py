@@ -1,0 +1,103 @@
+"""cli.md: the help of every command, exit codes and the environment."""
+
+from collections.abc import Iterator
+from typing import Final, cast
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from pages.markdown import page, table
+from xlagraph.cli.app import build_app
+from xlagraph.cli.commands.query.canned import canned_command
+from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.queries.catalogue.query_files import load_catalogue
+
+HELP_COLUMNS: Final = 112
+"""So wide that no command's line in the list is cut."""
+
+
+def command_line_page() -> str:
+    """Return the help of every command."""
+    group = get_command(build_app())
+    top = cast(
+        "typer.Context",  # what typer makes is one of click's own
+        group.make_context("xlagraph", [], resilient_parsing=True, terminal_width=HELP_COLUMNS),
+    )
+    lines = ["# The command line", ""]
+    lines += _help(top)
+    lines += [
+        _ABOUT_COMMANDS,
+        "",
+        "## Exit codes",
+        "",
+        *table(("code", "means"), ((str(int(code)), _MEANINGS[code]) for code in ExitCode)),
+        "## Environment",
+        "",
+        *table(("variable", "says"), ((f"`{name}`", text) for name, text in ENVIRONMENT)),
+    ]
+    for context in _commands(top):
+        lines += [f"## {context.command_path}", "", *_help(context)]
+    query = load_catalogue()["peak/by-scope"]
+    lines += [
+        "## One canned query",
+        "",
+        "Its parameters are its options. [The canned queries](queries.md) has them all.",
+        "",
+        *_help(_child_context(canned_command(query), f"query {query.id}", top)),
+    ]
+    return page("the commands' --help", lines)
+
+
+_ABOUT_COMMANDS: Final = """\
+The options of a command stand after its name. Data goes to stdout, everything else to stderr."""
+_MEANINGS: Final = {
+    ExitCode.DONE: "done",
+    ExitCode.FAILED: "some input, or the query, failed; the rest was done",
+    ExitCode.USAGE: "the command line cannot mean anything",
+    ExitCode.NO_GRAPH: "server not reachable, password refused, file missing or no graph",
+    ExitCode.GATE: "a limit that you set is exceeded",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+ENVIRONMENT: Final = (
+    ("XLAGRAPH_GRAPH", "the graph, a file or a URI, where `--graph` does not"),
+    ("NEO4J_URI", "the graph where neither does; without it, `xlagraph.lbug` in this folder"),
+    ("NEO4J_USERNAME", "user of the server; `neo4j` by default"),
+    ("NEO4J_PASSWORD", "its password; without it one is asked for, on a terminal only"),
+    ("NEO4J_DATABASE", "database of the server; `neo4j` by default"),
+    ("XLAGRAPH_QUERIES", "folders of your own queries, separated as in `PATH`"),
+    ("XLAGRAPH_TOKEN", "what requests to `serve` must carry; needed beyond this machine"),
+    ("XDG_STATE_HOME", "bookmarks of a cluster are kept below it; `~/.local/state` by default"),
+    ("COLUMNS", "width of the terminal"),
+    ("NO_COLOR", "any text: no colours"),
+)
+
+
+def _child_context(command: object, name: str, parent: typer.Context | None) -> typer.Context:
+    return typer.Context(
+        command,  # type: ignore[arg-type]
+        info_name=name,
+        parent=parent,
+        terminal_width=HELP_COLUMNS,
+    )
+
+
+def _commands(parent: typer.Context) -> Iterator[typer.Context]:
+    group = parent.command
+    if not isinstance(group, TyperGroup):
+        return
+    for name in group.list_commands(parent):
+        if "/" in name:  # a canned query
+            continue
+        if command := group.get_command(parent, name):
+            context = _child_context(command, name, parent)
+            yield context
+            yield from _commands(context)
+
+
+def _help(context: typer.Context) -> Iterator[str]:
+    lines = [line.rstrip() for line in context.get_help().splitlines()]
+    # the catalogue has a page of its own
+    if context.info_name == "query":
+        lines = lines[: lines.index("Commands:") - 1]
+    yield from ("```text", *lines, "```", "")
