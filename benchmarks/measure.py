@@ -19,7 +19,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-"""Tasks of the processes that an ingest starts, measured in their environment."""
 TASKS = Path(__file__).with_name("tasks.py")
 SAMPLE_SECONDS = 0.05
 PACKAGES = ("xlagraph", "ladybug", "neo4j", "neo4j-rust-ext", "pyarrow", "typer")
