@@ -2,6 +2,7 @@
 
 import neo4j.exceptions
 import pytest
+from neo4j.exceptions import AuthError, ClientError, CypherSyntaxError, DatabaseError, Forbidden
 
 from xlagraph.graph import GraphError, GraphUnreachable, QueryFailed, QueryRefused
 from xlagraph.graph.neo4j.engine import graph_error
@@ -28,24 +29,25 @@ def test_every_error_of_the_driver_is_mapped(kind, writes):
 
 
 @pytest.mark.parametrize(
-    ("code", "expected", "says"),
+    ("kind", "code", "expected", "says"),
     [
-        ("Neo.ClientError.Statement.AccessMode", QueryRefused, "would write"),
-        ("Neo.ClientError.Statement.SyntaxError", QueryFailed, "server says"),
-        ("Neo.ClientError.Security.Unauthorized", GraphUnreachable, "log in"),
-        ("Neo.ClientError.Security.AuthenticationRateLimit", GraphUnreachable, "for a while"),
-        ("Neo.ClientError.Security.CredentialsExpired", GraphUnreachable, "must be changed"),
-        ("Neo.ClientError.Security.Forbidden", QueryRefused, "may not"),
+        (ClientError, "Statement.AccessMode", QueryRefused, "would write"),
+        (CypherSyntaxError, "Statement.SyntaxError", QueryFailed, "server says"),
+        (AuthError, "Security.Unauthorized", GraphUnreachable, "log in"),
+        (ClientError, "Security.AuthenticationRateLimit", GraphUnreachable, "for a while"),
+        (ClientError, "Security.CredentialsExpired", GraphUnreachable, "must be changed"),
+        (Forbidden, "Security.Forbidden", QueryRefused, "may not"),
         (
-            "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
+            ClientError,
+            "Transaction.TransactionTimedOutClientConfiguration",
             QueryFailed,
             "longer than 3 s",
         ),
-        ("Neo.DatabaseError.General.UnknownError", QueryFailed, "server says"),
+        (DatabaseError, "General.UnknownError", QueryFailed, "server says"),
     ],
 )
-def test_a_code_of_the_server_says_what_is_wrong(code, expected, says):
-    error = neo4j.exceptions.Neo4jError._hydrate_neo4j(code=code, message="server says")
+def test_a_code_of_the_server_says_what_is_wrong(kind, code, expected, says):
+    error = type(kind.__name__, (kind,), {"code": code, "message": "server says"})("server says")
     mapped = graph_error(error, where="bolt://host", timeout_seconds=3)
     assert type(mapped) is expected
     assert says in str(mapped)

@@ -7,8 +7,6 @@ import pytest
 
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import open_graph
-from xlagraph.ingest import ingest
-from xlagraph.queries import compare
 
 BEFORE_F = "before/module_0001.jit_f.cpu_after_optimizations"
 BEFORE_G = "before/module_0003.jit_g.cpu_after_optimizations"
@@ -311,10 +309,3 @@ def test_version_tells_ours_the_engines_and_the_schemas(run):
     assert ended.code == 0
     names = [line.rpartition(" ")[0] for line in ended.out.splitlines()]
     assert names == ["xlagraph", "ladybug", "neo4j driver", "schema"]
-
-
-def test_a_command_is_a_thin_call_of_a_function(run, tmp_path):
-    runs = write_runs(tmp_path / "runs")
-    with open_graph(tmp_path / "notebook.lbug", create=True) as graph:
-        ingest(graph, runs)
-        assert compare(graph, "before", "after").reserved.growth_bytes == 192

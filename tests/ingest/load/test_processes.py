@@ -13,9 +13,12 @@ from xlagraph.ingest import Progress, ingest
 
 
 def test_progress_is_told_in_bytes(graph, runs, write):
-    sizes = [write("baseline", number).stat().st_size for number in (1, 2, 3)]
+    sizes = [
+        write("baseline", number, dump_text() + "\n" * blank_lines).stat().st_size
+        for number, blank_lines in ((1, 1000), (2, 100), (3, 10))
+    ]
     reported: list[Progress] = []
-    ingest(graph, runs, progress=reported.append)
+    ingest(graph, runs, jobs=1, progress=reported.append)
     assert [(progress.bytes_done, progress.compilations_done) for progress in reported] == [
         (sum(sizes[:count]), count) for count in (1, 2, 3)
     ]
