@@ -75,9 +75,10 @@ def test_the_description_has_a_path_for_every_query(client):
 
 
 def test_notes_stand_in_a_header(client):
-    response = client.get("/api/query/peak/contributors", params={"limit": 1})
+    asked = {"compilation": "before/module_0001", "limit": 1}
+    response = client.get("/api/query/peak/contributors", params=asked)
     notes = json.loads(response.headers["X-Xlagraph-Notes"])
-    assert any("first 1 rows" in note for note in notes)
+    assert any("at most 1 rows are shown" in note for note in notes)
 
 
 def test_runs_and_compilations_are_listed(client):
