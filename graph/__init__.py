@@ -27,6 +27,7 @@ from xlagraph.runtime.lazy_names import lazy_names
 if TYPE_CHECKING:
     from xlagraph.graph.exporter.export import Export, export, open_export
     from xlagraph.graph.exporter.import_files import import_command
+    from xlagraph.graph.exporter.manifest import Manifest
     from xlagraph.graph.exporter.merge import merge_exports
     from xlagraph.graph.rows.tables import CompilationRows
     from xlagraph.graph.schema import SCHEMA
@@ -44,6 +45,7 @@ __all__ = [
     "GraphUnreachable",
     "GraphUnwritable",
     "Load",
+    "Manifest",
     "NameInvalid",
     "NameTaken",
     "NameUnknown",
@@ -69,6 +71,7 @@ __getattr__ = lazy_names(
     {
         "exporter.export": ["Export", "export", "open_export"],
         "exporter.import_files": ["import_command"],
+        "exporter.manifest": ["Manifest"],
         "exporter.merge": ["merge_exports"],
         "rows.tables": ["CompilationRows"],
         "schema": ["SCHEMA"],

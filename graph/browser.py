@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from xlagraph.graph.open import check_uri, is_server_uri
 
-__all__ = ["BrowserPage", "LinkTooLong", "browser_page"]
+__all__ = ["BrowserPage", "LinkTooLong", "browser_page", "page_address"]
 
 MAX_CHARACTERS: Final = 16_000
 """A server refuses a request of more than 20 480 bytes, headers included."""
@@ -35,7 +35,7 @@ class BrowserPage:
     is_guess: bool = False
     """Whether no server was named, so that it is taken to be on this machine."""
 
-    def link(self, statement: str, *, command: str = "edit") -> str:
+    def link(self, statement: str) -> str:
         r"""Return the link that puts a statement into the page's editor, without running it.
 
         The statement may hold `&` and `#` only where Cypher or JSON reads an escape like
@@ -43,7 +43,7 @@ class BrowserPage:
         """
         arguments = {
             "dbms": self.server,
-            "cmd": command,
+            "cmd": "edit",
             "arg": statement.translate(_ENDS_AN_ARGUMENT),
         }
         if self.database is not None:
@@ -72,21 +72,29 @@ def browser_page(location: str | None = None, *, page: str | None = None) -> Bro
         check_uri(given)
     uri = urlsplit(given or _LOCAL_SERVER)
     host = uri.hostname or ""
-    if ":" in host:
-        host = f"[{host}]"
     is_encrypted = "+s" in uri.scheme
     # a page cannot be told to trust a certificate: the user has told the browser, or not
     scheme = uri.scheme.replace("+ssc", "+s")
     user = quote(os.environ.get("NEO4J_USERNAME") or "neo4j", safe="")
     return BrowserPage(
         page or _default_page(host, is_encrypted=is_encrypted),
-        f"{scheme}://{user}@{host}:{uri.port or 7687}",
+        f"{scheme}://{user}@{_bracketed(host)}:{uri.port or 7687}",
         os.environ.get("NEO4J_DATABASE"),
         is_guess=given is None,
     )
 
 
+def page_address(scheme: str, host: str, port: int) -> str:
+    """Return the address at which a server serves Browser."""
+    return f"{scheme}://{_bracketed(host)}:{port}/browser/"
+
+
 def _default_page(host: str, *, is_encrypted: bool) -> str:
     if host.endswith(_AURA_HOSTS):
         return _AURA_PAGE
-    return f"https://{host}:7473/browser/" if is_encrypted else f"http://{host}:7474/browser/"
+    return page_address("https", host, 7473) if is_encrypted else page_address("http", host, 7474)
+
+
+def _bracketed(host: str) -> str:
+    """Return a host as it stands in a URI: an address of IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host

@@ -1,6 +1,6 @@
-"""What a graph can do, in the words of the task; each engine is one module behind it."""
+"""What a graph can do, in the words of the task; each engine is one package behind it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,23 +59,22 @@ class Result:
 
 
 class Load(Protocol):
-    """Compilations on their way into a graph. Leaving the context makes them visible."""
+    """Compilations on their way into a graph. Leaving the context makes them visible.
+
+    `LadybugLoad` writes a file, `Neo4jLoad` into a server, `ExportLoad` files to import.
+    """
 
     @property
     def row_folder(self) -> Path | None:
-        """Where rows for `write_files` are best written; None where it makes no difference.
-
-        It goes with the load.
-        """
+        """Folder for files passed to `write_files`, deleted with the load; None if any will do."""
 
     def expect_rows(self) -> None:
-        """Prepare for rows that are being made, once it is certain that something changes."""
+        """Prepare to receive rows, which are certain to come; may be called again."""
 
     def watch(self, report: Callable[[float], None]) -> None:
-        """Call ``report`` with the share of what is handed over that is written, from 0 on.
+        """Call ``report`` with the share written so far, 0 to 1, while a call or the end waits.
 
-        It is called by whoever hands over or leaves the context, while that waits; an engine
-        that writes at the end never calls it.
+        It is called from the thread that waits; never, where all is written at the end.
         """
 
     def write(self, rows: "CompilationRows") -> None:
@@ -98,6 +97,28 @@ class Load(Protocol):
         """Set the tags of a run, each ``name=value``. Nothing happens if there is no run."""
 
 
+class WrittenKeys:
+    """The compilations that a load was given: each once, and none is removed afterwards."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
+    def add(self, compilations: Iterable[str]) -> None:
+        """Add keys; ValueError if one of them was written already."""
+        for key in compilations:
+            if key in self._keys:
+                raise ValueError(f"{key} is written twice in one load")
+            self._keys.add(key)
+
+    def check_removal(self, compilation: str) -> None:
+        """Raise ValueError if a compilation that is to be removed was written."""
+        if compilation in self._keys:
+            raise ValueError(f"{compilation} is removed after it was written")
+
+
 class LoadTarget(Protocol):
     """What takes compilations: a graph, or files that become one."""
 
@@ -111,8 +132,9 @@ class LoadTarget(Protocol):
     def load(self) -> AbstractContextManager[Load]:
         """Begin to write; inside, queries see the newest state that others left.
 
-        An exception inside leaves what was complete before. Raises `GraphBusy` if somebody
-        else is writing and the graph was opened without waiting.
+        In a file, an exception inside changes nothing; on a server, what was removed or
+        completed before it stays so, and what is incomplete is removed. Raises `GraphBusy` if
+        somebody else is writing and the graph was opened without waiting.
         """
 
 
@@ -123,9 +145,8 @@ class Graph(LoadTarget, Protocol):
     def versions(self) -> Mapping[str, str]:
         """Engine and its version, driver and its version."""
 
-    @property
-    def browser_page(self) -> str | None:
-        """Address of the page on which people run statements; None if no such page is known."""
+    def find_browser_page(self) -> str | None:
+        """Return the address of the page on which people run statements; None if not known."""
 
     def query(
         self,

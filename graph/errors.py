@@ -7,11 +7,12 @@ GraphError
 │   └── GraphTooNew      … by a newer one
 ├── GraphBusy            somebody else is writing
 ├── GraphUnwritable      disk full, read-only, or the engine lost rows
+│   └── RowsUnwritten    … before they came to the engine
 ├── NameUnknown          no run or compilation of that name
 ├── NameTaken            a run of that name is there already
 ├── NameInvalid          a text that cannot name a run
 ├── QueryRefused         the statement would write, or reach beyond the graph
-└── QueryFailed          the engine refused the statement, or ran out of time
+└── QueryFailed          refused by the engine, without a parameter, or beyond a limit
 """
 
 from collections.abc import Iterator
@@ -47,6 +48,18 @@ class GraphUnwritable(GraphError):
     """What was written did not arrive; the graph is as it was before."""
 
 
+class RowsUnwritten(GraphUnwritable):
+    """Rows did not get into their files."""
+
+    def __init__(self, folder: Path, reason: str) -> None:
+        # both are the arguments: a process that makes rows sends the error to another
+        super().__init__(folder, reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"rows could not be written below {self.args[0]}: {self.reason}"
+
+
 class NameUnknown(GraphError):
     """No run or compilation of that name."""
 
@@ -64,7 +77,7 @@ class QueryRefused(GraphError):
 
 
 class QueryFailed(GraphError):
-    """The engine refused the statement, or ran out of time."""
+    """The engine refused the statement, a parameter is missing, or a limit is passed."""
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from xlagraph.graph.engine import Cell
 
-__all__ = ["MAX_ROWS", "cell_text", "html_table", "html_text"]
+__all__ = ["MAX_ROWS", "cell_text", "html_table", "html_text", "is_numeric"]
 
 MAX_ROWS: Final = 40
 MAX_COLUMNS: Final = 24
@@ -52,7 +52,7 @@ def html_table(
     a column.
     """
     shown = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
-    numeric = [_is_numeric(cells) for cells in zip_longest(*shown)]
+    numeric = [is_numeric(cells) for cells in zip_longest(*shown)]
     head = "".join(f"<th>{html_text(column)}</th>" for column in columns[:MAX_COLUMNS])
     body = "".join(
         "<tr>"
@@ -86,7 +86,8 @@ def _html_cell(text: str, at_right: bool) -> str:
     return f'<td style="text-align: {side}">{html_text(text, MAX_CHARACTERS)}</td>'
 
 
-def _is_numeric(cells: Sequence["Cell"]) -> bool:
+def is_numeric(cells: Sequence["Cell"]) -> bool:
+    """Return whether cells of a column are aligned at the right: numbers, as far as known."""
     known = [cell for cell in cells if cell is not None]
     return bool(known) and all(
         isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known

@@ -48,9 +48,10 @@ def open_graph(
     tried without one, then ``ask_password`` is called with the user's name.
 
     ``create`` allows a load to make a file that is not there; a file is made by nothing else.
-    Without ``wait`` a load raises GraphBusy while somebody else writes; else ``notify`` is called.
+    A load of a file raises GraphBusy while somebody else writes, or with ``wait`` calls
+    ``notify`` and waits; a server ignores ``wait``.
 
-    Raises `GraphMissing`, `GraphUnreachable`, `GraphTooNew`.
+    Raises `GraphMissing`, `GraphUnreachable`, `WrongSchema`, `GraphBusy`.
     """
     named = _named(location)
     notify = notify or _ignore

@@ -15,7 +15,7 @@ class StoredCompilation:
     """A complete compilation, as far as another dump is compared with it."""
 
     path: str
-    """Of the folder of its run that it came from."""
+    """Folder that it was ingested from."""
     sha256: str
     total_bytes: int | None
     """As XLA printed it."""
@@ -27,7 +27,7 @@ class StoredRun:
     """A run with its complete compilations."""
 
     path: str
-    """Of the folder that it came from; the first of those that joined it."""
+    """Folder that it was ingested from; the first of those that joined it."""
     tags: tuple[str, ...] = ()
     """Each ``name=value``."""
     compilations: Mapping[str, StoredCompilation] = field(default_factory=dict)

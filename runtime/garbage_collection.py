@@ -20,8 +20,8 @@ _MANY_RECORDS: Final = 10_000
 def collector_paused(*, has_many: bool = False) -> Iterator[None]:
     """Pause the collector inside a block or a decorated function; then it is as before.
 
-    ``has_many`` tells that many records are made, although as many may be freed inside: what
-    is counted is the difference.
+    Pass ``has_many`` if many records are made inside although as many may be freed: the count
+    shows only the difference.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -35,7 +35,7 @@ def collector_paused(*, has_many: bool = False) -> Iterator[None]:
 
 
 def _age_records() -> None:
-    """Count records as old: the next collection would look at each one that is young.
+    """Move young records to the oldest generation, so that the next collection skips them.
 
     Freezing and thawing moves them without a look, at once, and with them garbage of the
     caller: done after every small dump it would hardly ever be found again. Left out where

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
-from xlagraph.cli.output.cells import cell_text, escape_control_characters, is_numeric
+from xlagraph.cli.output.cells import cell_text, escape_control_characters
+from xlagraph.graph.html_table import is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

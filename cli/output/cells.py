@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, share_text
@@ -41,11 +40,3 @@ def cell_text(column: str, cell: "Cell") -> str:
         case [*parts] if all(isinstance(part, str) for part in parts):
             return escape_control_characters(", ".join(map(str, parts)))
     return escape_control_characters(json.dumps(cell, ensure_ascii=False))
-
-
-def is_numeric(cells: Sequence["Cell"]) -> bool:
-    """Return whether these cells are aligned at the right."""
-    known = [cell for cell in cells if cell is not None]
-    return bool(known) and all(
-        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known
-    )

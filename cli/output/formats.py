@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.cells import cell_text, escape_control_characters, is_numeric
+from xlagraph.cli.output.cells import cell_text, escape_control_characters
 from xlagraph.graph.finite_cells import without_nan
+from xlagraph.graph.html_table import is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

@@ -14,17 +14,23 @@ from typing import Final, Self, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.engine import Cell, Graph, WrittenKeys
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.exporter.import_files import FILE_COLUMNS, TAG_DELIMITER, ImportFiles, Manifest
+from xlagraph.graph.exporter.import_files import (
+    FILE_COLUMNS,
+    TAG_DELIMITER,
+    TAG_DELIMITER_NAME,
+    ImportFiles,
+)
+from xlagraph.graph.exporter.manifest import Manifest
+from xlagraph.graph.exporter.shared_nodes import SharedRows
 from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.rows.row_files import RowFiles
-from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.graph.stored_runs import StoredRun
 
-_COMPILATIONS: Final = load_statement(__file__, "complete-compilations")
+_COMPLETE_COMPILATIONS: Final = load_statement(__file__, "complete-compilations")
 _VALUES_AT_ONCE: Final = 2_000
 """Compilations are read from a graph together until they hold so many: fewer statements."""
 
@@ -43,7 +49,7 @@ def export(graph: Graph, folder: str | Path) -> Manifest:
 
     Raises what `open_export` raises; a graph without compilations leaves no export.
     """
-    found = graph.query(_COMPILATIONS)
+    found = graph.query(_COMPLETE_COMPILATIONS)
     with open_export(folder) as target, target.load() as load:
         for compilations in _batches(found.mappings()):
             load.write(read_compilations(graph.query, compilations))
@@ -120,7 +126,7 @@ class ExportLoad:
 
     def __init__(self, files: ImportFiles) -> None:
         self._files = files
-        self._written: set[str] = set()
+        self._written = WrittenKeys()
         self._runs: dict[str, dict[str, object]] = {}
         self._shared = SharedRows()
 
@@ -140,13 +146,10 @@ class ExportLoad:
         pass  # what is handed over is written
 
     def write(self, rows: CompilationRows) -> None:
-        for key in rows.digests:
-            if key in self._written:
-                raise ValueError(f"{key} is written twice in one export")
-            self._written.add(key)
+        self._written.add(rows.digests)
         for run in rows.nodes["Run"].to_pylist():
             self._runs[run["key"]] = run
-        for name, table in self._shared.unseen(rows):
+        for name, table in self._shared.drop_seen(rows):
             if name != "Run":
                 self._files.add(name, table)
 
@@ -156,8 +159,7 @@ class ExportLoad:
         self.write(rows)
 
     def remove(self, compilation: str) -> None:
-        if compilation in self._written:
-            raise ValueError(f"{compilation} is removed after it was written")
+        self._written.check_removal(compilation)
 
     def tag(self, run: str, tags: Sequence[str]) -> None:
         if run in self._runs:
@@ -170,7 +172,7 @@ class ExportLoad:
             tags = cast("list[str] | None", run["tags"])
             if any(TAG_DELIMITER in tag for tag in tags or ()):
                 raise GraphUnwritable(
-                    f"a tag of run {run['name']} holds the character U+001F, "
+                    f"a tag of run {run['name']} holds the character {TAG_DELIMITER_NAME}, "
                     "which stands between tags in an export: set it without"
                 )
             # the importer has no empty list

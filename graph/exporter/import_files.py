@@ -10,7 +10,6 @@ CSV, for the importer of Neo4j 5.26 drops empty strings of Parquet files, and th
 artifacts cannot open one. Null is an empty field, an empty text two quotes.
 """
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,16 +21,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from xlagraph.graph.errors import GraphMissing, GraphUnwritable, raise_unwritable
+from xlagraph.graph.errors import GraphUnwritable, raise_unwritable
+from xlagraph.graph.exporter.manifest import (
+    MANIFEST,
+    UNFINISHED_MANIFEST,
+    Manifest,
+    read_manifest,
+    write_manifest,
+)
 from xlagraph.graph.neo4j.schema_statements import constraints, indexes
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
-from xlagraph.graph.schema import SCHEMA, VERSION
+from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_types import NodeType, Property, PropertyType
 
-MANIFEST: Final = "export.json"
 SCRIPT: Final = "import.sh"
 CONSTRAINTS: Final = "constraints.cypher"
 TAG_DELIMITER: Final = "\x1f"
+TAG_DELIMITER_NAME: Final = f"U+{ord(TAG_DELIMITER):04X}"
 
 # Rows are gathered until a table has so many of them, and written so many bytes at a time.
 _WAITING_ROWS: Final = 16_000
@@ -73,7 +79,7 @@ HEADERS: Final[Mapping[str, str]] = {
 
 _OWN_FILES: Final = frozenset(
     [f"{table}{end}" for table in HEADERS for end in (".csv", "-header.csv")]
-    + [SCRIPT, CONSTRAINTS, MANIFEST, f"{MANIFEST}.new"]
+    + [SCRIPT, CONSTRAINTS, MANIFEST, UNFINISHED_MANIFEST]
 )
 """Names of all files that an export may write."""
 
@@ -93,37 +99,30 @@ FILE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
 
 
 @dataclass(slots=True)
-class Manifest:
-    """What the files of an export hold."""
+class _TableFile:
+    """The row file of a table; rows wait until enough of them are written together."""
 
-    files: dict[str, list[str]] = field(default_factory=dict)
-    """Row files of each table that has rows, as paths from the folder of the export."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """Rows of each table."""
-    has_newlines: bool = False
-    """Some text goes on in the next line."""
-    longest_row_bytes: int = 0
-    """No row of any file is longer."""
-
-    def add(self, other: "Manifest", table: str, files: Sequence[str]) -> None:
-        """Count the rows of a table of another export in, which lie in these files."""
-        self.files.setdefault(table, []).extend(files)
-        self.counts[table] = self.counts.get(table, 0) + other.counts[table]
-
-    def include(self, other: "Manifest") -> None:
-        """Merge what the importer must know of the text of another export."""
-        self.has_newlines |= other.has_newlines
-        self.longest_row_bytes = max(self.longest_row_bytes, other.longest_row_bytes)
+    file: IO[bytes]
+    waiting: list[pa.Table] = field(default_factory=list)
+    waiting_rows: int = 0
+    waiting_bytes: int = 0
 
     @property
-    def nodes(self) -> int:
-        """Nodes in all files."""
-        return sum(self.counts.get(name, 0) for name in NODE_COLUMNS)
+    def is_due(self) -> bool:
+        """Whether enough rows wait."""
+        return self.waiting_rows >= _WAITING_ROWS or self.waiting_bytes >= _WAITING_BYTES
 
-    @property
-    def relationships(self) -> int:
-        """Relationships in all files."""
-        return sum(self.counts.get(name, 0) for name in RELATIONSHIP_COLUMNS)
+    def add(self, rows: pa.Table) -> None:
+        """Append rows to those that wait."""
+        self.waiting.append(rows)
+        self.waiting_rows += rows.num_rows
+        self.waiting_bytes += rows.nbytes
+
+    def take(self) -> pa.Table:
+        """Return the rows that wait; none wait any more."""
+        rows = pa.concat_tables(self.waiting)
+        self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
+        return rows
 
 
 class ImportFiles:
@@ -137,10 +136,7 @@ class ImportFiles:
         self.manifest = Manifest()
         self._folder = folder
         self._is_new = not folder.exists()
-        self._waiting: dict[str, list[pa.Table]] = {}
-        self._waiting_rows: dict[str, int] = {}
-        self._waiting_bytes: dict[str, int] = {}
-        self._open: dict[str, IO[bytes]] = {}
+        self._tables: dict[str, _TableFile] = {}
         with raise_unwritable(folder):
             folder.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in folder.iterdir()}
@@ -158,27 +154,34 @@ class ImportFiles:
         """Append rows to a table's file; their columns are those of `FILE_COLUMNS`."""
         if not rows.num_rows:
             return
-        self._waiting.setdefault(name, []).append(rows)
-        self._waiting_rows[name] = self._waiting_rows.get(name, 0) + rows.num_rows
-        self._waiting_bytes[name] = self._waiting_bytes.get(name, 0) + rows.nbytes
-        if self._waiting_rows[name] >= _WAITING_ROWS or self._waiting_bytes[name] >= _WAITING_BYTES:
-            with raise_unwritable(self._folder):
-                self._flush(name)
+        with raise_unwritable(self._folder):
+            if name not in self._tables:
+                self.manifest.files[name] = [f"{name}.csv"]
+                self.manifest.counts[name] = 0
+                self._tables[name] = _TableFile((self._folder / f"{name}.csv").open("wb"))
+            table = self._tables[name]
+            table.add(rows)
+            self.manifest.counts[name] += rows.num_rows
+            if table.is_due:
+                self._flush(table)
 
     def finish(self) -> None:
         """Write what waits, the command, and then that the export is whole."""
         with raise_unwritable(self._folder):
-            for name in list(self._waiting):
-                self._flush(name)
-            for file in self._open.values():
-                file.close()
-            _write_command(self._folder, self.manifest)
+            for table in self._tables.values():
+                if table.waiting:
+                    self._flush(table)
+                table.file.close()
+            _write_headers(self._folder, self.manifest)
+            _write_constraints(self._folder)
+            _write_script(self._folder, self.manifest)
+            write_manifest(self._folder, self.manifest)
 
     def delete(self) -> None:
         """Remove all files, finished or not, and the folder if it was new."""
-        for file in self._open.values():
+        for table in self._tables.values():
             with suppress(OSError):  # of what could not be written, and is not wanted any more
-                file.close()
+                table.file.close()
         self._clear_folder()
         if self._is_new:
             self._folder.rmdir()
@@ -188,16 +191,10 @@ class ImportFiles:
         for name in (MANIFEST, *sorted(_OWN_FILES)):
             (self._folder / name).unlink(missing_ok=True)
 
-    def _flush(self, name: str) -> None:
-        rows = pa.concat_tables(self._waiting.pop(name))
-        self._waiting_rows[name] = self._waiting_bytes[name] = 0
-        if name not in self._open:
-            self.manifest.files[name] = [f"{name}.csv"]
-            self._open[name] = (self._folder / f"{name}.csv").open("wb")
-        self.manifest.counts[name] = self.manifest.counts.get(name, 0) + rows.num_rows
-        for piece in _pieces(rows):
+    def _flush(self, table: _TableFile) -> None:
+        for piece in _pieces(table.take()):
             text = _csv(piece)
-            self._open[name].write(text)
+            table.file.write(text)
             self.manifest.has_newlines |= text.count(b"\n") != piece.num_rows or b"\r" in text
             longest = _longest_row_bytes(piece)
             self.manifest.longest_row_bytes = max(self.manifest.longest_row_bytes, longest)
@@ -226,24 +223,19 @@ def _longest_row_bytes(rows: pa.Table) -> int:
     return longest
 
 
-def _write_command(folder: Path, manifest: Manifest) -> None:
-    """Write headers, command and constraints, then say that the export is whole."""
+def _write_headers(folder: Path, manifest: Manifest) -> None:
     for name in manifest.files:
         (folder / f"{name}-header.csv").write_text(HEADERS[name] + "\n", encoding="utf-8")
+
+
+def _write_constraints(folder: Path) -> None:
     statements = "".join(f"{text};\n" for text in (*constraints(), *indexes()))
     (folder / CONSTRAINTS).write_text(statements, encoding="utf-8")
+
+
+def _write_script(folder: Path, manifest: Manifest) -> None:
     command = " \\\n  ".join(_arguments(manifest))
     (folder / SCRIPT).write_text(_SCRIPT.format(command=command), encoding="utf-8")
-    content = {
-        "schema": VERSION,
-        "files": manifest.files,
-        "counts": manifest.counts,
-        "hasNewlines": manifest.has_newlines,
-        "longestRowBytes": manifest.longest_row_bytes,
-    }
-    written = folder / f"{MANIFEST}.new"
-    written.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    written.replace(folder / MANIFEST)
 
 
 _SCRIPT: Final = """\
@@ -266,8 +258,8 @@ def import_command(folder: Path) -> str:
 
 
 def _arguments(manifest: Manifest) -> list[str]:
-    arguments = ["--id-type=string", "--array-delimiter=U+001F"]
-    if manifest.has_newlines:  # half as fast again, and seldom needed
+    arguments = ["--id-type=string", f"--array-delimiter={TAG_DELIMITER_NAME}"]
+    if manifest.has_newlines:  # the importer takes longer with it
         arguments.append("--multiline-fields=true")
     if manifest.longest_row_bytes > _READ_BUFFER_BYTES:
         arguments.append(f"--read-buffer-size={2 * manifest.longest_row_bytes}")
@@ -279,23 +271,3 @@ def _arguments(manifest: Manifest) -> list[str]:
             files = ",".join(path if "/" in path else f"./{path}" for path in paths)
             arguments.append(shlex.quote(f"{option}={name}={files}"))
     return arguments
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """Read what an export holds; GraphMissing if there is none, or it is not whole."""
-    try:
-        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise GraphMissing(
-            f"{folder} does not hold a finished export: it lacks {MANIFEST}"
-        ) from None
-    except ValueError as error:
-        raise GraphMissing(f"{folder / MANIFEST} cannot be read: {error}") from error
-    if content["schema"] != VERSION:
-        raise GraphMissing(
-            f"{folder} was exported by another xlagraph (schema {content['schema']}, "
-            f"here {VERSION}): export it again"
-        )
-    return Manifest(
-        content["files"], content["counts"], content["hasNewlines"], content["longestRowBytes"]
-    )

@@ -14,13 +14,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from xlagraph.graph.errors import GraphUnwritable
-from xlagraph.graph.exporter.import_files import (
-    FILE_COLUMNS,
-    ImportFiles,
-    Manifest,
-    read_manifest,
-)
-from xlagraph.graph.rows.shared_nodes import add_unseen
+from xlagraph.graph.exporter.import_files import FILE_COLUMNS, ImportFiles
+from xlagraph.graph.exporter.manifest import Manifest, read_manifest
+from xlagraph.graph.exporter.shared_nodes import unseen_row_numbers
 from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 
 
@@ -32,13 +28,13 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
     compilation or the folder is not empty.
     """
     target = Path(folder)
-    parts = [_Part(Path(path), target) for path in exports]
-    _refuse_duplicate_compilations(parts)
+    finished = [_FinishedExport(Path(path), target) for path in exports]
+    _refuse_duplicate_compilations(finished)
     files = ImportFiles(target)
     try:
-        _write_runs(parts, files)
-        _write_shared(parts, files)
-        _reference_part_files(parts, files.manifest)
+        _write_runs(finished, files)
+        _write_shared(finished, files)
+        _reference_row_files(finished, files.manifest)
         files.finish()
     except BaseException:
         files.delete()
@@ -46,19 +42,19 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
     return files.manifest
 
 
-class _Part:
+class _FinishedExport:
     """One of the exports."""
 
     def __init__(self, folder: Path, target: Path) -> None:
         self.folder = folder
         self.manifest = read_manifest(folder)
-        self._way = os.path.relpath(folder.resolve(), target.resolve())
-        if "," in self._way:
+        self._path_from_target = os.path.relpath(folder.resolve(), target.resolve())
+        if "," in self._path_from_target:
             raise GraphUnwritable(f"{folder}: the importer takes no path with a comma in it")
 
     def files(self, table: str) -> list[str]:
         """Return the row files of a table as paths from the folder of the new export."""
-        return [f"{self._way}/{name}" for name in self.manifest.files.get(table, [])]
+        return [f"{self._path_from_target}/{name}" for name in self.manifest.files.get(table, [])]
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Read the rows of a table, some of them at a time."""
@@ -83,23 +79,23 @@ class _Part:
                     yield pa.Table.from_batches([batch])
 
 
-def _refuse_duplicate_compilations(parts: Sequence[_Part]) -> None:
-    holder: dict[str, _Part] = {}
-    for part in parts:
-        for rows in part.read("Compilation", ["key"]):
+def _refuse_duplicate_compilations(exports: Sequence[_FinishedExport]) -> None:
+    holder: dict[str, _FinishedExport] = {}
+    for export in exports:
+        for rows in export.read("Compilation", ["key"]):
             for key in cast("list[str]", rows.column("key").to_pylist()):
-                other = holder.setdefault(key, part)
-                if other is not part:
+                other = holder.setdefault(key, export)
+                if other is not export:
                     raise GraphUnwritable(
-                        f"{key} is in {other.folder} and in {part.folder}; "
+                        f"{key} is in {other.folder} and in {export.folder}; "
                         "export each dump once, with --shard, or runs of other names"
                     )
 
 
-def _write_runs(parts: Sequence[_Part], files: ImportFiles) -> None:
+def _write_runs(exports: Sequence[_FinishedExport], files: ImportFiles) -> None:
     runs: dict[str, dict[str, object]] = {}
-    for part in parts:
-        for rows in part.read("Run"):
+    for export in exports:
+        for rows in export.read("Run"):
             for run in rows.to_pylist():
                 key = str(run["key"])
                 if key not in runs or _order(runs[key]) < _order(run):
@@ -111,26 +107,26 @@ def _order(run: dict[str, object]) -> tuple[str, ...]:
     return tuple(str(run[name] or "") for name in ("ingestedAt", "path", "tags"))
 
 
-def _write_shared(parts: Sequence[_Part], files: ImportFiles) -> None:
+def _write_shared(exports: Sequence[_FinishedExport], files: ImportFiles) -> None:
     seen: dict[str, set[str]] = {label: set() for label in IMMUTABLE_LABELS}
-    for part in parts:
+    for export in exports:
         fresh: dict[str, list[pa.Array[pa.StringScalar]]] = {
             label: [] for label in IMMUTABLE_LABELS
         }
         for label in IMMUTABLE_LABELS:
-            for rows in part.read(label):
-                new = rows.take(add_unseen(rows, seen[label]))
+            for rows in export.read(label):
+                new = rows.take(unseen_row_numbers(rows, seen[label]))
                 fresh[label].extend(new.column("key").chunks)
                 files.add(label, new)
         for relationship in SHARED_RELATIONSHIPS:
             keys = pa.chunked_array(fresh[relationship.source], pa.string()).combine_chunks()
-            for rows in part.read(relationship.name):
+            for rows in export.read(relationship.name):
                 files.add(relationship.name, rows.filter(pc.is_in(rows.column("source"), keys)))
 
 
-def _reference_part_files(parts: Sequence[_Part], manifest: Manifest) -> None:
-    for part in parts:
-        manifest.include(part.manifest)
-        for table in part.manifest.files:
+def _reference_row_files(exports: Sequence[_FinishedExport], manifest: Manifest) -> None:
+    for export in exports:
+        manifest.include(export.manifest)
+        for table in export.manifest.files:
             if table not in SHARED_TABLES:
-                manifest.add(part.manifest, table, part.files(table))
+                manifest.add(export.manifest, table, export.files(table))

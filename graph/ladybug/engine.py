@@ -48,7 +48,7 @@ _PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL"})
 
 
 class LadybugGraph(Graph):
-    """A graph file. It is opened by the first query, read-only."""
+    """A graph file, opened read-only; after a load, the next query opens it anew."""
 
     def __init__(
         self, path: Path, *, create: bool, wait: bool, notify: Callable[[str], None]
@@ -76,8 +76,7 @@ class LadybugGraph(Graph):
         # a file that is yet to be made holds nothing
         return read_stored_runs(self.query, names) if self._path.exists() else {}
 
-    @property
-    def browser_page(self) -> None:
+    def find_browser_page(self) -> None:
         return None
 
     def query(
@@ -186,8 +185,8 @@ def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
     text = str(error)
     if isinstance(error, ValueError | TypeError) or "a vector with ANY type" in text:
         return QueryFailed(
-            "a list among the parameters does not fit: this engine must tell of what type it is,"
-            " by values in it that are all of one type"
+            f"a parameter does not fit: {_first_line(error)}; the values of a list must be of one"
+            " type, and the list not empty"
         )
     if "write operations in a read-only" in text:
         return QueryRefused("a statement only reads the graph; this one would write")

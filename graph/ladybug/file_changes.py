@@ -25,7 +25,7 @@ def copy_rows(connection: ladybug.Connection, table: str, files: Iterable[Path])
 
 
 def create_rows(connection: ladybug.Connection, table: str, files: Iterable[Path]) -> None:
-    """Add a few relationships to many; nodes are copied, which costs by those that come."""
+    """Add rows; relationships one by one, which beats COPY for few among many."""
     if table in NODE_LABELS:
         copy_rows(connection, table, files)
         return
@@ -46,7 +46,7 @@ def count_rows(connection: ladybug.Connection) -> dict[str, int]:
 def set_run(
     connection: ladybug.Connection, key: str, run: Mapping[str, Cell], *, create: bool = True
 ) -> None:
-    """Set properties of a run, which is made if it is not there, unless only changed."""
+    """Set properties of a run; with ``create``, make it if it is not there."""
     given = {name: value for name, value in run.items() if name != "key"}
     connection.execute(schema_statements.set_run(given, create=create), {"key": key, **given})
 
@@ -59,7 +59,10 @@ def delete_compilations(connection: ladybug.Connection, compilations: list[str])
 
 
 def delete_orphans(connection: ladybug.Connection) -> None:
-    """Delete shared nodes that nothing uses: no run without compilations, the others unreached."""
+    """Delete runs without compilations, then the other shared nodes that nothing leads to.
+
+    That is repeated until none is left.
+    """
     _delete_unused(connection, "Run")
     labels = sorted(IMMUTABLE_LABELS)
     # what only a deleted node used goes in the next turn

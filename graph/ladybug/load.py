@@ -26,12 +26,12 @@ import ladybug
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from xlagraph.graph.engine import Result
-from xlagraph.graph.errors import GraphUnwritable, raise_unwritable
+from xlagraph.graph.engine import Result, WrittenKeys
+from xlagraph.graph.errors import GraphUnwritable, RowsUnwritten, raise_unwritable
 from xlagraph.graph.ladybug import file_changes, schema_statements
 from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
 from xlagraph.graph.ladybug.file_changes import NODE_LABELS, RELATIONSHIP_TYPES
-from xlagraph.graph.rows.row_files import RowFiles, RowsUnwritten
+from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
@@ -98,13 +98,15 @@ class LadybugLoad:
         self._query = query
         self._path = path
         self._folder = folder
-        self._copied = folder / "graph.lbug"
-        self._beside = ThreadPoolExecutor(1)
-        self._copying: Future[None] | None = None
+        self._copy_path = folder / "graph.lbug"
+        self._executor = ThreadPoolExecutor(1)
+        self._copy_future: Future[None] | None = None
         self._files: list[RowFiles] = []
         self._waiting: list[CompilationRows] = []
         self._waiting_rows = 0
-        self._written: set[str] = set()
+        self._written = WrittenKeys()
+        self._new: set[str] = set()
+        """What of the written is not stored yet, or with another digest."""
         self._removed: set[str] = set()
         self._digests: dict[str, str | None] | None = None
         self._tags: dict[str, list[str]] = {}
@@ -112,17 +114,17 @@ class LadybugLoad:
     @property
     def is_needed(self) -> bool:
         """Whether anything is to change."""
-        return bool(self._written or self._removed or self._tags)
+        return bool(self._new or self._removed or self._tags)
 
     @property
     def row_folder(self) -> Path:
         return self._folder
 
     def expect_rows(self) -> None:
-        if self._copying is None:
+        if self._copy_future is None:
             with raise_unwritable(self._path, _UNCHANGED):
                 self._folder.mkdir(exist_ok=True)
-            self._copying = self._beside.submit(self._copy_file)
+            self._copy_future = self._executor.submit(self._copy_file)
 
     def watch(self, report: Callable[[float], None]) -> None:
         pass  # all is written at the end
@@ -143,8 +145,7 @@ class LadybugLoad:
         files.delete()
 
     def remove(self, compilation: str) -> None:
-        if compilation in self._written:
-            raise ValueError(f"{compilation} is removed after it was written")
+        self._written.check_removal(compilation)
         if compilation in self._stored():
             self._removed.add(compilation)
 
@@ -162,16 +163,16 @@ class LadybugLoad:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._beside.shutdown()
+        self._executor.shutdown()
 
     def store(self, release: Callable[[], None]) -> None:
         """Make the new file from the old one and put it in its place."""
-        stale = sorted(self._removed | (self._written & self._stored().keys()))
+        stale = sorted(self._removed | (self._new & self._stored().keys()))
         release()
         self.expect_rows()
-        cast("Future[None]", self._copying).result()
+        cast("Future[None]", self._copy_future).result()
         trim_memory()
-        copy = self._copied
+        copy = self._copy_path
         try:
             database = open_database(copy)
             try:
@@ -185,7 +186,7 @@ class LadybugLoad:
                 database.close()
         except RuntimeError as error:
             raise GraphUnwritable(
-                f"{self._path} could not be written, it is as before: {_reason(error, copy)}"
+                f"{self._path} could not be written{_UNCHANGED}: {_reason(error, copy)}"
             ) from error
         _sync(copy)
         copy.replace(self._path)
@@ -200,15 +201,13 @@ class LadybugLoad:
 
     def _claim(self, digests: Mapping[str, str | None]) -> list[str]:
         """Return the compilations that are to be written; those of a stored digest stay."""
-        for key in digests:
-            if key in self._written:
-                raise ValueError(f"{key} is written twice in one load")
+        self._written.add(digests)
         new = [
             key
             for key, digest in digests.items()
             if key in self._removed or not digest or self._stored().get(key) != digest
         ]
-        self._written.update(new)
+        self._new.update(new)
         return new
 
     def _change(self, connection: ladybug.Connection, stale: list[str]) -> None:
@@ -236,8 +235,8 @@ class LadybugLoad:
             expected = before[name] + added.get(name, 0)
             if name != "Run" and after[name] != expected:
                 raise GraphUnwritable(
-                    f"{self._path} is as before: expected {expected} rows of {name}, "
-                    f"the engine kept {after[name]}"
+                    f"{self._path} could not be written{_UNCHANGED}: expected {expected} rows of"
+                    f" {name}, the engine kept {after[name]}"
                 )
         if stale:
             file_changes.delete_orphans(connection)
@@ -290,7 +289,7 @@ class LadybugLoad:
 
     def _copy_file(self) -> None:
         if self._path.exists():
-            shutil.copy(self._path, self._copied)
+            shutil.copy(self._path, self._copy_path)
 
     def _stored(self) -> dict[str, str | None]:
         """Return the digest of each stored compilation, asked once in a load."""

@@ -1,7 +1,7 @@
 """One writer at a time for a graph file, across processes.
 
 The lock file stays: removing it would let two writers lock two files of one name. The
-operating system lets go of the lock when its process ends, however that happens.
+operating system releases the lock when its process ends, however that happens.
 """
 
 import fcntl

@@ -85,12 +85,12 @@ def _quoted(files: Iterable[Path]) -> str:
 
 def count_nodes(node: NodeType) -> str:
     """Return the statement that counts the nodes of a label."""
-    return f"MATCH (n:{node.label}) RETURN count(*)"
+    return f"MATCH (n:{node.label}) RETURN count(*) AS nodes"
 
 
 def count_relationships(relationship: RelationshipType) -> str:
     """Return the statement that counts the relationships of a type."""
-    return f"MATCH ()-[r:{relationship.name}]->() RETURN count(*)"
+    return f"MATCH ()-[r:{relationship.name}]->() RETURN count(*) AS relationships"
 
 
 def set_run(names: Iterable[str], *, create: bool) -> str:
@@ -104,7 +104,7 @@ def set_run(names: Iterable[str], *, create: bool) -> str:
 
 def stored_keys(label: str) -> str:
     """Return the statement that returns which of the `$keys` a label has."""
-    return f"UNWIND $keys AS wanted MATCH (n:{label} {{key: wanted}}) RETURN n.key"
+    return f"UNWIND $keys AS wanted MATCH (n:{label} {{key: wanted}}) RETURN n.key AS key"
 
 
 def delete_parts(node: NodeType) -> str:
@@ -117,7 +117,7 @@ def delete_parts(node: NodeType) -> str:
 
 def count_unused(label: str) -> str:
     """Return the statement that counts the shared nodes that nothing uses."""
-    return f"MATCH (n:{label}) WHERE {is_unused(label)} RETURN count(*)"
+    return f"MATCH (n:{label}) WHERE {is_unused(label)} RETURN count(*) AS nodes"
 
 
 def delete_unused(label: str) -> str:

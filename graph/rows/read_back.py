@@ -15,7 +15,7 @@ from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_statements import look_up_nodes, walk_relationship
-from xlagraph.graph.schema_types import RelationshipType
+from xlagraph.graph.schema_types import NodeType, RelationshipType
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]
@@ -42,7 +42,7 @@ def read_compilations(query: Query, compilations: Collection[str]) -> Compilatio
     nodes = {
         node.label: _table(
             NODE_COLUMNS[node.label], _found(query, look_up_nodes(node), keys[node.label])
-        ).sort_by([(name, "ascending") for name in ("compilation",) * node.is_part + ("key",)])
+        ).sort_by([(name, "ascending") for name in _sorted_by(node)])
         for node in SCHEMA.nodes
     }
     states = {row["key"]: row["state"] for row in nodes["Compilation"].to_pylist()}
@@ -56,6 +56,10 @@ def read_compilations(query: Query, compilations: Collection[str]) -> Compilatio
             for name, columns in RELATIONSHIP_COLUMNS.items()
         },
     )
+
+
+def _sorted_by(node: NodeType) -> tuple[str, ...]:
+    return ("compilation", "key") if node.is_part else ("key",)
 
 
 def _walk(

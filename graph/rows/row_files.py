@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from xlagraph.graph.errors import GraphUnwritable
+from xlagraph.graph.errors import RowsUnwritten
 from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
@@ -30,17 +30,6 @@ _WAITING_BYTES: Final = 16 << 20
 _GROUP_ROWS: Final = 128_000
 
 
-class RowsUnwritten(GraphUnwritable):
-    """Rows did not get into their files."""
-
-    def __init__(self, folder: Path, reason: str) -> None:
-        super().__init__(folder, reason)
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"rows could not be written below {self.args[0]}: {self.reason}"
-
-
 @dataclass(frozen=True, slots=True)
 class RowFiles:
     """The rows of some compilations in a folder, one file for each table that has rows."""
@@ -49,7 +38,7 @@ class RowFiles:
     counts: Mapping[str, int]
     """Rows of each table that has some."""
     digests: Mapping[str, str | None]
-    """Digest of the files of each compilation, by key."""
+    """Digest of the files of each compilation, by key; None where none is known."""
 
     @classmethod
     def write(cls, parent: Path, tables: Iterable[tuple[str, pa.Table]]) -> "RowFiles":

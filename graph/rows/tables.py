@@ -100,14 +100,8 @@ class CompilationRows:
         return key
 
     @property
-    def run(self) -> str:
-        """Key of the run, where there is exactly one."""
-        (key,) = keys_of(self.nodes["Run"])
-        return key
-
-    @property
     def digests(self) -> dict[str, str | None]:
-        """Digest of the files of each compilation, by key."""
+        """Digest of the files of each compilation, by key; None where none is known."""
         return digests_of(self.nodes["Compilation"])
 
     @property
@@ -183,7 +177,7 @@ def distinct_rows(table: pa.Table) -> pa.Table:
 
 
 def digests_of(compilations: pa.Table) -> dict[str, str | None]:
-    """Return the digest of the files of each compilation, by key."""
+    """Return the digest of the files of each compilation, by key; None where none is known."""
     digests = cast("list[str | None]", compilations.column("sha256").to_pylist())
     return dict(zip(keys_of(compilations), digests, strict=True))
 

@@ -26,7 +26,7 @@ def style_links(options: GraphOptions, page: str | None) -> list[str]:
     if page is None:
         try:
             with open_graph_of(options) as graph:
-                page = graph.browser_page
+                page = graph.find_browser_page()
         except (GraphMissing, GraphUnreachable) as error:
             note(f"the page is where a server usually puts it: {error}")
     browser = browser_page(options.graph, page=page)

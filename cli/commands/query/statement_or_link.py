@@ -86,7 +86,7 @@ def _values(
     try:
         with open_graph_of(options) as graph:
             values, notes = resolve_parameters(graph, query, given)
-            page = graph.browser_page
+            page = graph.find_browser_page()
     except (GraphMissing, GraphUnreachable) as error:
         note(f"names stand there as they were typed, and were not looked up: {error}")
         return {**query.defaults, **given}, None

@@ -240,6 +240,13 @@ def test_an_unfinished_export_is_not_merged(tmp_path):
         merge_exports(tmp_path / "merged", [tmp_path / "part"])
 
 
+@pytest.mark.parametrize("content", ["{}", "[]", "3", f'{{"schema": {VERSION}}}'])
+def test_what_is_not_the_manifest_of_an_export_is_named(tmp_path, content):
+    (tmp_path / "export.json").write_text(content)
+    with pytest.raises(GraphMissing, match=r"export\.json is not the manifest of an export"):
+        import_command(tmp_path)
+
+
 def test_a_finished_export_and_foreign_files_are_not_overwritten(tmp_path):
     folder = exported(tmp_path / "out", made_rows())
     with pytest.raises(GraphUnwritable, match="holds an export already"):

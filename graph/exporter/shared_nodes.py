@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from xlagraph.graph.rows.tables import CompilationRows, keys_of
 from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS
 
-__all__ = ["SharedRows", "add_unseen"]
+__all__ = ["SharedRows", "unseen_row_numbers"]
 
 _SOURCES: Final = {relationship.name: relationship.source for relationship in SHARED_RELATIONSHIPS}
 
@@ -20,12 +20,12 @@ class SharedRows:
     def __init__(self) -> None:
         self._keys: dict[str, set[str]] = {label: set() for label in IMMUTABLE_LABELS}
 
-    def unseen(self, rows: CompilationRows) -> Iterator[tuple[str, pa.Table]]:
+    def drop_seen(self, rows: CompilationRows) -> Iterator[tuple[str, pa.Table]]:
         """Yield table after table without what was seen before, and count it as seen."""
         new: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
         for label, table in rows.nodes.items():
             if label in self._keys:
-                table = table.take(add_unseen(table, self._keys[label]))
+                table = table.take(unseen_row_numbers(table, self._keys[label]))
                 new[label] = table.column("key")
             yield label, table
         for name, table in rows.relationships.items():
@@ -34,8 +34,8 @@ class SharedRows:
             yield name, table
 
 
-def add_unseen(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
-    """Return the rows whose keys are not among those seen, to which they are added."""
+def unseen_row_numbers(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
+    """Return which rows have keys that are not among those seen, and add these to them."""
     rows = []
     for row, key in enumerate(keys_of(nodes)):
         if key not in seen:

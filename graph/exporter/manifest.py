@@ -1,0 +1,92 @@
+"""What an export holds: `export.json`, which is written last and says that it is whole."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from xlagraph.graph.errors import GraphMissing
+from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS
+from xlagraph.graph.schema import VERSION
+
+__all__ = ["MANIFEST", "UNFINISHED_MANIFEST", "Manifest", "read_manifest", "write_manifest"]
+
+MANIFEST: Final = "export.json"
+UNFINISHED_MANIFEST: Final = f"{MANIFEST}.new"
+
+
+@dataclass(slots=True)
+class Manifest:
+    """What the files of an export hold."""
+
+    files: dict[str, list[str]] = field(default_factory=dict)
+    """Row files of each table that has rows, as paths from the folder of the export."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Rows of each table."""
+    has_newlines: bool = False
+    """Some text goes on in the next line."""
+    longest_row_bytes: int = 0
+    """No row of any file is longer."""
+
+    def add(self, other: "Manifest", table: str, files: Sequence[str]) -> None:
+        """Add a table of another export, whose rows lie in these files."""
+        self.files.setdefault(table, []).extend(files)
+        self.counts[table] = self.counts.get(table, 0) + other.counts[table]
+
+    def include(self, other: "Manifest") -> None:
+        """Widen the limits of the text to cover another export."""
+        self.has_newlines |= other.has_newlines
+        self.longest_row_bytes = max(self.longest_row_bytes, other.longest_row_bytes)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in all files."""
+        return sum(self.counts.get(name, 0) for name in NODE_COLUMNS)
+
+    @property
+    def relationships(self) -> int:
+        """Relationships in all files."""
+        return sum(self.counts.get(name, 0) for name in RELATIONSHIP_COLUMNS)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write what an export holds; from then on it is finished."""
+    content = {
+        "schema": VERSION,
+        "files": manifest.files,
+        "counts": manifest.counts,
+        "hasNewlines": manifest.has_newlines,
+        "longestRowBytes": manifest.longest_row_bytes,
+    }
+    unfinished = folder / UNFINISHED_MANIFEST
+    unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    unfinished.replace(folder / MANIFEST)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read what an export holds; GraphMissing if there is none, or it is not whole."""
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GraphMissing(
+            f"{folder} does not hold a finished export: it lacks {MANIFEST}"
+        ) from None
+    except ValueError as error:
+        raise GraphMissing(f"{path} cannot be read: {error}") from error
+    try:
+        schema = content["schema"]
+        if schema == VERSION:
+            return Manifest(
+                content["files"],
+                content["counts"],
+                content["hasNewlines"],
+                content["longestRowBytes"],
+            )
+    except (KeyError, TypeError):
+        raise GraphMissing(f"{path} is not the manifest of an export") from None
+    raise GraphMissing(
+        f"{folder} was exported by another xlagraph (schema {schema}, here {VERSION}): "
+        "export it again"
+    )
