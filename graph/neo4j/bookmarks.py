@@ -32,12 +32,12 @@ class StoredBookmarks:
                 self._file = _state_folder() / "bookmarks" / f"{name}.json"
 
     def manager(self) -> BookmarkManager:
-        """Return what hands bookmarks on in this process; it begins with the kept ones."""
+        """Return what hands bookmarks on in this process; it begins with the stored ones."""
         return neo4j.GraphDatabase.bookmark_manager(
             initial_bookmarks=neo4j.Bookmarks.from_raw_values(self._read())
         )
 
-    def keep(self, manager: BookmarkManager) -> None:
+    def store(self, manager: BookmarkManager) -> None:
         """Store what was committed, as far as the folder can be written."""
         if self._file is None:
             return
@@ -48,7 +48,7 @@ class StoredBookmarks:
             new.replace(self._file)
 
     def forget(self) -> bool:
-        """Forget the kept ones; return whether there were any."""
+        """Delete the stored ones; return whether there were any."""
         had_some = bool(self._read())
         if self._file is not None:
             with suppress(OSError):

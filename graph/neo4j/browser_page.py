@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from xlagraph.graph.browser import page_address
+
 __all__ = ["page_of_settings"]
 
 
@@ -19,6 +21,5 @@ def page_of_settings(values: Mapping[str, str | None], uri: str) -> str | None:
         host = advertised.hostname or urlsplit(uri).hostname or "localhost"
         # port 0 is any that was free
         if port := advertised.port or listens.port:
-            address = f"[{host}]" if ":" in host else host
-            return f"{scheme}://{address}:{port}/browser/"
+            return page_address(scheme, host, port)
     return None

@@ -98,7 +98,7 @@ class Batch:
                 ("source", relationship.source),
                 ("target", relationship.target),
             ):
-                given[f"{relationship.name}_{end_name}"] = self._local(
+                given[f"{relationship.name}_{end_name}"] = self._indexes_in_chunk(
                     _integers(part.column(end_name)),
                     label,
                     made.get(label, range(0)),
@@ -116,7 +116,7 @@ class Batch:
         """Return how many relationships a chunk has."""
         return self._rows_before[end] - self._rows_before[start] - (end - start)
 
-    def _local(
+    def _indexes_in_chunk(
         self,
         rows: Sequence[int],
         label: str,

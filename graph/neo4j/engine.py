@@ -53,13 +53,13 @@ Outcome = TypeVar("Outcome")
 # What is wrong is said in our words. Who wants to read the driver's log sets a handler.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
-_STORED_VERSIONS: Final = load_statement(__file__, "stored-schema-versions")
+_STORED_SCHEMA_VERSIONS: Final = load_statement(__file__, "stored-schema-versions")
 _BROWSER_SETTINGS: Final = load_statement(__file__, "browser-settings")
 
-_NEEDED: Final = "5.26"
+_TESTED_FROM: Final = "5.26"
 """The oldest release that is tested."""
 
-_OLDEST: Final = (5, 23)
+_OLDEST_ACCEPTED: Final = (5, 23)
 """Older servers do not know ``CALL (a, b) { … }``, which every load is made of."""
 
 # Read the names that are in the graph, and nothing else. Others reach disk and network.
@@ -162,8 +162,8 @@ class Neo4jGraph(Graph):
     ) -> None:
         self._driver = driver
         self._uri = uri
-        self._kept = StoredBookmarks(uri, database)
-        self._database = ServerDatabase(driver, database, self._kept.manager())
+        self._stored_bookmarks = StoredBookmarks(uri, database)
+        self._database = ServerDatabase(driver, database, self._stored_bookmarks.manager())
         self._notify = notify
         self._server = ""
 
@@ -179,14 +179,15 @@ class Neo4jGraph(Graph):
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
         return read_stored_runs(self.query, names)
 
-    @property
-    def browser_page(self) -> str | None:
+    def find_browser_page(self) -> str | None:
         try:
-            found = self._driver.execute_query(
-                _BROWSER_SETTINGS,
-                routing_=neo4j.RoutingControl.READ,
-                database_=self._database.name,
-                bookmark_manager_=self._database.bookmarks,
+            found = call_uninterrupted(
+                lambda: self._driver.execute_query(
+                    _BROWSER_SETTINGS,
+                    routing_=neo4j.RoutingControl.READ,
+                    database_=self._database.name,
+                    bookmark_manager_=self._database.bookmarks,
+                )
             )
         except (Neo4jError, DriverError):  # not everybody may see the settings
             return None
@@ -194,6 +195,10 @@ class Neo4jGraph(Graph):
 
     def check_server(self) -> None:
         """Refuse a server that is too old and a graph that another schema wrote."""
+        self._check_server_version()
+        self._check_schema_version()
+
+    def _check_server_version(self) -> None:
         with self._translated_errors():
             agent = call_uninterrupted(
                 lambda: _reconnecting(self._driver.get_server_info, was_connected=True)
@@ -202,21 +207,23 @@ class Neo4jGraph(Graph):
         numbers = self._server.split(".")
         if all(number.isdigit() for number in numbers[:2]) and len(numbers) >= 2:
             version = (int(numbers[0]), int(numbers[1]))
-            if version < _OLDEST:
+            if version < _OLDEST_ACCEPTED:
                 raise GraphUnreachable(
-                    f"{self._uri} is Neo4j {self._server}; xlagraph needs {_NEEDED} or later"
+                    f"{self._uri} is Neo4j {self._server}; xlagraph needs {_TESTED_FROM} or later"
                 )
+
+    def _check_schema_version(self) -> None:
         try:
-            found = self.query(_STORED_VERSIONS)
+            found = self.query(_STORED_SCHEMA_VERSIONS)
         except QueryFailed:
             # maybe the database is not the same any more
-            if not self._kept.forget():
+            if not self._stored_bookmarks.forget():
                 raise
-            self._database = replace(self._database, bookmarks=self._kept.manager())
-            found = self.query(_STORED_VERSIONS)
+            self._database = replace(self._database, bookmarks=self._stored_bookmarks.manager())
+            found = self.query(_STORED_SCHEMA_VERSIONS)
         if any(isinstance(oldest, int) and oldest < VERSION for oldest, _ in found.rows):
             # a run that is deleted while it is read has lost its properties
-            found = self.query(_STORED_VERSIONS)
+            found = self.query(_STORED_SCHEMA_VERSIONS)
         ((oldest, newest),) = found.rows
         if isinstance(newest, int) and newest > VERSION:
             raise GraphTooNew(
@@ -265,7 +272,7 @@ class Neo4jGraph(Graph):
             loading(self._database, self._notify) as load,
         ):
             yield load
-        self._kept.keep(self._database.bookmarks)
+        self._stored_bookmarks.store(self._database.bookmarks)
 
     def read(self, compilation: str) -> CompilationRows:
         return read_compilation(self.query, compilation)
@@ -301,7 +308,7 @@ def graph_error(
         return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
     if isinstance(error, ConfigurationError | UnsupportedServerProduct):
         return GraphUnreachable(
-            f"{where} is too old or not Neo4j, xlagraph needs {_NEEDED} or later: "
+            f"{where} is too old or not Neo4j, xlagraph needs {_TESTED_FROM} or later: "
             f"{_first_line(error)}"
         )
     if isinstance(error, OSError | ValueError):

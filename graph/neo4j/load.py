@@ -28,6 +28,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
+from xlagraph.graph.engine import WrittenKeys
 from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.batch_writer import BatchWriter
@@ -88,7 +89,7 @@ class Neo4jLoad:
         self._handed_over_rows = 0
         self._report: Callable[[float], None] | None = None
         self._reported_rows = 0
-        self._written: set[str] = set()
+        self._written = WrittenKeys()
         self._batches: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         """What is to be written; a worker ends at None."""
         self._slot = threading.Semaphore()
@@ -114,10 +115,7 @@ class Neo4jLoad:
 
     def write(self, rows: CompilationRows) -> None:
         self._raise_failure()
-        for key in rows.digests:
-            if key in self._written:
-                raise ValueError(f"{key} is written twice in one load")
-            self._written.add(key)
+        self._written.add(rows.digests)
         self._waiting.append(rows)
         self._waiting_rows += rows.count()
         self._handed_over_rows += rows.count()
@@ -131,8 +129,7 @@ class Neo4jLoad:
 
     def remove(self, compilation: str) -> None:
         self._raise_failure()
-        if compilation in self._written:
-            raise ValueError(f"{compilation} is removed after it was written")
+        self._written.check_removal(compilation)
         self._finish_writing()
         self._removal.remove(compilation)
 
@@ -206,7 +203,7 @@ class Neo4jLoad:
         self._batches.put(batch)
 
     def _report_written(self) -> None:
-        rows = self._state.done.rows
+        rows = self._state.written_rows.rows
         if self._report is not None and rows > self._reported_rows:
             self._reported_rows = rows
             self._report(rows / self._handed_over_rows)
@@ -240,7 +237,7 @@ class Neo4jLoad:
         """Make constraints and indexes, before the first write to this database."""
         wanted = schema_statements.constraints()
         # a graph that was imported from an export has none yet
-        if int(self._own.read(_COUNT_CONSTRAINTS)[0]) >= len(wanted):
+        if self._own.read_column(_COUNT_CONSTRAINTS)[0] >= len(wanted):
             return
         for statement in (*schema_statements.indexes(), *wanted):
             try:
@@ -251,7 +248,7 @@ class Neo4jLoad:
         try:
             self._own.write(_AWAIT_INDEXES)
         except Neo4jError:
-            failed = self._own.read(_FAILED_INDEXES)
+            failed = self._own.read_column(_FAILED_INDEXES)
             if not failed:
                 raise
             for name in failed:  # what was imported has texts too long for it
@@ -269,10 +266,10 @@ class Neo4jLoad:
         was_notified = False
         while True:
             found = self._own.state_of(key)
-            if found is not None and found[0] == "complete":
+            if found is not None and found.state == "complete":
                 self._state.held_elsewhere.discard(key)
                 return
-            if found is None or found[1] in self._own.stale_loads():
+            if found is None or found.load in self._own.stale_loads():
                 raise GraphBusy(
                     f"{key} was being loaded by another process, which did not complete it: "
                     "ingest it again"

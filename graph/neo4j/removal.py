@@ -1,4 +1,4 @@
-"""Takes compilations out of Neo4j, and what nothing uses any more, beside other loads.
+"""Removes compilations from Neo4j, and what nothing uses any more, beside other loads.
 
 An orphan, a shared node that nothing uses, is deleted in the transaction that takes its last
 user away: it is write-locked first, so that nobody can begin to use it before we commit. Who
@@ -12,25 +12,25 @@ from typing import Final
 import neo4j
 
 from xlagraph.graph.neo4j import schema_statements
-from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run
+from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run_statement
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import PARTS, SHARED
 from xlagraph.graph.statement_files import load_statement
 
-_LOCK_COMPLETE: Final = load_statement(__file__, "lock-complete")
+_LOCK_COMPILATION: Final = load_statement(__file__, "lock-compilation")
 _LOCK_INCOMPLETE: Final = load_statement(__file__, "lock-incomplete")
 _COMPLETE_DIGESTS: Final = load_statement(__file__, "complete-digests")
-_HIDE: Final = load_statement(__file__, "hide-complete")
-_HELD_BY: Final = load_statement(__file__, "incomplete-of-load")
+_HIDE_COMPLETE: Final = load_statement(__file__, "hide-complete")
+_INCOMPLETE_OF_LOAD: Final = load_statement(__file__, "incomplete-of-load")
 _CLAIM_ALL_OF_LOAD: Final = load_statement(__file__, "claim-all-of-load")
-_TO_REMOVE: Final = load_statement(__file__, "keys-to-remove")
+_KEYS_TO_REMOVE: Final = load_statement(__file__, "keys-to-remove")
 _DELETE_INCOMPLETE: Final = load_statement(__file__, "delete-incomplete")
-_END_WORKERS: Final = load_statement(__file__, "end-workers")
-_END_LOAD: Final = load_statement(__file__, "end-load")
+_DELETE_WORKERS: Final = load_statement(__file__, "delete-workers")
+_DELETE_LOAD: Final = load_statement(__file__, "delete-load")
 
 
 class Removal:
-    """Takes compilations out in the transactions of one worker."""
+    """Removes compilations in the transactions of one worker."""
 
     def __init__(self, transactions: Transactions) -> None:
         self._transactions = transactions
@@ -40,8 +40,8 @@ class Removal:
         """Remove a complete compilation."""
 
         def hide_if_complete(tx: neo4j.Transaction) -> bool:
-            run(tx, _LOCK_COMPLETE, key=compilation).consume()
-            if not run(tx, _COMPLETE_DIGESTS, keys=[compilation]).values():
+            run_statement(tx, _LOCK_COMPILATION, key=compilation).consume()
+            if not run_statement(tx, _COMPLETE_DIGESTS, keys=[compilation]).values():
                 return False
             self.hide(tx, [compilation], "removing")
             return True
@@ -70,9 +70,10 @@ class Removal:
             label = (
                 relationship.target if relationship.source == "Compilation" else relationship.source
             )
-            found = run(tx, schema_statements.delete_relationships(relationship), keys=keys).value()
+            statement = schema_statements.delete_relationships(relationship)
+            found = run_statement(tx, statement, keys=keys).value()
             reached.setdefault(label, set()).update(found)
-        run(tx, _HIDE, keys=keys, state=state, load=self._state.key).consume()
+        run_statement(tx, _HIDE_COMPLETE, keys=keys, state=state, load=self._state.key).consume()
         if state == "loading":
             reached.pop("Run", None)  # it comes back in a moment, and has its tags
         _delete_orphans(tx, reached)
@@ -83,7 +84,7 @@ class Removal:
             statement = schema_statements.delete_parts(node)
             is_left = True
             while is_left:
-                limit = self._state.deletions.most
+                limit = self._state.delete_limit.limit
                 delete = partial(
                     _delete_some, statement=statement, compilation=compilation, limit=limit
                 )
@@ -92,7 +93,7 @@ class Removal:
                 except OutOfMemory:
                     if limit == 1:
                         raise
-                    self._state.deletions.halve(limit)
+                    self._state.delete_limit.halve(limit)
                 else:
                     is_left = deleted is None or deleted == limit
 
@@ -105,36 +106,36 @@ class Removal:
         """Make the incomplete compilations of a load ours first, so that nobody else begins."""
 
         def claim(tx: neo4j.Transaction) -> None:
-            keys = run(tx, _HELD_BY, load=load).value()
-            run(tx, _LOCK_INCOMPLETE, keys=keys).consume()
-            run(tx, _CLAIM_ALL_OF_LOAD, load=load, own=self._state.key).consume()
+            keys = run_statement(tx, _INCOMPLETE_OF_LOAD, load=load).value()
+            run_statement(tx, _LOCK_INCOMPLETE, keys=keys).consume()
+            run_statement(tx, _CLAIM_ALL_OF_LOAD, load=load, own=self._state.key).consume()
 
         self._transactions.once(claim)
-        for compilation in self._transactions.read(_TO_REMOVE, own=self._state.key):
+        for compilation in self._transactions.read_column(_KEYS_TO_REMOVE, own=self._state.key):
             self._delete(compilation)
 
     def _clear(self, load: str) -> None:
         """End another load, and remove what it did not complete."""
-        self._write_once(_END_WORKERS, load=load)
+        self._write_once(_DELETE_WORKERS, load=load)
         self._delete_all_of(load)
-        self._write_once(_END_LOAD, load=load)
+        self._write_once(_DELETE_LOAD, load=load)
 
     def _delete_all_orphans(self) -> None:
         """Delete every shared node that nothing uses: a load may end before it uses its own."""
-        at_once = self._state.deletions.most
+        at_once = self._state.delete_limit.limit
         for node in SHARED:
-            unused = self._transactions.read(schema_statements.unused_keys(node.label))
+            unused = self._transactions.read_column(schema_statements.unused_keys(node.label))
             for first in range(0, len(unused), at_once):
                 keys = set(unused[first : first + at_once])
                 self._transactions.once(partial(_delete_orphans, keys={node.label: keys}))
 
     def _write_once(self, statement: str, **given: object) -> None:
-        self._transactions.once(lambda tx: run(tx, statement, **given).consume())
+        self._transactions.once(lambda tx: run_statement(tx, statement, **given).consume())
 
 
 def _delete_some(tx: neo4j.Transaction, statement: str, compilation: str, limit: int) -> int:
     """Delete some parts, and the shared nodes that only they used; return how many parts."""
-    found = run(tx, statement, compilation=compilation, limit=limit).single(strict=True)
+    found = run_statement(tx, statement, compilation=compilation, limit=limit).single(strict=True)
     _delete_orphans(tx, _reached(found))
     return int(found["deleted"])
 
@@ -154,7 +155,7 @@ def _delete_orphans(tx: neo4j.Transaction, keys: Mapping[str, set[str]]) -> None
         label = min(left)
         some = sorted(left.pop(label))
         if some:
-            run(tx, schema_statements.lock_shared(label), keys=some).consume()
-            found = run(tx, schema_statements.delete_orphans(label), keys=some).single(strict=True)
-            for other, reached in _reached(found).items():
+            run_statement(tx, schema_statements.lock_shared(label), keys=some).consume()
+            deleted = run_statement(tx, schema_statements.delete_orphans(label), keys=some)
+            for other, reached in _reached(deleted.single(strict=True)).items():
                 left[other] = left.get(other, set()) | reached

@@ -174,11 +174,14 @@ def delete_relationships(relationship: RelationshipType) -> str:
 
     It returns the keys of the nodes at the other end.
     """
-    ours, other = ("a", "b") if relationship.source == "Compilation" else ("b", "a")
+    path = (
+        f"-[r:{relationship.name}]->(n:{relationship.target})"
+        if relationship.source == "Compilation"
+        else f"<-[r:{relationship.name}]-(n:{relationship.source})"
+    )
     return (
-        f"UNWIND $given.keys AS key "
-        f"MATCH (a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "
-        f"WHERE {ours}.key = key WITH r, {other}.key AS other DELETE r RETURN DISTINCT other"
+        f"UNWIND $given.keys AS key MATCH (:Compilation {{key: key}}){path} "
+        "WITH r, n.key AS other DELETE r RETURN DISTINCT other"
     )
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import neo4j
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
@@ -25,12 +25,12 @@ from xlagraph.graph.neo4j.process_identity import has_ended, this_process
 from xlagraph.graph.neo4j.uninterrupted_calls import Outcome, call_uninterrupted
 from xlagraph.graph.statement_files import load_statement
 
-_REGISTER: Final = load_statement(__file__, "register-worker")
-_UNREGISTER: Final = load_statement(__file__, "unregister-load")
+_REGISTER_WORKER: Final = load_statement(__file__, "register-worker")
+_UNREGISTER_LOAD: Final = load_statement(__file__, "unregister-load")
 _SEND_HEARTBEAT: Final = load_statement(__file__, "send-heartbeat")
-_LOADS: Final = load_statement(__file__, "other-loads")
-_STATE_OF: Final = load_statement(__file__, "compilation-state")
-_COUNT: Final = load_statement(__file__, "count-transaction")
+_OTHER_LOADS: Final = load_statement(__file__, "other-loads")
+_COMPILATION_STATE: Final = load_statement(__file__, "compilation-state")
+_COUNT_TRANSACTION: Final = load_statement(__file__, "count-transaction")
 
 _TOO_LONG_FOR_INDEX: Final = re.compile(
     r"Property value is too large to index.*name='(?P<index>xlagraph_\w+)'", re.DOTALL
@@ -47,7 +47,7 @@ _LAST_RETRY_SECONDS: Final = 5.0
 WRITE_LIMIT: Final = 10_000
 """Nodes and relationships of one transaction. 194 000 in one took three times as long."""
 
-DELETED_NODES: Final = 5_000
+DELETE_LIMIT: Final = 5_000
 """Nodes that one transaction deletes, with their relationships."""
 
 Work = Callable[[neo4j.Transaction], Outcome]
@@ -64,19 +64,19 @@ SERVER_ERRORS: Final = (Neo4jError, DriverError, OutOfMemory)
 class BatchLimit:
     """How much one transaction of a load may write or delete: less where memory is short."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
         self._lock = threading.Lock()
 
     def halve(self, tried: int) -> None:
         """Allow half of what was tried, unless another worker found out at the same time."""
         with self._lock:
-            if self.most == tried:
-                self.most = max(1, tried // 2)
+            if self.limit == tried:
+                self.limit = max(1, tried // 2)
 
 
 class RowCounter:
-    """Rows that the workers of a load are done with."""
+    """Rows that the workers of a load have written."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -102,14 +102,23 @@ class LoadState:
     """Compilations that other loads were writing when this one came to them."""
     dropped_indexes: set[str] = field(default_factory=set)
     """Indexes that had to go, because a text is too long for them."""
-    done: RowCounter = field(default_factory=RowCounter)
-    rows: BatchLimit = field(default_factory=lambda: BatchLimit(WRITE_LIMIT))
-    deletions: BatchLimit = field(default_factory=lambda: BatchLimit(DELETED_NODES))
+    written_rows: RowCounter = field(default_factory=RowCounter)
+    write_limit: BatchLimit = field(default_factory=lambda: BatchLimit(WRITE_LIMIT))
+    delete_limit: BatchLimit = field(default_factory=lambda: BatchLimit(DELETE_LIMIT))
     given_up: threading.Event = field(default_factory=threading.Event)
     """Set when nothing more is to be written: nobody waits for the server any more."""
 
 
-def run(tx: neo4j.Transaction, statement: str, **given: object) -> neo4j.Result:
+class CompilationState(NamedTuple):
+    """The state of a compilation on the server."""
+
+    state: str
+    """`complete`, `loading` or `removing`."""
+    load: str | None
+    """The load that holds it until it is complete."""
+
+
+def run_statement(tx: neo4j.Transaction, statement: str, **given: object) -> neo4j.Result:
     """Run a statement; its parameters are one map, see `schema_statements`."""
     return tx.run(statement, given=given)
 
@@ -126,11 +135,11 @@ class Transactions:
 
     def register(self) -> None:
         """Make the node that stands for this worker."""
-        self.write(_REGISTER, key=self.key, load=self.state.key, process=this_process())
+        self.write(_REGISTER_WORKER, key=self.key, load=self.state.key, process=this_process())
 
     def unregister(self) -> None:
         """Delete the nodes that stand for the load, unless something of it is left."""
-        self.write(_UNREGISTER, load=self.state.key)
+        self.write(_UNREGISTER_LOAD, load=self.state.key)
 
     def send_heartbeat(self) -> None:
         """Renew the lease of this load."""
@@ -138,30 +147,33 @@ class Transactions:
 
     def stale_loads(self) -> list[str]:
         """Return the loads whose lease has expired."""
-        found = self.retried(lambda tx: run(tx, _LOADS, own=self.state.key).values())
+        found = self.retried(
+            lambda tx: run_statement(tx, _OTHER_LOADS, own=self.state.key).values()
+        )
         return [
             str(load)
-            for load, process, silent in found
-            if silent > 1000 * LEASE_SECONDS or has_ended(str(process))
+            for load, process, silent_milliseconds in found
+            if silent_milliseconds > 1000 * LEASE_SECONDS or has_ended(str(process))
         ]
 
-    def state_of(self, compilation: str) -> tuple[str, str | None] | None:
-        """Return the state of a compilation and the load that holds it; None if it is gone."""
-        complete, state, load = self.retried(
-            lambda tx: run(tx, _STATE_OF, key=compilation).single(strict=True).values()
+    def state_of(self, compilation: str) -> CompilationState | None:
+        """Return the state of a compilation; None if it is gone."""
+        complete, incomplete, load = self.retried(
+            lambda tx: (
+                run_statement(tx, _COMPILATION_STATE, key=compilation).single(strict=True).values()
+            )
         )
         if complete is not None:
-            return complete, None
-        return None if state is None else (state, load)
+            return CompilationState(complete, None)
+        return None if incomplete is None else CompilationState(incomplete, load)
 
     def write(self, statement: str, **given: object) -> None:
         """Run one statement that may be repeated."""
-        self.retried(lambda tx: run(tx, statement, **given).consume())
+        self.retried(lambda tx: run_statement(tx, statement, **given).consume())
 
-    def read(self, statement: str, **given: object) -> list[str]:
+    def read_column(self, statement: str, **given: object) -> list[Any]:
         """Return the first column of a statement."""
-        values: list[str] = self.retried(lambda tx: run(tx, statement, **given).value())
-        return values
+        return self.retried(lambda tx: run_statement(tx, statement, **given).value())
 
     def once(self, work: "Work[Outcome]") -> Outcome | None:
         """Run work in a transaction exactly once.
@@ -171,10 +183,10 @@ class Transactions:
         count = self.next_count()
 
         def counted(tx: neo4j.Transaction) -> Outcome | None:
-            claim = run(tx, _COUNT, key=self.key, count=count).single()
+            claim = run_statement(tx, _COUNT_TRANSACTION, key=self.key, count=count).single()
             if claim is None:
                 raise self.lease_expired()
-            return None if claim["done"] >= count else work(tx)
+            return None if claim["counted"] >= count else work(tx)
 
         return self.retried(counted)
 
@@ -238,6 +250,6 @@ class Transactions:
     def lease_expired(self) -> GraphBusy:
         """Return the error that another process ended this load."""
         return GraphBusy(
-            "another process took this load for dead and cleared what it had not completed: "
+            "the lease of this load expired and another process removed what it had not completed: "
             "ingest again"
         )

@@ -1,4 +1,5 @@
 // One compilation, with its run
-MATCH (r:Run)-[:COMPILED]->(c:Compilation {key: $compilation}) WHERE c.state = 'complete'
+MATCH (c:Compilation {key: $compilation})<-[:COMPILED]-(r:Run)
+WHERE c.state = 'complete'
 RETURN r.key AS run, c.key AS compilation
 ORDER BY compilation

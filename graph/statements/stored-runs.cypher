@@ -1,6 +1,7 @@
 // Complete compilations of some runs, with what a dump is compared with
 UNWIND $runs AS name
-MATCH (r:Run {key: name})-[:COMPILED]->(c:Compilation) WHERE c.state = 'complete'
+MATCH (r:Run {key: name})-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
 RETURN r.key AS run, r.path AS path, r.tags AS tags, c.key AS compilation, c.path AS folder,
        c.sha256 AS sha256, c.totalBytes AS totalBytes, c.allocationBytes AS allocationBytes
 ORDER BY compilation

@@ -1,4 +1,4 @@
-// No row; makes incomplete compilations ours
+// No row; hands incomplete compilations to a load
 MATCH (c:Loading)
 WHERE c.key IN $given.keys
 SET c.state = 'loading', c.load = $given.load

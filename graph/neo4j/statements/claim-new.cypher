@@ -1,4 +1,4 @@
-// No row; makes locked compilations that are new incomplete, and ours
+// No row; makes locked compilations that are new incomplete, held by a load
 UNWIND $given.keys AS key
 MATCH (c:Compilation {key: key})
 WHERE c.state IS NULL

@@ -1,4 +1,4 @@
-// How many constraints of ours the database has
+// How many constraints of the graph the database has
 SHOW CONSTRAINTS YIELD name
 WHERE name STARTS WITH 'xlagraph_'
-RETURN count(*) AS made
+RETURN count(*) AS constraints

@@ -1,6 +1,6 @@
 // What the worker had counted before, read once its node is locked; no row if the load was ended
 MATCH (l:Load {key: $given.key})
 SET l.heartbeat = timestamp()
-WITH l, l.count AS done
+WITH l, l.count AS counted
 SET l.count = $given.count
-RETURN done
+RETURN counted

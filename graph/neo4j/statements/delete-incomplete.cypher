@@ -1,4 +1,4 @@
-// No row; deletes an incomplete compilation of ours, whose parts are gone
+// No row; deletes an incomplete compilation of a load, whose parts are gone
 MATCH (c:Loading)
 WHERE c.load = $given.load AND c.key = $given.key
 DETACH DELETE c

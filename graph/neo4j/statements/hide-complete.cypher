@@ -1,4 +1,4 @@
-// No row; makes complete compilations incomplete, and ours
+// No row; makes complete compilations incomplete, held by a load
 UNWIND $given.keys AS key
 MATCH (c:Compilation {key: key})
 REMOVE c:Compilation

@@ -2,4 +2,4 @@
 MATCH (c:Loading)
 WHERE c.key IN $given.keys
 RETURN c.key AS key, c.state AS state, c.load AS load,
-       EXISTS { MATCH (l:Load) WHERE l.key = c.load } AS lives
+       EXISTS { MATCH (l:Load) WHERE l.key = c.load } AS loadExists

@@ -4,4 +4,4 @@ WHERE c.load = $given.load AND c.key IN $given.keys
 WITH c, $given.rows[c.key] AS row
 REMOVE c:Loading
 SET c:Compilation, c = row
-RETURN count(*) AS held
+RETURN count(*) AS completed

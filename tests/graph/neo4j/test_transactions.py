@@ -12,7 +12,7 @@ from xlagraph.graph import Graph
 from xlagraph.graph.neo4j.chunks import Batch
 from xlagraph.graph.neo4j.database import ServerDatabase
 from xlagraph.graph.neo4j.schema_statements import write_chunk
-from xlagraph.graph.neo4j.transactions import LoadState, Transactions, run
+from xlagraph.graph.neo4j.transactions import LoadState, Transactions, run_statement
 
 BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS n"
 
@@ -24,7 +24,7 @@ def count_again(transactions: Transactions) -> object:
 def write_a_chunk_again(transactions: Transactions) -> object:
     batch = Batch(made_rows())
     given = batch.parameters(0, batch.length) | {"worker": transactions.key, "count": 1}
-    return transactions.retried(lambda tx: run(tx, write_chunk(), **given).single())
+    return transactions.retried(lambda tx: run_statement(tx, write_chunk(), **given).single())
 
 
 @pytest.mark.parametrize("repeat", [count_again, write_a_chunk_again])

@@ -14,6 +14,7 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import PARTS as PARTS_OF_COMPILATIONS
 from xlagraph.graph.schema_tables import SHARED
 from xlagraph.queries.lint.query_check import statement_faults, unknown_names
+from xlagraph.queries.lint.statement import clauses, projections, tokens
 
 TREE = Path(__file__).resolve().parents[3]
 FILES = sorted(TREE.glob("[!.]*/**/statements/*.cypher"))
@@ -65,10 +66,24 @@ def test_statement_of_an_engine_names_only_what_is_in_the_schema(path: Path):
     text = path.read_text(encoding="utf-8")
     assert re.match(r"// \w.+\n(?!//)", text), "one line says what its rows are"
     assert names_out_of_schema(text) == []
+    assert unnamed_columns(text) == []
 
 
 def test_generated_statements_name_only_what_is_in_the_schema():
     assert [fault for text in generated_statements() for fault in names_out_of_schema(text)] == []
+    assert [column for text in generated_statements() for column in unnamed_columns(text)] == []
+
+
+def unnamed_columns(text: str) -> list[str]:
+    """Return the expressions that a statement returns under no name of its own."""
+    last = next(iter(clauses(tokens(text))[-1:]), None)
+    if last is None or not last.word.startswith("RETURN"):
+        return []
+    return [
+        projection.name
+        for projection in projections(last)
+        if not projection.is_aliased and len(projection.expression) > 1
+    ]
 
 
 def names_out_of_schema(text: str) -> list[str]:
