@@ -77,7 +77,7 @@ def ingest(
         tally = Tally(problems=[*found.problems, *accepted.problems])
         # what other shards hold is not gone
         searched = found.searched if shard is None else frozenset()
-        work = _Work(dumps, stored, accepted.digests, searched, options, jobs)
+        work = _PendingIngest(dumps, stored, accepted.digests, searched, options, jobs)
         if options.fail_fast and tally.has_left_out:
             tally.has_stopped = True
         else:
@@ -88,7 +88,7 @@ def ingest(
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _PendingIngest:
     """What is to be done."""
 
     dumps: Sequence[DumpFiles]
@@ -164,7 +164,7 @@ def _find_all(paths: Iterable[str | Path], run: str | None) -> FoundDumps:
 
 
 def _load(
-    load: Load | None, work: _Work, tally: Tally, meter: Meter, interruption: Interruption
+    load: Load | None, work: _PendingIngest, tally: Tally, meter: Meter, interruption: Interruption
 ) -> None:
     """Prepare what is new or has changed and hand its rows to the load, if there is one.
 
@@ -199,7 +199,7 @@ def _load(
         _finish_runs(load, work, tally, written_runs)
 
 
-def _not_known_unchanged(work: _Work, tally: Tally, meter: Meter) -> list[DumpFiles]:
+def _not_known_unchanged(work: _PendingIngest, tally: Tally, meter: Meter) -> list[DumpFiles]:
     """Count the dumps that are known to be unchanged; return the others in order of work."""
     dumps = []
     for dump in work.dumps:
@@ -214,7 +214,7 @@ def _not_known_unchanged(work: _Work, tally: Tally, meter: Meter) -> list[DumpFi
 
 
 def _prepared(
-    dumps: Sequence[DumpFiles], work: _Work, folder: Path | None
+    dumps: Sequence[DumpFiles], work: _PendingIngest, folder: Path | None
 ) -> Generator[Prepared, None, None]:
     """Prepare dumps in as many processes as are worth it, in their order."""
     return prepare_all(
@@ -235,7 +235,7 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
         yield folder
 
 
-def _jobs(dumps: Sequence[DumpFiles], work: _Work) -> list[Job]:
+def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     jobs = []
     for dump in dumps:
@@ -245,7 +245,7 @@ def _jobs(dumps: Sequence[DumpFiles], work: _Work) -> list[Job]:
     return jobs
 
 
-def _process_count(dumps: Sequence[DumpFiles], work: _Work) -> int:
+def _process_count(dumps: Sequence[DumpFiles], work: _PendingIngest) -> int:
     """Return as many processes as are wanted, and worth their start."""
     wanted = work.processes
     if wanted is None:
@@ -261,7 +261,7 @@ def _process_count(dumps: Sequence[DumpFiles], work: _Work) -> int:
 
 
 def _finish_runs(
-    load: Load | None, work: _Work, tally: Tally, written_runs: Collection[str]
+    load: Load | None, work: _PendingIngest, tally: Tally, written_runs: Collection[str]
 ) -> None:
     """Report or remove what is no longer there, and tag runs of which nothing was written."""
     for key in work.moved():

@@ -18,7 +18,7 @@ HEAP: Final = -1
 class Part(NamedTuple):
     """A table or the heap."""
 
-    name: int
+    buffer_set: int
     """Buffer set of a table; `HEAP`."""
     size_bytes: int
 
@@ -27,7 +27,7 @@ def combined_bytes(parts: Iterable[Part], order: Sequence[int], alignment: int) 
     """Return the size of the block; parts that `order` does not name come first."""
     rank = {name: row for row, name in enumerate(order)}
     end = 0
-    for part in sorted(parts, key=lambda part: rank.get(part.name, -1)):
+    for part in sorted(parts, key=lambda part: rank.get(part.buffer_set, -1)):
         end = rounded_up(end, alignment) + part.size_bytes
     return end
 

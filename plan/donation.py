@@ -55,7 +55,7 @@ def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -
     in_place: list[Donor] = []
     copied: list[Donor] = []
     for donor in donors:
-        is_free = _is_read_before(program, donor, readers, knows_schedule=knows_schedule)
+        is_free = _is_read_before_written(program, donor, readers, knows_schedule=knows_schedule)
         (in_place if is_free else copied).append(donor)
     steps = _steps_of_copies(program, copied, knows_schedule=knows_schedule)
     copied.sort(key=lambda donor: steps[donor.parameter])
@@ -124,7 +124,7 @@ class _Readers:
         return found
 
 
-def _is_read_before(
+def _is_read_before_written(
     program: Program, donor: Donor, readers: _Readers, *, knows_schedule: bool
 ) -> bool:
     """Whether every reader of the parameter surely runs before its bytes are written."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from xlagraph.plan.program import Value
 
-__all__ = ["Group", "heap_groups", "live_bytes"]
+__all__ = ["Group", "heap_groups", "live_bytes_by_step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def heap_groups(
     ]
 
 
-def live_bytes(groups: Iterable[Group]) -> list[tuple[int, int]]:
+def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
     """Return the steps at which the bytes of live groups change, and how many are live there.
 
     No packing needs less than the largest of them.

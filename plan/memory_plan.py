@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from xlagraph.plan.blocks import Block, Blocks, choose_blocks
 from xlagraph.plan.combining import HEAP, Part, combined_bytes
-from xlagraph.plan.heap import Group, heap_groups, live_bytes
+from xlagraph.plan.heap import Group, heap_groups, live_bytes_by_step
 from xlagraph.plan.packing import STRATEGIES, Packing, pack
 from xlagraph.plan.program import PRESET_COLORS, Program, Value
 from xlagraph.plan.replay import Replay
@@ -32,20 +32,20 @@ class HeapPlan:
     packing: Packing
 
     @property
-    def live_bytes(self) -> list[tuple[int, int]]:
+    def live_bytes_by_step(self) -> list[tuple[int, int]]:
         """Steps, and how many bytes of heap values are live from there on."""
-        return live_bytes(self.groups)
+        return live_bytes_by_step(self.groups)
 
     @property
     def lower_bound_bytes(self) -> int:
         """Least that a block with these values takes, however packed."""
-        live = max((total for _, total in self.live_bytes), default=0)
+        live = max((total for _, total in self.live_bytes_by_step), default=0)
         return self.table_bytes + live
 
     @property
     def peak_step(self) -> int | None:
         """First step at which most bytes of the heap are live; None without a heap."""
-        live = self.live_bytes
+        live = self.live_bytes_by_step
         return max(live, key=lambda point: (point[1], -point[0]))[0] if live else None
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xlagraph.plan.combining import rounded_up
-from xlagraph.plan.heap import Group, live_bytes, merged
+from xlagraph.plan.heap import Group, live_bytes_by_step, merged
 
 __all__ = ["STRATEGIES", "Order", "Packing", "Strategy", "pack"]
 
@@ -77,7 +77,7 @@ class Packing:
 def pack(groups: Sequence[Group], alignment: int, strategy: Strategy) -> Packing:
     """Place the groups; O(n²) with a small constant: 20,000 groups take a few seconds."""
     best: Packing | None = None
-    least = max((total for _, total in live_bytes(groups)), default=0)
+    least = max((total for _, total in live_bytes_by_step(groups)), default=0)
     for order in strategy.orders:
         most = best.size_bytes if best is not None else None
         found = _pack(groups, alignment, order, has_bounded_top=strategy.has_bounded_top, most=most)

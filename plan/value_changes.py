@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from xlagraph.plan.program import Program, Value, members_of_sets
 
-__all__ = ["shortened", "shrunk", "without"]
+__all__ = ["with_shortened_values", "with_shrunk_values", "without_values"]
 
 
-def without(program: Program, value_ids: Collection[int]) -> Program:
+def without_values(program: Program, value_ids: Collection[int]) -> Program:
     """Return the program in which these values do not exist."""
     gone = frozenset(value_ids)
     return _with_set_sizes(
@@ -19,7 +19,7 @@ def without(program: Program, value_ids: Collection[int]) -> Program:
     )
 
 
-def shortened(program: Program, last_by_id: Mapping[int, int]) -> Program:
+def with_shortened_values(program: Program, last_by_id: Mapping[int, int]) -> Program:
     """Return the program in which these values end earlier: at a step, or as they begin."""
 
     def shorter(value: Value) -> Value:
@@ -31,7 +31,7 @@ def shortened(program: Program, last_by_id: Mapping[int, int]) -> Program:
     return _with_each_value(program, shorter)
 
 
-def shrunk(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
+def with_shrunk_values(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
     """Return the program in which these values take this part of their bytes, rounded up.
 
     A buffer set is as large as its largest member: all of them shrink where all are named.

@@ -7,7 +7,7 @@ from sys import intern
 from typing import Final
 
 from xlagraph.ingest.dump import line_forms as form
-from xlagraph.ingest.dump.draft_plan import DraftPlan, record
+from xlagraph.ingest.dump.draft_plan import DraftPlan, new_record
 from xlagraph.ingest.dump.line_forms import LineForm
 from xlagraph.ingest.dump.plan import Allocation, ParameterStorage, Value, ValueForm
 from xlagraph.ingest.dump.text import DumpText
@@ -67,7 +67,7 @@ def _allocation(found: Match[str]) -> Allocation:
         maybe_live_out is not None,
         preallocated_temp is not None,
     )
-    return record(Allocation, fields)
+    return new_record(Allocation, fields)
 
 
 def _values(text: DumpText, position: int, allocation: Allocation, draft: DraftPlan) -> int:
@@ -141,7 +141,7 @@ def _value(
         int(size),
         intern(shape),
     )
-    value = record(Value, fields)
+    value = new_record(Value, fields)
     if value.value_id in draft.value_ids:
         raise text.error(position, "a value id that no line before has")
     if value.offset_bytes + value.size_bytes > allocation.size_bytes:

@@ -16,10 +16,10 @@ from xlagraph.ingest.dump.plan import (
     ValueForm,
 )
 
-__all__ = ["DraftPlan", "record"]
+__all__ = ["DraftPlan", "new_record"]
 
 # Makes a named tuple from its fields in half the time that a call of its class takes.
-record: Final = tuple.__new__
+new_record: Final = tuple.__new__
 
 
 @dataclass(slots=True)

@@ -16,10 +16,10 @@ from xlagraph.ingest.hlo.computations import Instruction
 __all__ = [
     "InstructionFacts",
     "attribute_facts",
-    "filled",
     "instruction_facts",
     "sharding",
     "unescaped",
+    "with_gaps_filled",
 ]
 
 
@@ -136,7 +136,7 @@ def sharding(text: str) -> str | None:
     return found[1] if found else None
 
 
-def filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:
+def with_gaps_filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:
     """Return `facts`, with what they leave open from `others`; file and line stay together."""
     has_place = facts.source_file is not None
     return InstructionFacts(

@@ -38,7 +38,7 @@ class LineForm:
     each process 30 ms.
     """
 
-    what: str
+    description: str
     example: str
     pattern: str
     """Of the whole line, without its end."""
@@ -49,7 +49,7 @@ class LineForm:
         return re.compile(f"{self.pattern}\n")
 
     @cached_property
-    def every(self) -> re.Pattern[str]:
+    def multiline_regex(self) -> re.Pattern[str]:
         """The same for `findall` over many lines."""
         return re.compile(f"^{self.pattern}\n", re.MULTILINE)
 

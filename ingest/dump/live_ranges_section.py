@@ -6,7 +6,7 @@ from re import Match
 from sys import intern
 
 from xlagraph.ingest.dump import line_forms as form
-from xlagraph.ingest.dump.draft_plan import DraftPlan, record
+from xlagraph.ingest.dump.draft_plan import DraftPlan, new_record
 from xlagraph.ingest.dump.plan import LiveRange, LiveRanges, PrintedPeak, PrintedPeakEntry
 from xlagraph.ingest.dump.text import DumpText
 
@@ -36,7 +36,7 @@ def _schedule(
     text: DumpText, start: int, max_step: int, draft: DraftPlan
 ) -> tuple[tuple[str, ...], int]:
     end = text.indented_end(start)
-    rows = text.rows(start, end, form.SCHEDULED)
+    rows = text.parse_lines(start, end, form.SCHEDULED)
     for step, (number, _) in enumerate(rows):
         if number != str(step):
             raise text.error(text.line_start(start, step), f"step {step} of the schedule")
@@ -50,7 +50,7 @@ def _ranges(
     text: DumpText, start: int, max_step: int, draft: DraftPlan
 ) -> tuple[tuple[LiveRange, ...], int]:
     end = text.indented_end(start)
-    rows = text.rows(start, end, form.RANGE)
+    rows = text.parse_lines(start, end, form.RANGE)
     waiting = {value.name + (value.shape_index or "{}"): value.name for value in draft.values}
     ranges: list[LiveRange] = []
     for label, index, first, last in rows:
@@ -58,7 +58,7 @@ def _ranges(
         if name is None:
             position = text.line_start(start, len(ranges))
             raise text.error(position, "the range of a value in an allocation, each once")
-        live = record(LiveRange, (name, intern(index), int(first), int(last)))
+        live = new_record(LiveRange, (name, intern(index), int(first), int(last)))
         if not live.first_step <= live.last_step <= max_step:
             position = text.line_start(start, len(ranges))
             raise text.error(position, f"a first step, then a last one of at most {max_step}")
@@ -73,7 +73,7 @@ def _peak(text: DumpText, position: int, ranges: Sequence[LiveRange]) -> tuple[P
     step = int(header[1])
     live = [one for one in ranges if one.first_step <= step <= one.last_step]
     end = text.indented_end(header.end())
-    rows = text.rows(header.end(), end, form.PEAK_ENTRY)
+    rows = text.parse_lines(header.end(), end, form.PEAK_ENTRY)
     has_indices = bool(rows) and rows[0][1] != ""
     waiting = Counter((one.name, one.shape_index if has_indices else "") for one in live)
     for number, (name, index, _, _) in enumerate(rows):

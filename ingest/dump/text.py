@@ -147,9 +147,9 @@ class DumpText:
         rest, self.rest = self.rest, ""
         return rest
 
-    def rows(self, start: int, end: int, form: LineForm) -> list[tuple[str, ...]]:
+    def parse_lines(self, start: int, end: int, form: LineForm) -> list[tuple[str, ...]]:
         """Parse the lines of a span: all of one form, and at least one."""
-        rows = form.every.findall(self.text, start, end)
+        rows = form.multiline_regex.findall(self.text, start, end)
         if not rows or len(rows) != self.text.count("\n", start, end):
             raise self.syntax_error(self.skip_lines(start, form), form)
         return rows
@@ -177,8 +177,8 @@ class DumpText:
         if narrowed != line and any(form.regex.match(narrowed + "\n") for form in forms):
             return self.error(position, "numbers of at most 64 bits with their sign")
         if len(forms) == 1:
-            return self.error(position, f"{forms[0].what} like '{forms[0].example}'")
-        return self.error(position, " or ".join(form.what for form in forms))
+            return self.error(position, f"{forms[0].description} like '{forms[0].example}'")
+        return self.error(position, " or ".join(form.description for form in forms))
 
     def _line(self, position: int) -> str:
         end = self.text.find("\n", position)

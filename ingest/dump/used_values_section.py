@@ -6,7 +6,7 @@ from sys import intern
 from typing import Final
 
 from xlagraph.ingest.dump import line_forms as form
-from xlagraph.ingest.dump.draft_plan import DraftPlan, record
+from xlagraph.ingest.dump.draft_plan import DraftPlan, new_record
 from xlagraph.ingest.dump.line_forms import LineForm
 from xlagraph.ingest.dump.plan import Position, TotalBytes, Use, UsedValue, Value
 from xlagraph.ingest.dump.text import DumpText
@@ -88,27 +88,27 @@ def parse_used_value(
     kept = draft.names.setdefault
     # Nearly always the value itself comes first.
     first = value.name if name == value.name else name
-    positions = [record(Position, (first, index and intern(index)))]
+    positions = [new_record(Position, (first, index and intern(index)))]
     if more_positions:
         start, end = block.span("positions")
         positions += [
-            record(Position, (kept(name, name), intern(index) if index else None))
-            for name, index in text.rows(start, end, form.POSITION)
+            new_record(Position, (kept(name, name), intern(index) if index else None))
+            for name, index in text.parse_lines(start, end, form.POSITION)
         ]
     uses = []
     if user is not None and operand is not None:
-        uses.append(record(Use, (kept(user, user), int(operand), operand_index)))
+        uses.append(new_record(Use, (kept(user, user), int(operand), operand_index)))
         if more_uses:
             start, end = block.span("uses")
             uses += [
-                record(Use, (kept(name, name), int(number), index or None))
-                for name, number, index in text.rows(start, end, form.USE)
+                new_record(Use, (kept(name, name), int(number), index or None))
+                for name, number, index in text.parse_lines(start, end, form.USE)
             ]
     else:
         _note_no_uses(text, block, value, draft)
     if remark is not None and (user is not None or more_uses):
         raise text.error(block.end("remark") + 1, "no uses after the remark")
-    return record(UsedValue, (value.value_id, tuple(positions), tuple(uses)))
+    return new_record(UsedValue, (value.value_id, tuple(positions), tuple(uses)))
 
 
 def _note_no_uses(text: DumpText, block: Match[str], value: Value, draft: DraftPlan) -> None:

@@ -85,8 +85,8 @@ def _around_loop(
     own = positions.get(loop.name, {})
     operand = loop.operand(0)
     yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
-    body = module.computation(loop.called("body"))
-    condition = module.computation(loop.called("condition"))
+    body = module.computation(loop.callee("body"))
+    condition = module.computation(loop.callee("condition"))
     for instruction in (*body.parameters.values(), body.root, *condition.parameters.values()):
         yield from _at_each_index(own, positions.get(instruction.name, {}))
 

@@ -138,25 +138,25 @@ class Instruction:
         return self.operands[number]
 
     @property
-    def number(self) -> int | None:
+    def parameter_number(self) -> int | None:
         """Number of a parameter."""
         if self.opcode != "parameter" or not _NUMBER.fullmatch(self._operand_text):
             return None
         return int(self._operand_text)
 
     @property
-    def element(self) -> int | None:
+    def tuple_element(self) -> int | None:
         """Which element a get-tuple-element reads."""
         found = _ELEMENT.search(self._attributes_before_metadata)
         return int(found[1]) if found else None
 
     @property
-    def computations(self) -> tuple[str, ...]:
+    def callees(self) -> tuple[str, ...]:
         """All that it runs or applies, in the order of the text."""
         found = _CALLED.findall(self._attributes_before_metadata)
         return tuple(name for names in found for name in _COMPUTATION.findall(names))
 
-    def called(self, attribute: str) -> str | None:
+    def callee(self, attribute: str) -> str | None:
         """Return the computation that an attribute names: body, condition, calls, to_apply."""
         at = self.attributes.find(f" {attribute}=")
         found = _NAMES.match(self.attributes, at + len(attribute) + 2) if at >= 0 else None
@@ -167,7 +167,7 @@ class Instruction:
         """Computations of a conditional, in the order of its operands."""
         if listed := self._listed("branch_computations"):
             return listed
-        named = (self.called("true_computation"), self.called("false_computation"))
+        named = (self.callee("true_computation"), self.callee("false_computation"))
         return tuple(name for name in named if name is not None)
 
     @property
@@ -280,7 +280,7 @@ class Computation:
         return frozenset(found if len(found) == self.text.count("\n") else (*found, ""))
 
     @cached_property
-    def called(self) -> frozenset[str]:
+    def callees(self) -> frozenset[str]:
         """Computations that its instructions run or apply, nested ones not among them."""
         found = _CALLED.findall(self.text)
         return frozenset([name for names in found for name in _COMPUTATION.findall(names)])
@@ -291,7 +291,7 @@ class Computation:
         return {
             number: instruction
             for instruction in self.instructions.values()
-            if (number := instruction.number) is not None
+            if (number := instruction.parameter_number) is not None
         }
 
     def _line_at(self, at: int) -> Instruction | None:

@@ -54,7 +54,7 @@ def _each_output(instruction: Instruction, count: int) -> Iterable[Aliasing]:
 
 
 def _of_fusion(fusion: Instruction, module: Module) -> Iterable[Aliasing]:
-    body = module.computations.get(fusion.called("calls") or "")
+    body = module.computations.get(fusion.callee("calls") or "")
     if body is None or _UPDATING.isdisjoint(body.opcodes):
         return ()
     root = body.root
@@ -84,8 +84,8 @@ def _parameter_behind(
     for found, at in _operands_behind(source, index, body, module):
         if found.opcode == "fusion":  # nested: through it once
             found, at = next(_operands_behind(found, at, body, module), (found, at))
-        if found.opcode == "parameter" and found.number is not None:
-            return found.number, at
+        if found.opcode == "parameter" and found.parameter_number is not None:
+            return found.parameter_number, at
     return None
 
 
@@ -108,7 +108,7 @@ def _without_indirection(
     while instruction.operands:
         operand = instruction.operands[0]
         if instruction.opcode == "get-tuple-element":
-            index = nested_index(f"{{{instruction.element or 0}}}", index)
+            index = nested_index(f"{{{instruction.tuple_element or 0}}}", index)
         elif instruction.opcode == "tuple" and index != WHOLE:
             first, _, rest = index[1:-1].partition(",")
             operand, index = instruction.operand(int(first)), f"{{{rest}}}"

@@ -26,7 +26,7 @@ from xlagraph.ingest.hlo.computations import (
 )
 from xlagraph.ingest.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
 
-__all__ = ["Input", "Output", "ever_overwrites", "may_overwrite"]
+__all__ = ["ReadArray", "WrittenArray", "ever_overwrites", "may_overwrite"]
 
 _ELEMENTWISE: Final = frozenset((
     "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan2", "atan", "atanh",
@@ -57,7 +57,7 @@ _BETA: Final = re.compile(r'\\?"beta\\?":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 _TARGET: Final = re.compile(r'custom_call_target="([^"]*)"')
 
 
-class Output(NamedTuple):
+class WrittenArray(NamedTuple):
     """An array that an instruction writes."""
 
     instruction: Instruction
@@ -66,7 +66,7 @@ class Output(NamedTuple):
     """With layout, as printed."""
 
 
-class Input(NamedTuple):
+class ReadArray(NamedTuple):
     """An array operand of that instruction."""
 
     operand: int
@@ -81,7 +81,7 @@ def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
 
 
 def may_overwrite(
-    output: Output, read: Input, computation: Computation, module: Module, *, is_gpu: bool
+    output: WrittenArray, read: ReadArray, computation: Computation, module: Module, *, is_gpu: bool
 ) -> bool:
     """Whether an output may be written over an operand that nothing else needs."""
     instruction, output_index, output_shape = output
@@ -92,7 +92,7 @@ def may_overwrite(
     is_equal = output_shape == operand_shape
     if not is_equal and not is_gpu:
         return False
-    return _may_by_order(output, read, computation, module, is_gpu=is_gpu) or (
+    return _may_overwrite_by_order(output, read, computation, module, is_gpu=is_gpu) or (
         is_equal
         and any(
             pair.output_index == output_index
@@ -103,8 +103,8 @@ def may_overwrite(
     )
 
 
-def _may_by_order(
-    output: Output, read: Input, computation: Computation, module: Module, *, is_gpu: bool
+def _may_overwrite_by_order(
+    output: WrittenArray, read: ReadArray, computation: Computation, module: Module, *, is_gpu: bool
 ) -> bool:
     """Whether each element is read no later than it is written."""
     instruction, output_index, output_shape = output
@@ -114,17 +114,17 @@ def _may_by_order(
     is_equal = output_shape == operand_shape
     if is_gpu:
         if opcode == "fusion":
-            return (is_equal or _same_elements(output_shape, operand_shape)) and _gpu_fusion_may(
-                instruction, output_index, operand, module
-            )
+            return (
+                is_equal or _same_elements(output_shape, operand_shape)
+            ) and _gpu_fusion_may_overwrite(instruction, output_index, operand, module)
         if opcode in _COLLECTIVES:
             return len(instruction.operands) == 1 or output_index == f"{{{operand}}}"
         if opcode == "custom-call":
-            return _gpu_call_may(instruction, output_index, operand)
+            return _gpu_call_may_overwrite(instruction, output_index, operand)
     if not is_equal:
         return False
     if opcode == "fusion":
-        return _fusion_may(instruction, operand, module)
+        return _fusion_may_overwrite(instruction, operand, module)
     if opcode in _IN_PLACE:
         return operand == _IN_PLACE[opcode] and _is_read_once(instruction, name)
     if opcode == "sort":
@@ -161,9 +161,9 @@ def _width(dtype: str) -> int:
     return (int(found[1]) + 7) // 8 if found else 0
 
 
-def _fusion_may(fusion: Instruction, operand: int, module: Module) -> bool:
+def _fusion_may_overwrite(fusion: Instruction, operand: int, module: Module) -> bool:
     """`AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
-    body = module.computations.get(fusion.called("calls") or "")
+    body = module.computations.get(fusion.callee("calls") or "")
     if body is None:
         return False
     if body.opcodes and body.opcodes <= _NO_OTHER_ORDER:
@@ -198,8 +198,10 @@ def _is_elementwise(instruction: Instruction, operand: int) -> bool:
     )
 
 
-def _gpu_fusion_may(fusion: Instruction, output_index: str, operand: int, module: Module) -> bool:
-    body = module.computations.get(fusion.called("calls") or "")
+def _gpu_fusion_may_overwrite(
+    fusion: Instruction, output_index: str, operand: int, module: Module
+) -> bool:
+    body = module.computations.get(fusion.callee("calls") or "")
     number = _positions(fusion, fusion.operands[operand].name)[0]
     parameter = body.parameter(number) if body is not None else None
     if body is None or parameter is None:
@@ -267,7 +269,7 @@ def _may_lie_on_path(
     return is_update and user.name == written.name and position == 1
 
 
-def _gpu_call_may(call: Instruction, output_index: str, operand: int) -> bool:
+def _gpu_call_may_overwrite(call: Instruction, output_index: str, operand: int) -> bool:
     found = _TARGET.search(call.attributes)
     target = found[1] if found else ""
     if target.startswith("__cublas$lt$matmul") and output_index != "{1}":

@@ -38,13 +38,13 @@ def called_computations(instruction: Instruction) -> tuple[str, ...]:
     """Return the computations that run as part of the schedule where an instruction stands."""
     opcode = instruction.opcode
     if opcode == "while":
-        names = (instruction.called("condition"), instruction.called("body"))
+        names = (instruction.callee("condition"), instruction.callee("body"))
     elif opcode == "conditional":
         return instruction.branches
     elif opcode == "call":
-        names = (instruction.called("to_apply"), None)
+        names = (instruction.callee("to_apply"), None)
     elif opcode.endswith("-start"):  # slice-start stands for an async-start that slices
-        names = (instruction.called("calls"), None)
+        names = (instruction.callee("calls"), None)
     else:
         return ()
     return tuple(name for name in names if name is not None)

@@ -81,8 +81,8 @@ _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", 
 """What hands each element of its operand on as the same element of its result."""
 _CALLING: Final = frozenset(("fusion", "call", "async-start", "custom-call"))
 _INPUTS: Final = frozenset(("parameter", "constant"))
-_RUNNING: Final = frozenset(("fusion", "async-start"))
-_MOVES_WITHIN: Final = _MOVING | _INPUTS | _RUNNING
+_FUSION_LIKE: Final = frozenset(("fusion", "async-start"))
+_MOVES_WITHIN: Final = _MOVING | _INPUTS | _FUSION_LIKE
 """Opcodes of a computation that only moves or reshapes."""
 _INSTALLED: Final = re.compile(
     r"(?:^|[/\\])(?:site|dist)-packages[/\\]|[/\\]lib/python3\.|^<frozen "
@@ -167,7 +167,7 @@ class _Search:
             return None
         if result not in self._inside:
             called = self._program.called(result.name)
-            has_op_names = any(map(self._program.names_ops, called))
+            has_op_names = any(map(self._program.has_op_names, called))
             self._inside[result] = self._search_inside(result) if has_op_names else None
         return self._inside[result]
 
@@ -276,7 +276,7 @@ class _Search:
         return self._element(_Result(passed.name, passed.element + parameter.element))
 
     def _runs_only_moves(self, name: str, opcode: str | None) -> bool:
-        if opcode not in _RUNNING:
+        if opcode not in _FUSION_LIKE:
             return False
         called = self._program.called(name)
         return bool(called) and all(map(self._only_moves_in, called))
@@ -289,7 +289,7 @@ class _Search:
             self._only_moves[computation] = (
                 bool(opcodes)
                 and opcodes <= _MOVES_WITHIN
-                and (opcodes.isdisjoint(_RUNNING) or self._all_run_only_moves(computation))
+                and (opcodes.isdisjoint(_FUSION_LIKE) or self._all_run_only_moves(computation))
             )
         return self._only_moves[computation]
 
@@ -297,7 +297,9 @@ class _Search:
         names = self._program.computation(computation)
         opcodes = ((name, self._program.opcode(name)) for name in names)
         return all(
-            self._runs_only_moves(name, opcode) for name, opcode in opcodes if opcode in _RUNNING
+            self._runs_only_moves(name, opcode)
+            for name, opcode in opcodes
+            if opcode in _FUSION_LIKE
         )
 
 

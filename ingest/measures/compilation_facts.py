@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import (
     InstructionFacts,
-    filled,
     instruction_facts,
     sharding,
+    with_gaps_filled,
 )
 from xlagraph.ingest.dump.module_header import ModuleHeader
 from xlagraph.ingest.dump.module_text import ModuleInstruction, ModuleText
@@ -29,12 +29,12 @@ from xlagraph.ingest.measures.succession import (
 )
 from xlagraph.ingest.measures.takeovers import takeovers
 
-__all__ = ["CompilationFacts", "Instruction", "instruction_names", "join_facts"]
+__all__ = ["CompilationFacts", "DumpInstruction", "derive_facts", "instruction_names"]
 
 _NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
 
 
-class Instruction(NamedTuple):
+class DumpInstruction(NamedTuple):
     """An instruction that the dump names; None where neither dump nor module text states it."""
 
     name: str
@@ -69,7 +69,7 @@ class CompilationFacts:
     peaks: Peaks
     succession: tuple[Succession, ...]
     printed_shares: tuple[PrintedShare, ...]
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[DumpInstruction, ...]
     """In the order of `instruction_names`."""
     call_path_of_instructions: tuple[str | None, ...]
     """Key of the call path that led to each instruction."""
@@ -101,7 +101,7 @@ def instruction_names(plan: Plan) -> dict[str, int]:
     return {name: row for row, name in enumerate(names)}
 
 
-def join_facts(
+def derive_facts(
     plan: Plan, module_text: ModuleText | None, names: Mapping[str, int]
 ) -> CompilationFacts:
     """Join a plan with the module text beside it and derive the measures.
@@ -169,7 +169,7 @@ def _instruction_facts(
             if text is None:
                 facts = instruction_facts(found.text)
             elif text != found.text:  # alike in every producer but the oldest
-                facts = filled(facts, instruction_facts(found.text))
+                facts = with_gaps_filled(facts, instruction_facts(found.text))
         joined[name] = facts
     return joined
 
@@ -179,7 +179,7 @@ def _instructions(
     module_text: ModuleText | None,
     facts_by_name: Mapping[str, InstructionFacts],
     steps: Mapping[str, int],
-) -> tuple[Instruction, ...]:
+) -> tuple[DumpInstruction, ...]:
     instructions = []
     for name, facts in facts_by_name.items():
         text = plan.instructions.get(name)
@@ -191,7 +191,7 @@ def _instructions(
                 root_opcode = module_text.root_opcode(facts)
             source_file, source_line = module_text.source_location(facts)
         instructions.append(
-            Instruction(
+            DumpInstruction(
                 name,
                 facts.opcode,
                 facts.shape,

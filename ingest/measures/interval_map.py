@@ -32,7 +32,7 @@ class IntervalMap(Generic[Owner]):
             self._end[0] = len(self._bounds) - 1
             self._mark(0)
 
-    def take(self, start: int, end: int, owner: Owner) -> list[tuple[int, int, Owner]]:
+    def assign(self, start: int, end: int, owner: Owner) -> list[tuple[int, int, Owner]]:
         """Assign ``[start, end)`` to `owner`; return the parts overwritten, with their owners."""
         ends, owners, bounds = self._end, self._owner, self._bounds
         first, stop = self._number[start], self._number[end]
@@ -85,7 +85,7 @@ def owned_bytes(slots: Sequence[tuple[int, int]]) -> list[int]:
         written: IntervalMap[int] = IntervalMap(slots)
         for writer, (start, end) in enumerate(slots):
             if start < end:
-                for taken_start, taken_end, earlier in written.take(start, end, writer):
+                for taken_start, taken_end, earlier in written.assign(start, end, writer):
                     owned[earlier] -= taken_end - taken_start
     return owned
 

@@ -14,17 +14,17 @@ from xlagraph.ingest.dump.module_text import ModuleText, hlo_module
 from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
 from xlagraph.ingest.hlo.computations import WHOLE, HloTextError, Module
-from xlagraph.ingest.hlo.overwriting import Input, Output, ever_overwrites, may_overwrite
+from xlagraph.ingest.hlo.overwriting import ReadArray, WrittenArray, ever_overwrites, may_overwrite
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
 
-__all__ = ["Overwriting", "PlanningFacts", "planning_facts"]
+__all__ = ["OverwriteCandidate", "PlanningFacts", "planning_facts"]
 
 
-_NOWHERE: Final[Mapping[str, int]] = {}
+_NO_POSITIONS: Final[Mapping[str, int]] = {}
 
 
-class Overwriting(NamedTuple):
+class OverwriteCandidate(NamedTuple):
     """A value that may take the bytes of another one; rows of the plan's values."""
 
     value: int
@@ -43,7 +43,7 @@ class PlanningFacts:
     """Aligned with the values of the plan: the smallest value id of the set."""
     post_orders: Mapping[str, int]
     """By name of the instruction."""
-    overwrites: tuple[Overwriting, ...]
+    overwrites: tuple[OverwriteCandidate, ...]
     """By value, then in the order of its operands."""
     needed_until: Mapping[int, int]
     """By row of an entry parameter: where its live range would end if it were donated."""
@@ -72,7 +72,7 @@ def _planning_facts(
     module = hlo_module(text)
     if module is None:
         return None
-    facts = _Facts(plan, spans, steps, module, is_gpu=text.is_gpu)
+    facts = _PlanningTables(plan, spans, steps, module, is_gpu=text.is_gpu)
     ids = [value.value_id for value in plan.values]
     sets = buffer_sets(ids, facts.positions, module, facts.computations)
     return PlanningFacts(
@@ -84,7 +84,7 @@ def _planning_facts(
     )
 
 
-class _Facts:
+class _PlanningTables:
     """The tables that the rules look things up in."""
 
     def __init__(
@@ -108,7 +108,7 @@ class _Facts:
         for used in plan.used_values or ():
             for instruction, index in used.positions:
                 self.positions[instruction][index or WHOLE] = used.value_id
-        self._home = {
+        self._computation_by_instruction = {
             name: computation
             for computation in self.computations
             for name in computation.instructions
@@ -122,12 +122,12 @@ class _Facts:
         self._use_ends: dict[str, int] = {}
         self._needed: dict[int, int] = {}
 
-    def overwrites(self) -> Iterator[Overwriting]:
+    def overwrites(self) -> Iterator[OverwriteCandidate]:
         """Yield which values may be written over which, where the one ends as the other begins."""
         for row, (value, span) in enumerate(zip(self._plan.values, self._spans, strict=True)):
             if span is None or value.is_phi or value.shape.startswith("("):
                 continue
-            computation = self._home.get(value.name)
+            computation = self._computation_by_instruction.get(value.name)
             if computation is None:
                 continue
             instruction = computation.instructions[value.name]
@@ -137,7 +137,7 @@ class _Facts:
                 continue
             tried = set()
             for number, operand in enumerate(instruction.operands):
-                found = self.positions.get(operand.name, _NOWHERE).get(operand.element)
+                found = self.positions.get(operand.name, _NO_POSITIONS).get(operand.element)
                 if found is None or found == value.value_id or found in tried:
                     continue
                 tried.add(found)
@@ -146,17 +146,17 @@ class _Facts:
                     continue
                 other = self._plan.values[other_row]
                 if may_overwrite(
-                    Output(instruction, value.shape_index or WHOLE, value.shape),
-                    Input(number, self._shape_at(operand.name, other)),
+                    WrittenArray(instruction, value.shape_index or WHOLE, value.shape),
+                    ReadArray(number, self._shape_at(operand.name, other)),
                     computation,
                     self._module,
                     is_gpu=self._is_gpu,
                 ):
-                    yield Overwriting(row, other_row, number, other.name == operand.name)
+                    yield OverwriteCandidate(row, other_row, number, other.name == operand.name)
 
     def _shape_at(self, name: str, value: Value) -> str:
         """Return the shape that a value has at a position: a bitcast gives it another."""
-        computation = self._home.get(name)
+        computation = self._computation_by_instruction.get(name)
         if name == value.name or computation is None:
             return value.shape
         instruction = computation.instructions.get(name)
@@ -191,7 +191,7 @@ class _Facts:
         return needed
 
     def _position_end(self, name: str) -> int:
-        computation = self._home.get(name)
+        computation = self._computation_by_instruction.get(name)
         if computation is not None and computation.root.name == name:
             return self._ends[computation.name]
         return self._steps.get(name, 0)
@@ -204,12 +204,12 @@ class _Facts:
         return found
 
     def _end_of_use(self, name: str) -> int:
-        computation = self._home.get(name)
+        computation = self._computation_by_instruction.get(name)
         instruction = computation.instructions.get(name) if computation is not None else None
         if instruction is not None and instruction.opcode == "call":
             return 0
         if instruction is not None and instruction.opcode == "while":
-            body = self._module.computation(instruction.called("body"))
+            body = self._module.computation(instruction.callee("body"))
             parameters = body.parameters.values()
             return max((self._steps.get(parameter.name, 0) for parameter in parameters), default=0)
         return self._steps.get(name, 0)

@@ -16,7 +16,7 @@ from xlagraph.ingest.hlo.computations import HloTextError, Instruction, Operand,
 
 __all__ = ["Caller", "ProgramLookup"]
 
-_RUNNING = frozenset(("while", "call", "conditional", "async-start"))
+_CONTROL_FLOW = frozenset(("while", "call", "conditional", "async-start"))
 
 
 class Caller(NamedTuple):
@@ -44,7 +44,7 @@ class ProgramLookup:
         """As far as they were asked for."""
         self._inside: dict[str, str] = {}
         """Computations of instructions that the dump does not name, as far as they were met."""
-        self._names_ops: dict[str, bool] = {}
+        self._has_op_names: dict[str, bool] = {}
 
     def facts(self, name: str) -> InstructionFacts | None:
         """Return what an instruction states of itself."""
@@ -62,7 +62,7 @@ class ProgramLookup:
         if instruction is None:
             return None
         opcode = instruction.opcode
-        is_start = opcode.endswith("-start") and instruction.called("calls") is not None
+        is_start = opcode.endswith("-start") and instruction.callee("calls") is not None
         return "async-start" if is_start else opcode
 
     def operands(self, name: str) -> tuple[Operand, ...]:
@@ -79,17 +79,17 @@ class ProgramLookup:
     def called(self, name: str) -> tuple[str, ...]:
         """Return the computations that an instruction runs or applies."""
         instruction = self._instruction(name)
-        return instruction.computations if instruction is not None else ()
+        return instruction.callees if instruction is not None else ()
 
     def tuple_element(self, name: str) -> int | None:
         """Return which element a get-tuple-element reads."""
         instruction = self._instruction(name)
-        return instruction.element if instruction is not None else None
+        return instruction.tuple_element if instruction is not None else None
 
     def parameter_number(self, name: str) -> int | None:
         """Return the number of a parameter."""
         instruction = self._instruction(name)
-        return instruction.number if instruction is not None else None
+        return instruction.parameter_number if instruction is not None else None
 
     def root(self, computation: str) -> str | None:
         """Return the instruction whose result a computation returns."""
@@ -117,16 +117,16 @@ class ProgramLookup:
         found = self._computations.get(computation)
         return found.opcodes if found is not None else frozenset()
 
-    def names_ops(self, computation: str) -> bool:
+    def has_op_names(self, computation: str) -> bool:
         """Whether a computation, or one that it calls, has an instruction with an op name."""
-        if (known := self._names_ops.get(computation)) is not None:
+        if (known := self._has_op_names.get(computation)) is not None:
             return known
         found = self._computations.get(computation)
-        self._names_ops[computation] = False  # meanwhile: of one that calls itself
-        self._names_ops[computation] = found is not None and (
-            "op_name=" in found.text or any(map(self.names_ops, found.called))
+        self._has_op_names[computation] = False  # meanwhile: of one that calls itself
+        self._has_op_names[computation] = found is not None and (
+            "op_name=" in found.text or any(map(self.has_op_names, found.callees))
         )
-        return self._names_ops[computation]
+        return self._has_op_names[computation]
 
     def caller(self, parameter: str) -> Caller | None:
         """Return what runs the computation that a parameter belongs to."""
@@ -141,7 +141,7 @@ class ProgramLookup:
             opcode = facts.opcode
             if opcode is not None and opcode.endswith("-start"):
                 opcode = self.opcode(name)
-            if opcode in _RUNNING:
+            if opcode in _CONTROL_FLOW:
                 for branch, computation in enumerate(self.called(name), 1):
                     operand = branch if opcode == "conditional" else None
                     callers.setdefault(computation, Caller(name, operand))

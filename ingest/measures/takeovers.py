@@ -53,10 +53,10 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
             continue
         held: IntervalMap[tuple[int, int]] = IntervalMap(slots)
         for (_, last, _, later), (start, end) in zip(ordered, slots, strict=True):
-            for piece_start, piece_end, (earlier, until) in held.take(start, end, (later, last)):
+            for piece_start, piece_end, (earlier, until) in held.assign(start, end, (later, last)):
                 taken.append(Takeover(later, earlier, piece_end - piece_start, until))
                 if until > last:
-                    held.take(piece_start, piece_end, (later, until))
+                    held.assign(piece_start, piece_end, (later, until))
     return taken
 
 

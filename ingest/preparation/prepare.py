@@ -16,11 +16,11 @@ from xlagraph.ingest.files.contents import DumpContents, UnreadableDump, read_du
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.compilation_facts import (
     CompilationFacts,
+    derive_facts,
     instruction_names,
-    join_facts,
 )
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
-from xlagraph.ingest.rows.compilation_rows import Identity, compilation_tables
+from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.summary import Problem, readable
 from xlagraph.runtime.garbage_collection import collector_paused
@@ -96,7 +96,7 @@ def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> P
 
 def _read_and_join(
     job: Job, known: KnownContents
-) -> tuple[Outcome, tuple[Identity, CompilationFacts] | None]:
+) -> tuple[Outcome, tuple[Provenance, CompilationFacts] | None]:
     try:
         contents = read_dump(job.files)
         sha256 = contents.sha256
@@ -107,7 +107,7 @@ def _read_and_join(
         if found is None and not outcome.problems:  # these name files
             known.keep(sha256, outcome, facts)
         return outcome, (
-            Identity(job.files, sha256, job.ingested_at, job.tags, job.run_path),
+            Provenance(job.files, sha256, job.ingested_at, job.tags, job.run_path),
             facts,
         )
     except UnreadableDump as error:
@@ -136,7 +136,7 @@ def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, 
         del text
     except UnreadableDump as error:  # the dump is whole without it
         problems.append(error.problem._replace(left_out=False))
-    facts = join_facts(plan, module_text, names)
+    facts = derive_facts(plan, module_text, names)
     missing = _missing(facts, has_module_text=module_text is not None)
     problems.extend(_missing_companions(files, plan, problems))
     outcome = Outcome(

@@ -21,12 +21,13 @@ from xlagraph.ingest.preparation.prepare import KnownContents, prepare
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.summary import Problem, readable
 
-__all__ = ["Worker", "serve"]
+__all__ = ["Worker", "prepare_batches"]
 
 _SERVE: Final = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     "from xlagraph.runtime.block_imports import block_imports; block_imports(); "
-    "from xlagraph.ingest.preparation.worker import serve; serve()"
+    "from xlagraph.ingest.preparation.worker import prepare_batches; "
+    "prepare_batches()"
 )
 
 
@@ -111,7 +112,7 @@ def _close(process: subprocess.Popen[bytes]) -> None:
             _pipe(pipe).close()
 
 
-def serve() -> None:
+def prepare_batches() -> None:
     """Prepare the batches that come on standard input until it ends."""
     source, target = sys.stdin.buffer, sys.stdout.buffer
     known = KnownContents()

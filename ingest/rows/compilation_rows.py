@@ -16,14 +16,14 @@ from xlagraph.graph.rows.tables import (
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import SHARED_TABLES
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
-from xlagraph.ingest.rows.nodes import IDENTITY_NODE_ROWS, NODE_ROWS
-from xlagraph.ingest.rows.relationships import IDENTITY_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
-from xlagraph.ingest.rows.row_source import Columns, Identity, RowSource
+from xlagraph.ingest.rows.nodes import NODE_ROWS, PROVENANCE_NODE_ROWS
+from xlagraph.ingest.rows.relationships import PROVENANCE_RELATIONSHIP_ROWS, RELATIONSHIP_ROWS
+from xlagraph.ingest.rows.row_source import Columns, NumberedFacts, Provenance
 
-__all__ = ["Identity", "compilation_rows", "compilation_tables"]
+__all__ = ["Provenance", "compilation_rows", "compilation_tables"]
 
 _ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
-_ROWS_OF_IDENTITY: Final = {**IDENTITY_NODE_ROWS, **IDENTITY_RELATIONSHIP_ROWS}
+_ROWS_OF_PROVENANCE: Final = {**PROVENANCE_NODE_ROWS, **PROVENANCE_RELATIONSHIP_ROWS}
 _OWNER: Final = "compilation"
 """Property of every part of a compilation."""
 
@@ -35,7 +35,7 @@ _NUMBERED_COLUMNS: Final = {
 
 
 def compilation_rows(
-    compilations: Sequence[tuple[Identity, CompilationFacts]],
+    compilations: Sequence[tuple[Provenance, CompilationFacts]],
 ) -> CompilationRows:
     """Make the rows of some compilations, their runs and shared nodes too."""
     tables = dict(compilation_tables(compilations))
@@ -46,7 +46,7 @@ def compilation_rows(
 
 
 def compilation_tables(
-    compilations: Sequence[tuple[Identity, CompilationFacts]],
+    compilations: Sequence[tuple[Provenance, CompilationFacts]],
 ) -> Iterator[tuple[str, pa.Table]]:
     """Yield the tables of the rows of some compilations, nodes first, in the schema's order.
 
@@ -83,11 +83,11 @@ def compilation_tables(
 class _Tables:
     """The rows of each compilation, one after the other, shared nodes as often as they occur."""
 
-    def __init__(self, compilations: Sequence[tuple[Identity, CompilationFacts]]) -> None:
+    def __init__(self, compilations: Sequence[tuple[Provenance, CompilationFacts]]) -> None:
         self._compilations = compilations
-        sources: dict[int, RowSource] = {}
+        sources: dict[int, NumberedFacts] = {}
         for _, facts in compilations:
-            sources.setdefault(id(facts), RowSource(facts))
+            sources.setdefault(id(facts), NumberedFacts(facts))
         self._sources = tuple(sources.values())
         index_by_facts = {facts: index for index, facts in enumerate(sources)}
         self._source_of_each = [index_by_facts[id(facts)] for _, facts in compilations]
@@ -121,9 +121,9 @@ class _Tables:
         return pc.add(rows, pa.chunked_array([moves]))
 
     def _table(self, name: str, columns: pa.Schema) -> pa.Table:
-        if name in _ROWS_OF_IDENTITY:
-            make = _ROWS_OF_IDENTITY[name]
-            parts = [make(identity, facts) for identity, facts in self._compilations]
+        if name in _ROWS_OF_PROVENANCE:
+            make = _ROWS_OF_PROVENANCE[name]
+            parts = [make(provenance, facts) for provenance, facts in self._compilations]
             part_of_each: Sequence[int] = range(len(parts))
         else:
             parts = [_ROWS_OF_TEXT[name](source) for source in self._sources]
@@ -139,7 +139,7 @@ class _Tables:
         """Return rows with the keys of their compilations: before their own, and as owners."""
         if not rows.num_rows:
             return columns.empty_table()
-        owners = [identity.files.key for identity, _ in self._compilations]
+        owners = [provenance.files.key for provenance, _ in self._compilations]
         owner = pa.concat_arrays(
             [pa.repeat(key, length) for key, length in zip(owners, lengths, strict=True)]
         )

@@ -11,7 +11,7 @@ from xlagraph.graph.schema_tables import SHARED_LABELS, SHARED_RELATIONSHIPS
 __all__ = ["RowCounts"]
 
 _ENDS: Final = ("source", "target")
-_IDENTITY: Final = {
+_KEY_COLUMNS: Final = {
     **dict.fromkeys(SHARED_LABELS, ("key",)),
     **{relationship.name: _ENDS for relationship in SHARED_RELATIONSHIPS},
 }
@@ -23,12 +23,12 @@ class RowCounts:
 
     def __init__(self) -> None:
         self._own: Counter[str] = Counter()
-        self._shared: dict[str, set[tuple[str, ...]]] = {name: set() for name in _IDENTITY}
+        self._shared: dict[str, set[tuple[str, ...]]] = {name: set() for name in _KEY_COLUMNS}
 
     def add_rows(self, name: str, rows: pa.Table) -> None:
         """Count the rows of a table of compilations that were not counted yet."""
-        if name in _IDENTITY:
-            self._shared[name].update(_cells(rows, _IDENTITY[name]))
+        if name in _KEY_COLUMNS:
+            self._shared[name].update(_cells(rows, _KEY_COLUMNS[name]))
         else:
             self._own[name] += rows.num_rows
 

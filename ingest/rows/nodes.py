@@ -15,42 +15,48 @@ from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys
-from xlagraph.ingest.rows.row_source import NO_ROWS, Columns, Identity, RowSource, captioned_bytes
+from xlagraph.ingest.rows.row_source import (
+    NO_ROWS,
+    Columns,
+    NumberedFacts,
+    Provenance,
+    bytes_and_text,
+)
 
-__all__ = ["IDENTITY_NODE_ROWS", "NODE_ROWS"]
+__all__ = ["NODE_ROWS", "PROVENANCE_NODE_ROWS"]
 
 _SPACES: Final[Mapping[int, str]] = {5: "host"}
 """`Layout::kHostMemorySpace` (xla/layout.h): the host's memory, on every platform."""
 _SPACES_OF_TPU: Final[Mapping[int, str]] = {0: "HBM", 1: "VMEM", 2: "SMEM", **_SPACES}
 
 
-def _run(identity: Identity, _: CompilationFacts) -> Columns:
+def _run(provenance: Provenance, _: CompilationFacts) -> Columns:
     return _row(
-        key=identity.files.run,
-        name=identity.files.run,
-        path=identity.run_path or identity.files.run_path,
-        ingestedAt=identity.ingested_at,
-        tags=identity.tags,
+        key=provenance.files.run,
+        name=provenance.files.run,
+        path=provenance.run_path or provenance.files.run_path,
+        ingestedAt=provenance.ingested_at,
+        tags=provenance.tags,
         schemaVersion=VERSION,
     )
 
 
-def _module(identity: Identity, _: CompilationFacts) -> Columns:
-    module = identity.files.name.module
+def _module(provenance: Provenance, _: CompilationFacts) -> Columns:
+    module = provenance.files.name.module
     if module is None:
         return NO_ROWS
     return _row(key=bounded_key(module), name=module)
 
 
-def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
-    plan, name = facts.plan, identity.files.name
+def _compilation(provenance: Provenance, facts: CompilationFacts) -> Columns:
+    plan, name = facts.plan, provenance.files.name
     ranges = plan.live_ranges
     printed = ranges.peak if ranges is not None else None
     spaces = [space for space in facts.peaks.spaces if space.color == 0]
     row = _row(
-        key=identity.files.key,
-        run=identity.files.run,
-        name=name.module_name or identity.files.stem,
+        key=provenance.files.key,
+        run=provenance.files.run,
+        name=name.module_name or provenance.files.stem,
         state="complete",
         moduleId=name.module_id,
         moduleName=name.module_name,
@@ -65,9 +71,9 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
             sum(entry.bytes for entry in printed.entries) if printed is not None else None
         ),
         result=facts.planning.result if facts.planning is not None else None,
-        sha256=identity.sha256,
-        path=identity.files.run_path,
-        ingestedAt=identity.ingested_at,
+        sha256=provenance.sha256,
+        path=provenance.files.run_path,
+        ingestedAt=provenance.ingested_at,
     )
     return {**row, **(_peaks(spaces) if spaces else _no_peaks(has_ranges=ranges is not None))}
 
@@ -75,10 +81,10 @@ def _compilation(identity: Identity, facts: CompilationFacts) -> Columns:
 def _peaks(spaces: Sequence[SpacePeaks]) -> Columns:
     logical, physical = [space.logical for space in spaces], [space.physical for space in spaces]
     return {
-        **captioned_bytes("reservedBytes", [space.reserved_bytes for space in spaces]),
+        **bytes_and_text("reservedBytes", [space.reserved_bytes for space in spaces]),
         "logicalPeakBytes": [peak.bytes for peak in logical],
         "logicalPeakStep": [peak.step for peak in logical],
-        **captioned_bytes("physicalPeakBytes", [peak.bytes for peak in physical]),
+        **bytes_and_text("physicalPeakBytes", [peak.bytes for peak in physical]),
         "physicalPeakStep": [peak.step for peak in physical],
     }
 
@@ -87,15 +93,15 @@ def _no_peaks(*, has_ranges: bool) -> Columns:
     """Return the peaks of a memory space in which nothing is allocated."""
     nothing = [0 if has_ranges else None]
     return {
-        **captioned_bytes("reservedBytes", [0]),
+        **bytes_and_text("reservedBytes", [0]),
         "logicalPeakBytes": nothing,
         "logicalPeakStep": nothing,
-        **captioned_bytes("physicalPeakBytes", nothing),
+        **bytes_and_text("physicalPeakBytes", nothing),
         "physicalPeakStep": nothing,
     }
 
 
-def _memory_spaces(source: RowSource) -> Columns:
+def _memory_spaces(source: NumberedFacts) -> Columns:
     spaces = source.facts.peaks.spaces
     # Only TPUs lay arrays out in tiles.
     is_tpu = any(":T(" in value.shape for value in source.facts.plan.values)
@@ -109,7 +115,7 @@ def _memory_spaces(source: RowSource) -> Columns:
     )
 
 
-def _allocations(source: RowSource) -> Columns:
+def _allocations(source: NumberedFacts) -> Columns:
     allocations = source.facts.plan.allocations
     parameters = [allocation.parameter for allocation in allocations]
     peaks = source.facts.peaks.allocations
@@ -117,7 +123,7 @@ def _allocations(source: RowSource) -> Columns:
     return {
         "key": [f"#a/{allocation.number}" for allocation in allocations],
         "number": [allocation.number for allocation in allocations],
-        **captioned_bytes("sizeBytes", [allocation.size_bytes for allocation in allocations]),
+        **bytes_and_text("sizeBytes", [allocation.size_bytes for allocation in allocations]),
         "role": [_role(allocation) for allocation in allocations],
         "memorySpace": [allocation.color for allocation in allocations],
         "page": [allocation.page for allocation in allocations],
@@ -192,7 +198,7 @@ def _prints_output(allocations: Sequence[Allocation]) -> bool:
     )
 
 
-def _values(source: RowSource) -> Columns:
+def _values(source: NumberedFacts) -> Columns:
     facts = source.facts
     if not facts.plan.values:
         return NO_ROWS
@@ -222,7 +228,7 @@ def _values(source: RowSource) -> Columns:
         shape=bare,
         layout=layouts,
         dtype=dtypes,
-        **captioned_bytes("sizeBytes", sizes),
+        **bytes_and_text("sizeBytes", sizes),
         denseBytes=dense,
         memorySpace=colors,
         allocation=allocations,
@@ -267,7 +273,7 @@ def _attribution(facts: CompilationFacts) -> Columns:
     }
 
 
-def _instructions(source: RowSource) -> Columns:
+def _instructions(source: NumberedFacts) -> Columns:
     instructions = source.facts.instructions
     if not instructions:
         return NO_ROWS
@@ -317,12 +323,12 @@ def _at_steps(by_step: Sequence[int] | None, steps: Iterable[int | None]) -> lis
     return [None if by_step is None or step is None else by_step[step] for step in steps]
 
 
-def _ops(source: RowSource) -> Columns:
+def _ops(source: NumberedFacts) -> Columns:
     names = list(source.op_rows)
     return {"key": bounded_keys(names), "name": names}
 
 
-def _scope_nodes(source: RowSource) -> Columns:
+def _scope_nodes(source: NumberedFacts) -> Columns:
     depths = {scope: depth for _, depth, scope in source.scopes}
     names = list(source.scope_rows)
     return {
@@ -332,7 +338,7 @@ def _scope_nodes(source: RowSource) -> Columns:
     }
 
 
-def _source_lines(source: RowSource) -> Columns:
+def _source_lines(source: NumberedFacts) -> Columns:
     lines = list(source.source_line_rows)
     return {
         "key": bounded_keys([f"{file}:{line}" for file, line in lines]),
@@ -341,7 +347,7 @@ def _source_lines(source: RowSource) -> Columns:
     }
 
 
-def _frames(source: RowSource) -> Columns:
+def _frames(source: NumberedFacts) -> Columns:
     paths = source.facts.call_paths
     return {
         "key": [path.key for path in paths],
@@ -358,14 +364,14 @@ def _row(**properties: object) -> Columns:
     return {name: [cell] for name, cell in properties.items()}
 
 
-IDENTITY_NODE_ROWS: Final[Mapping[str, Callable[[Identity, CompilationFacts], Columns]]] = {
+PROVENANCE_NODE_ROWS: Final[Mapping[str, Callable[[Provenance, CompilationFacts], Columns]]] = {
     "Run": _run,
     "Module": _module,
     "Compilation": _compilation,
 }
 """By label: what depends on more than the text."""
 
-NODE_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
+NODE_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
     "MemorySpace": _memory_spaces,
     "Allocation": _allocations,
     "Value": _values,

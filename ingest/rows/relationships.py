@@ -7,40 +7,40 @@ from typing import Final, TypeVar
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.rows.row_source import (
     Columns,
-    Identity,
-    RowSource,
-    captioned_bytes,
+    NumberedFacts,
+    Provenance,
+    bytes_and_text,
     source_line_of,
 )
 
-__all__ = ["IDENTITY_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
+__all__ = ["PROVENANCE_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
 
 _Name = TypeVar("_Name", bound=Hashable)
 
 
 def _compiled(*_: object) -> Columns:
-    return _edges([0], [0])  # one run, one compilation
+    return _relationships([0], [0])  # one run, one compilation
 
 
-def _of_module(identity: Identity, _: CompilationFacts) -> Columns:
-    ends = [] if identity.files.name.module is None else [0]
-    return _edges(ends, ends)
+def _of_module(provenance: Provenance, _: CompilationFacts) -> Columns:
+    ends = [] if provenance.files.name.module is None else [0]
+    return _relationships(ends, ends)
 
 
-def _uses_space(source: RowSource) -> Columns:
+def _uses_space(source: NumberedFacts) -> Columns:
     count = len(source.facts.peaks.spaces)
-    return _edges([0] * count, range(count))
+    return _relationships([0] * count, range(count))
 
 
-def _allocates(source: RowSource) -> Columns:
+def _allocates(source: NumberedFacts) -> Columns:
     count = len(source.facts.plan.allocations)
-    return _edges([0] * count, range(count))
+    return _relationships([0] * count, range(count))
 
 
-def _holds(source: RowSource) -> Columns:
+def _holds(source: NumberedFacts) -> Columns:
     plan = source.facts.plan
     rows = {allocation.number: row for row, allocation in enumerate(plan.allocations)}
-    return _edges(
+    return _relationships(
         [rows[value.allocation] for value in plan.values],
         range(len(plan.values)),
         offsetBytes=[value.offset_bytes for value in plan.values],
@@ -48,11 +48,11 @@ def _holds(source: RowSource) -> Columns:
     )
 
 
-def _used_by(source: RowSource) -> Columns:
+def _used_by(source: NumberedFacts) -> Columns:
     used_values = source.facts.plan.used_values or ()
     uses = list(chain.from_iterable(used.uses for used in used_values))
     instructions, operands, operand_indexes = zip(*uses, strict=True) if uses else ((), (), ())
-    return _edges(
+    return _relationships(
         _repeated(source, (len(used.uses) for used in used_values)),
         [source.instruction_rows[name] for name in instructions],
         operand=operands,
@@ -60,108 +60,108 @@ def _used_by(source: RowSource) -> Columns:
     )
 
 
-def _repeated(source: RowSource, counts: Iterable[int]) -> list[int]:
+def _repeated(source: NumberedFacts, counts: Iterable[int]) -> list[int]:
     """Return the row of each used value as often as it is counted."""
     used_values = source.facts.plan.used_values or ()
     rows = (source.value_rows[used.value_id] for used in used_values)
     return list(chain.from_iterable(map(repeat, rows, counts)))
 
 
-def _defines(source: RowSource) -> Columns:
-    return _edges(source.defining_rows, range(len(source.defining_rows)))
+def _defines(source: NumberedFacts) -> Columns:
+    return _relationships(source.defining_rows, range(len(source.defining_rows)))
 
 
-def _appears_at(source: RowSource) -> Columns:
+def _appears_at(source: NumberedFacts) -> Columns:
     used_values = source.facts.plan.used_values or ()
     positions = list(chain.from_iterable(used.positions for used in used_values))
     instructions, shape_indexes = zip(*positions, strict=True) if positions else ((), ())
-    return _edges(
+    return _relationships(
         _repeated(source, (len(used.positions) for used in used_values)),
         [source.instruction_rows[name] for name in instructions],
         shapeIndex=shape_indexes,
     )
 
 
-def _live_from(source: RowSource) -> Columns:
+def _live_from(source: NumberedFacts) -> Columns:
     firsts = [None if span is None else span.first for span in source.facts.spans]
     return _at_instructions(source, firsts)
 
 
-def _live_until(source: RowSource) -> Columns:
+def _live_until(source: NumberedFacts) -> Columns:
     lasts = [None if span is None else span.last for span in source.facts.spans]
     return _at_instructions(source, lasts)
 
 
-def _at_instructions(source: RowSource, steps: Sequence[int | None]) -> Columns:
+def _at_instructions(source: NumberedFacts, steps: Sequence[int | None]) -> Columns:
     """Join values with the instructions that run at these steps, past the last one none."""
     schedule = source.schedule
     joined = [
         (row, step) for row, step in enumerate(steps) if step is not None and step < len(schedule)
     ]
-    return _edges(
+    return _relationships(
         [row for row, _ in joined],
         [schedule[step] for _, step in joined],
         step=[step for _, step in joined],
     )
 
 
-def _schedules(source: RowSource) -> Columns:
+def _schedules(source: NumberedFacts) -> Columns:
     count = len(source.schedule)
-    return _edges([0] * count, source.schedule, step=range(count))
+    return _relationships([0] * count, source.schedule, step=range(count))
 
 
-def _next(source: RowSource) -> Columns:
-    return _edges(source.schedule[:-1], source.schedule[1:])
+def _next(source: NumberedFacts) -> Columns:
+    return _relationships(source.schedule[:-1], source.schedule[1:])
 
 
-def _live_at_peak(source: RowSource) -> Columns:
+def _live_at_peak(source: NumberedFacts) -> Columns:
     shares = [
         (value, space, size_bytes)
         for space, peaks in enumerate(source.facts.peaks.spaces)
         for value, size_bytes in peaks.shares
     ]
-    return _edges(
+    return _relationships(
         [value for value, _, _ in shares],
         [space for _, space, _ in shares],
-        **captioned_bytes("physicalBytes", [size_bytes for _, _, size_bytes in shares]),
+        **bytes_and_text("physicalBytes", [size_bytes for _, _, size_bytes in shares]),
     )
 
 
-def _in_printed_peak(source: RowSource) -> Columns:
+def _in_printed_peak(source: NumberedFacts) -> Columns:
     shares = source.facts.printed_shares
-    return _edges(
+    return _relationships(
         [share.value for share in shares],
         [0] * len(shares),
-        **captioned_bytes("printedBytes", [share.bytes for share in shares]),
+        **bytes_and_text("printedBytes", [share.bytes for share in shares]),
         rank=[share.rank for share in shares],
         ambiguous=[share.ambiguous for share in shares],
     )
 
 
-def _updates_in_place(source: RowSource) -> Columns:
+def _updates_in_place(source: NumberedFacts) -> Columns:
     found = [succession for succession in source.facts.succession if succession.in_place]
-    return _edges(
+    return _relationships(
         [succession.later for succession in found],
         [succession.earlier for succession in found],
-        **captioned_bytes("sharedBytes", [succession.shared_bytes for succession in found]),
+        **bytes_and_text("sharedBytes", [succession.shared_bytes for succession in found]),
         step=[succession.steps for succession in found],
     )
 
 
-def _reuses(source: RowSource) -> Columns:
+def _reuses(source: NumberedFacts) -> Columns:
     found = [succession for succession in source.facts.succession if not succession.in_place]
-    return _edges(
+    return _relationships(
         [succession.later for succession in found],
         [succession.earlier for succession in found],
-        **captioned_bytes("sharedBytes", [succession.shared_bytes for succession in found]),
+        **bytes_and_text("sharedBytes", [succession.shared_bytes for succession in found]),
         gapSteps=[succession.steps for succession in found],
     )
 
 
-def _may_overwrite(source: RowSource) -> Columns:
+def _may_overwrite(source: NumberedFacts) -> Columns:
     planning = source.facts.planning
     found = planning.overwrites if planning is not None else ()
-    return _edges(
+    return _relationships(
         [overwriting.value for overwriting in found],
         [overwriting.operand_value for overwriting in found],
         operand=[overwriting.operand for overwriting in found],
@@ -169,63 +169,65 @@ def _may_overwrite(source: RowSource) -> Columns:
     )
 
 
-def _from_op(source: RowSource) -> Columns:
+def _from_op(source: NumberedFacts) -> Columns:
     return _to_shared(
         (instruction.op_name for instruction in source.facts.instructions), source.op_rows
     )
 
 
-def _from_line(source: RowSource) -> Columns:
+def _from_line(source: NumberedFacts) -> Columns:
     return _to_shared(map(source_line_of, source.facts.instructions), source.source_line_rows)
 
 
-def _in_frame(source: RowSource) -> Columns:
+def _in_frame(source: NumberedFacts) -> Columns:
     return _to_shared(source.facts.call_path_of_instructions, source.frame_rows)
 
 
-def _attributed_to(source: RowSource) -> Columns:
+def _attributed_to(source: NumberedFacts) -> Columns:
     found = source.facts.attributions
     return _to_shared((None if each is None else each.op_name for each in found), source.op_rows)
 
 
-def _attributed_line(source: RowSource) -> Columns:
+def _attributed_line(source: NumberedFacts) -> Columns:
     return _to_shared(source.attributed_lines, source.source_line_rows)
 
 
-def _attributed_frame(source: RowSource) -> Columns:
+def _attributed_frame(source: NumberedFacts) -> Columns:
     return _to_shared(source.facts.call_path_of_values, source.frame_rows)
 
 
 def _to_shared(targets: Iterable[_Name | None], rows: Mapping[_Name, int]) -> Columns:
     joined = [(row, rows[target]) for row, target in enumerate(targets) if target is not None]
-    return _edges([row for row, _ in joined], [target for _, target in joined])
+    return _relationships([row for row, _ in joined], [target for _, target in joined])
 
 
-def _within(source: RowSource) -> Columns:
-    return _edges(
+def _within(source: NumberedFacts) -> Columns:
+    return _relationships(
         [row for row, _, _ in source.scopes],
         [source.scope_rows[scope] for _, _, scope in source.scopes],
     )
 
 
-def _called_from(source: RowSource) -> Columns:
+def _called_from(source: NumberedFacts) -> Columns:
     callers = (path.caller for path in source.facts.call_paths)
     return _to_shared(callers, source.frame_rows)
 
 
-def _edges(
+def _relationships(
     sources: Sequence[int], targets: Sequence[int], **properties: Sequence[object]
 ) -> Columns:
     return {"source": sources, "target": targets, **properties}
 
 
-IDENTITY_RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[Identity, CompilationFacts], Columns]]] = {
+PROVENANCE_RELATIONSHIP_ROWS: Final[
+    Mapping[str, Callable[[Provenance, CompilationFacts], Columns]]
+] = {
     "COMPILED": _compiled,
     "OF_MODULE": _of_module,
 }
 """By relationship type: what depends on more than the text."""
 
-RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[RowSource], Columns]]] = {
+RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
     "USES_SPACE": _uses_space,
     "ALLOCATES": _allocates,
     "HOLDS": _holds,

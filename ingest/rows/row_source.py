@@ -1,6 +1,6 @@
 """What the rows of a compilation are made from, with the row numbers that tables share.
 
-Its identity is what is said from outside, its facts are what its text says: compilations
+Its provenance is what is said from outside, its facts are what its text says: compilations
 of the same text share them. Rows of nodes keep the order of the plan: a place in the plan
 is a row number, and relationships are made without looking keys up.
 """
@@ -15,9 +15,9 @@ from xlagraph.graph.byte_sizes import caption_property, human_bytes
 from xlagraph.ingest.dump.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.compilation_facts import CompilationFacts, Instruction
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts, DumpInstruction
 
-__all__ = ["NO_ROWS", "Columns", "Identity", "RowSource", "captioned_bytes", "source_line_of"]
+__all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text", "source_line_of"]
 
 Columns = Mapping[str, Sequence[object]]
 """Columns of equal length by the names of the schema; without any, there are no rows."""
@@ -27,7 +27,7 @@ _Name = TypeVar("_Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class Provenance:
     """What is said of a compilation from outside its text."""
 
     files: DumpFiles
@@ -41,7 +41,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class RowSource:
+class NumberedFacts:
     """The facts of a text, with the row numbers that several tables need."""
 
     facts: CompilationFacts
@@ -53,7 +53,7 @@ class RowSource:
 
     @cached_property
     def schedule(self) -> list[int]:
-        """Instruction rows, by step."""
+        """DumpInstruction rows, by step."""
         ranges = self.facts.plan.live_ranges
         if ranges is None:
             return []
@@ -114,13 +114,13 @@ class RowSource:
         return _numbered(path.key for path in self.facts.call_paths)
 
 
-def captioned_bytes(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
+def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
     """Return a column that counts bytes, and the column of its texts."""
     texts = {size: None if size is None else human_bytes(size) for size in set(sizes_bytes)}
     return {name: sizes_bytes, caption_property(name): [texts[size] for size in sizes_bytes]}
 
 
-def source_line_of(source: Instruction | Attribution) -> tuple[str, int] | None:
+def source_line_of(source: DumpInstruction | Attribution) -> tuple[str, int] | None:
     """Return file and line where both are known."""
     if source.source_file is None or source.source_line is None:
         return None

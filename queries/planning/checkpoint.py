@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from xlagraph.plan.program import Program, Value
-from xlagraph.plan.value_changes import shortened, shrunk, without
+from xlagraph.plan.value_changes import with_shortened_values, with_shrunk_values, without_values
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.loop_stacks import loop_stacks
 from xlagraph.queries.planning.op_marks import is_recomputed
@@ -83,7 +83,7 @@ def recompute(
                 last=max(reader.first for reader in backward),
             )
         )
-    least, most = shortened(least, kept_until), shortened(most, kept_until)
+    least, most = with_shortened_values(least, kept_until), with_shortened_values(most, kept_until)
     most = replace(most, values=(*most.values, *recomputed))
     named = stacked & frozenset(value_ids)
     return Checkpoint(least, most, len(kept_until) + len(named), named)
@@ -98,7 +98,7 @@ def _with_smaller_stacks(
     for stacks in loop_stacks(stored, program, value_ids):
         least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
         most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
-    return shrunk(program, least), shrunk(program, most), frozenset(least)
+    return with_shrunk_values(program, least), with_shrunk_values(program, most), frozenset(least)
 
 
 def defer(stored: StoredCompilation, program: Program, value_ids: Collection[int]) -> Checkpoint:
@@ -123,7 +123,7 @@ def defer(stored: StoredCompilation, program: Program, value_ids: Collection[int
             for value in program.values
         ]
     )
-    return Checkpoint(without(program, least), replace(program, values=deferred), len(least))
+    return Checkpoint(without_values(program, least), replace(program, values=deferred), len(least))
 
 
 def _op_name(stored: StoredCompilation, value: Value) -> str:

@@ -11,7 +11,7 @@ from xlagraph.plan.donation import donate
 from xlagraph.plan.memory_plan import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
-from xlagraph.plan.value_changes import shrunk, without
+from xlagraph.plan.value_changes import with_shrunk_values, without_values
 from xlagraph.queries.planning.checkpoint import Checkpoint, defer, recompute
 from xlagraph.queries.planning.donors import pair_donations
 from xlagraph.queries.planning.loop_stacks import loop_stacks
@@ -69,13 +69,13 @@ class Planner:
 
     def savings_of_removing(self, labels: Collection[str]) -> Savings:
         """Return what removing these values saves."""
-        return Savings(self._saved(without(self._stored.program, self._ids(labels))))
+        return Savings(self._saved(without_values(self._stored.program, self._ids(labels))))
 
     def savings_of_shrinking(self, factors: Iterable[tuple[str, Fraction]]) -> Savings:
         """Return what shrinking these values to a part of their bytes saves."""
         by_label = self._id_by_label
         factor_by_id = {by_label[label]: factor for label, factor in factors if label in by_label}
-        return Savings(self._saved(shrunk(self._stored.program, factor_by_id)))
+        return Savings(self._saved(with_shrunk_values(self._stored.program, factor_by_id)))
 
     def savings_of_recomputing(self, labels: Collection[str]) -> Savings:
         """Return what computing these values again saves: of a loop all that it stacks."""

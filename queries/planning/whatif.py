@@ -10,7 +10,7 @@ from xlagraph.plan.donation import Donation, Donor, donate
 from xlagraph.plan.memory_plan import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
-from xlagraph.plan.value_changes import shortened, shrunk, without
+from xlagraph.plan.value_changes import with_shortened_values, with_shrunk_values, without_values
 from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
 from xlagraph.queries.planning.checkpoint import checkpoint
 from xlagraph.queries.planning.donors import is_donated, pair_donations, parameters
@@ -198,11 +198,11 @@ def _changed(stored: StoredCompilation, changes: Changes, replays: Sequence[Repl
     program = stored.program
     assumptions = ["the schedule stays as it is"]
     for pattern in changes.without:
-        program = without(program, matching(pattern, facts))
+        program = without_values(program, matching(pattern, facts))
     for pattern, factor in changes.shrink:
-        program = shrunk(program, dict.fromkeys(matching(pattern, facts), factor))
+        program = with_shrunk_values(program, dict.fromkeys(matching(pattern, facts), factor))
     for pattern in changes.until_last_use:
-        program = shortened(
+        program = with_shortened_values(
             program, _last_uses(facts[value_id] for value_id in matching(pattern, facts))
         )
     most: Program | None = None

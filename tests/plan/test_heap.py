@@ -1,5 +1,5 @@
 from tests.plan.small_programs import value
-from xlagraph.plan.heap import heap_groups, live_bytes
+from xlagraph.plan.heap import heap_groups, live_bytes_by_step
 
 
 def groups(*values, overwrites=None):
@@ -52,4 +52,4 @@ def test_a_value_of_no_bytes_makes_no_tick():
 
 def test_live_bytes_count_a_group_once_where_its_members_touch():
     found = groups(value(1, 0, 2), value(2, 2, 3), overwrites={2: [1]})
-    assert live_bytes(found) == [(0, 16), (4, 0)]
+    assert live_bytes_by_step(found) == [(0, 16), (4, 0)]

@@ -2,9 +2,9 @@ import pytest
 
 from xlagraph.ingest.dump.instruction_text import (
     InstructionFacts,
-    filled,
     instruction_facts,
     unescaped,
+    with_gaps_filled,
 )
 from xlagraph.ingest.hlo.computations import parse_instruction
 
@@ -149,5 +149,5 @@ def test_filling_keeps_file_and_line_together():
     nothing = InstructionFacts(*(None,) * 8)
     own = nothing._replace(opcode="add", source_file="a.py")
     other = InstructionFacts("f32[]", "copy", "op", "b.py", 7, 3, "kernel", "f")
-    assert filled(own, other) == ("f32[]", "add", "op", "a.py", None, 3, "kernel", "f")
-    assert filled(nothing, other) == other
+    assert with_gaps_filled(own, other) == ("f32[]", "add", "op", "a.py", None, 3, "kernel", "f")
+    assert with_gaps_filled(nothing, other) == other

@@ -12,7 +12,7 @@ FORMS = {name: form for name, form in vars(line_forms).items() if isinstance(for
 def test_form_fits_its_example(name):
     form = FORMS[name]
     assert form.regex.fullmatch(form.example + "\n")
-    assert len(form.every.findall(f"{form.example}\n{form.example}\n")) == 2
+    assert len(form.multiline_regex.findall(f"{form.example}\n{form.example}\n")) == 2
 
 
 @pytest.mark.parametrize("number", ["0", "1", "10", "999999999999999999", "9223372036854775807"])

@@ -46,14 +46,14 @@ def test_an_operand_can_be_an_element_of_a_tuple():
     ],
 )
 def test_computations_come_in_the_order_of_the_text(text, expected):
-    assert parsed(text).computations == expected
+    assert parsed(text).callees == expected
 
 
 def test_an_element_and_a_parameter_have_their_number():
-    assert parsed("f32[] get-tuple-element(%t), index=3, metadata={}").element == 3
-    assert parsed("f32[] copy(%t)").element is None
-    assert parsed("f32[] parameter(12), sharding={replicated}").number == 12
-    assert parsed("f32[] constant(12)").number is None
+    assert parsed("f32[] get-tuple-element(%t), index=3, metadata={}").tuple_element == 3
+    assert parsed("f32[] copy(%t)").tuple_element is None
+    assert parsed("f32[] parameter(12), sharding={replicated}").parameter_number == 12
+    assert parsed("f32[] constant(12)").parameter_number is None
 
 
 def test_what_does_not_fit_is_no_instruction():
@@ -74,7 +74,7 @@ def test_lines_with_parentheses_among_the_operands_are_read_like_the_others():
     assert made.instructions["k"].shape == "(s32[], /*index=1*/f32[])"
     assert [operand.name for operand in made.instructions["c"].operands] == ["p", "k"]
     assert made.opcodes == {"parameter", "constant", "call", "custom-call"}
-    assert made.called == {"f"}
+    assert made.callees == {"f"}
 
 
 def test_an_instruction_is_found_alone_by_name_number_and_what_it_reads():

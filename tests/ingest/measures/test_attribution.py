@@ -15,7 +15,7 @@ from xlagraph.ingest.dump.plan import (
     Value,
 )
 from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.compilation_facts import instruction_names, join_facts
+from xlagraph.ingest.measures.compilation_facts import derive_facts, instruction_names
 
 OP = 'metadata={{op_name="{}" source_file="{}.py" source_line=1}}'
 
@@ -42,7 +42,7 @@ def attributed(
         live_ranges=LiveRanges(len(schedule), tuple(schedule), (), None) if schedule else None,
     )
     names = instruction_names(plan)
-    (found,) = join_facts(plan, parse_module_text(module, names), names).attributions
+    (found,) = derive_facts(plan, parse_module_text(module, names), names).attributions
     return found
 
 

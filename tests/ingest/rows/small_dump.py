@@ -6,8 +6,8 @@ from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
 from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.ingest.files.file_names import dump_name
-from xlagraph.ingest.measures.compilation_facts import instruction_names, join_facts
-from xlagraph.ingest.rows.compilation_rows import Identity, compilation_rows
+from xlagraph.ingest.measures.compilation_facts import derive_facts, instruction_names
+from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"
 
@@ -139,8 +139,8 @@ def rows_of(
     plan = parse_plan([DumpPart("x.txt", dump)])
     names = instruction_names(plan)
     parsed = parse_module_text(module_text, names) if module_text else None
-    identity = Identity(files, "digest", "2026-11-21T07:00:00+00:00", tags)
-    return compilation_rows([(identity, join_facts(plan, parsed, names))])
+    provenance = Provenance(files, "digest", "2026-11-21T07:00:00+00:00", tags)
+    return compilation_rows([(provenance, derive_facts(plan, parsed, names))])
 
 
 def nodes(rows: CompilationRows, label: str, *columns: str) -> list[tuple[object, ...]]:
