@@ -8,6 +8,17 @@ import {columnSteps, drawCurve, largestStep} from './timeline.js';
 /** @typedef {{curve: Float64Array, reserved: number}} Side */
 /** @typedef {{from: number, to: number}} Shares of the schedules, 0 to 1 */
 
+/**
+ * A side with the step of each column of pixels, and that of its peak in view.
+ * @typedef {Side & {isAfter: boolean, colour: string, steps: Int32Array, peak: number}} DrawnSide
+ */
+
+/**
+ * Where shares of the schedules and bytes stand, and where the plot ends.
+ * @typedef {{context: CanvasRenderingContext2D, ink: import('./axis.js').Ink, right: number,
+ *   bottom: number, x: (share: number) => number, y: (bytes: number) => number}} OverlaidPlot
+ */
+
 const TOP = 16;
 const BOTTOM = 20;
 
@@ -34,81 +45,56 @@ export function drawOverlaidTimelines(canvas, picture, ink, drawOver) {
   const {context, width, height} = fitted(canvas);
   const [right, bottom] = [width, height - BOTTOM];
   const columns = Math.max(1, Math.floor(right - GUTTER));
-  const sides = picture.sides.map((side, index) => ({
-    ...side,
-    colour: SIDE_COLOURS[index],
-    steps: columnSteps(side.curve, view.from * side.curve.length, view.to * side.curve.length, columns),
-    peak: largestStep(side.curve, stepOfShare(side, view.from), stepOfShare(side, view.to - 1e-9)),
-  }));
-  const x = (/** @type {number} */ share) => GUTTER + ((share - view.from) / (view.to - view.from)) * columns;
+  const sides = picture.sides.map((side, index) => drawnSide(side, index, view, columns));
   const highest = Math.max(...sides.map((side) => Math.max(side.reserved, side.curve[side.peak] ?? 0)));
   const high = Math.max(1, highest * 1.08);
+  const x = (/** @type {number} */ share) => GUTTER + ((share - view.from) / (view.to - view.from)) * columns;
   const y = (/** @type {number} */ bytes) => bottom - (bytes / high) * (bottom - TOP);
+  const plot = {context, ink, right, bottom, x, y};
   context.fillStyle = ink.plot;
   context.fillRect(GUTTER, TOP - 8, right - GUTTER, bottom - TOP + 8);
   drawByteAxis(context, ink, {low: 0, high, top: TOP - 8, bottom, right});
-  for (const side of sides) {
-    drawArea(context, side.steps, side.curve, y, side.colour);
-    drawCurve(context, side.steps, side.curve, y, side.colour, []);
+  for (const {steps, curve, colour} of sides) {
+    drawArea({context, steps, y}, curve, colour);
+    drawCurve({context, steps, y}, curve, colour, []);
   }
   context.font = '11px system-ui, sans-serif';
-  for (const [index, side] of sides.entries()) {
-    const line = Math.round(y(side.reserved)) + 0.5;
-    context.strokeStyle = side.colour;
-    context.lineWidth = 1.5;
-    context.setLineDash([7, 4]);
-    context.beginPath();
-    context.moveTo(GUTTER, line);
-    context.lineTo(right, line);
-    context.stroke();
-    context.setLineDash([]);
-    context.fillStyle = ink.text;
-    context.textAlign = index ? 'right' : 'left';
-    context.textBaseline = 'middle';
-    context.fillText(`${index ? 'after' : 'before'}: reserved ${humanBytes(side.reserved)}`, index ? right - 6 : GUTTER + 6, line - 8);
-    const at = x((side.peak + 0.5) / side.curve.length);
-    const top = y(side.curve[side.peak] ?? 0);
-    context.fillStyle = side.colour;
-    context.beginPath();
-    context.arc(at, top, 4, 0, 2 * Math.PI);
-    context.fill();
-    context.strokeStyle = ink.plot;
-    context.stroke();
-    context.fillStyle = ink.text;
-    context.textBaseline = 'top';
-    // beside its dot: that of the one before on the left, of the other on the right
-    const text = `peak ${humanBytes(side.curve[side.peak])} at step ${numberText(side.peak)}`;
-    const room = context.measureText(text).width + 12;
-    const isLeft = index ? at + room > right : at - room > GUTTER;
-    context.textAlign = isLeft ? 'right' : 'left';
-    const left = at + (isLeft ? -9 : 9);
-    context.strokeStyle = ink.plot;
-    context.lineWidth = 4;
-    context.strokeText(text, left, top + 4);
-    context.fillText(text, left, top + 4);
+  for (const side of sides) {
+    drawReserved(plot, side);
+    drawPeak(plot, side);
   }
   if (hovered !== null) {
     context.fillStyle = ink.text;
     context.fillRect(Math.round(x(hovered)), TOP - 8, 1, bottom - TOP + 8);
   }
   drawOver(context, TOP - 8, bottom);
-  context.textBaseline = 'top';
-  context.fillStyle = ink.faint;
-  const ends = (/** @type {number} */ share) => sides.map((side) => numberText(stepOfShare(side, share))).join(' and ');
-  context.textAlign = 'left';
-  context.fillText(view.from ? `steps ${ends(view.from)}` : 'first step', GUTTER, bottom + 5);
-  context.textAlign = 'right';
-  context.fillText(`${view.to < 1 ? 'steps' : 'last step:'} ${ends(view.to - 1e-9)}`, right - 2, bottom + 5);
+  drawEnds(plot, sides, view);
 }
 
 /**
- * @param {CanvasRenderingContext2D} context
- * @param {Int32Array} steps
+ * @param {Side} side
+ * @param {number} index 0 before, 1 after
+ * @param {Shares} view
+ * @param {number} columns of pixels
+ * @returns {DrawnSide}
+ */
+function drawnSide(side, index, view, columns) {
+  const {curve} = side;
+  return {
+    ...side,
+    isAfter: index === 1,
+    colour: SIDE_COLOURS[index],
+    steps: columnSteps(curve, view.from * curve.length, view.to * curve.length, columns),
+    peak: largestStep(curve, stepOfShare(side, view.from), stepOfShare(side, view.to - 1e-9)),
+  };
+}
+
+/**
+ * @param {import('./timeline.js').Plot} plot
  * @param {Float64Array} curve
- * @param {(bytes: number) => number} y
  * @param {string} colour
  */
-function drawArea(context, steps, curve, y, colour) {
+function drawArea({context, steps, y}, curve, colour) {
   context.beginPath();
   context.moveTo(GUTTER, y(0));
   for (let column = 0; column < steps.length; column += 1) {
@@ -120,4 +106,69 @@ function drawArea(context, steps, curve, y, colour) {
   context.fillStyle = colour;
   context.fill();
   context.globalAlpha = 1;
+}
+
+/**
+ * Draw the line of what a side reserves, its label above: of the one before on the left.
+ * @param {OverlaidPlot} plot
+ * @param {DrawnSide} side
+ */
+function drawReserved({context, ink, right, y}, {reserved, colour, isAfter}) {
+  const line = Math.round(y(reserved)) + 0.5;
+  context.strokeStyle = colour;
+  context.lineWidth = 1.5;
+  context.setLineDash([7, 4]);
+  context.beginPath();
+  context.moveTo(GUTTER, line);
+  context.lineTo(right, line);
+  context.stroke();
+  context.setLineDash([]);
+  context.fillStyle = ink.text;
+  context.textAlign = isAfter ? 'right' : 'left';
+  context.textBaseline = 'middle';
+  const text = `${isAfter ? 'after' : 'before'}: reserved ${humanBytes(reserved)}`;
+  context.fillText(text, isAfter ? right - 6 : GUTTER + 6, line - 8);
+}
+
+/**
+ * Draw the dot of a peak, its label beside it: of the one before on the left, of the other right.
+ * @param {OverlaidPlot} plot
+ * @param {DrawnSide} side
+ */
+function drawPeak({context, ink, right, x, y}, {curve, peak, colour, isAfter}) {
+  const at = x((peak + 0.5) / curve.length);
+  const top = y(curve[peak] ?? 0);
+  context.fillStyle = colour;
+  context.beginPath();
+  context.arc(at, top, 4, 0, 2 * Math.PI);
+  context.fill();
+  context.strokeStyle = ink.plot;
+  context.stroke();
+  context.fillStyle = ink.text;
+  context.textBaseline = 'top';
+  const text = `peak ${humanBytes(curve[peak])} at step ${numberText(peak)}`;
+  const room = context.measureText(text).width + 12;
+  const isLeft = isAfter ? at + room > right : at - room > GUTTER;
+  context.textAlign = isLeft ? 'right' : 'left';
+  const left = at + (isLeft ? -9 : 9);
+  context.strokeStyle = ink.plot;
+  context.lineWidth = 4;
+  context.strokeText(text, left, top + 4);
+  context.fillText(text, left, top + 4);
+}
+
+/**
+ * Write below the plot which steps of both sides are in view.
+ * @param {OverlaidPlot} plot
+ * @param {DrawnSide[]} sides
+ * @param {Shares} view
+ */
+function drawEnds({context, ink, right, bottom}, sides, view) {
+  const ends = (/** @type {number} */ share) => sides.map((side) => numberText(stepOfShare(side, share))).join(' and ');
+  context.textBaseline = 'top';
+  context.fillStyle = ink.faint;
+  context.textAlign = 'left';
+  context.fillText(view.from ? `steps ${ends(view.from)}` : 'first step', GUTTER, bottom + 5);
+  context.textAlign = 'right';
+  context.fillText(`${view.to < 1 ? 'steps' : 'last step:'} ${ends(view.to - 1e-9)}`, right - 2, bottom + 5);
 }

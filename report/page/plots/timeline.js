@@ -8,8 +8,14 @@ import {humanBytes, numberText} from '../elements/format.js';
 /** @typedef {import('./axis.js').Ink} Ink */
 /** @typedef {{physical: Float64Array[], total: Float64Array, logical: Float64Array}} Curves */
 
+/**
+ * What a curve is drawn by: the step of each column of pixels, and the height of bytes.
+ * @typedef {{context: CanvasRenderingContext2D, steps: Int32Array, y: (bytes: number) => number}} Plot
+ */
+
 const TOP = 16;
 const BOTTOM = 20;
+const FADED = 0.15;
 
 /**
  * Return the step with the largest number between two, both inclusive; the first of several.
@@ -86,11 +92,14 @@ export class Timeline {
     context.fillStyle = ink.plot;
     context.fillRect(GUTTER, TOP - 6, right - GUTTER, bottom - TOP + 6);
     drawByteAxis(context, ink, {low: 0, high, top: TOP - 6, bottom, right});
+    const plot = {context, steps, y};
     const base = new Float64Array(columns);
     for (const [group, curve] of curves.physical.entries()) {
-      drawBand(context, steps, base, curve, y, colours[group], shown[group]);
+      context.globalAlpha = shown[group] ? 1 : FADED;
+      drawBand(plot, base, curve, colours[group]);
     }
-    drawCurve(context, steps, curves.logical, y, ink.text, [1.5, 2.5]);
+    context.globalAlpha = 1;
+    drawCurve(plot, curves.logical, ink.text, [1.5, 2.5]);
     drawStepAxis(context, ink, {from, to, bottom, right});
     const label = this.drawPeak(context, ink, picture, y, right, bottom);
     drawReserved(context, ink, reserved, y(reserved), right, label);
@@ -171,15 +180,12 @@ export class Timeline {
 }
 
 /**
- * @param {CanvasRenderingContext2D} context
- * @param {Int32Array} steps
+ * @param {Plot} plot
  * @param {Float64Array} base what lies below; the band is added to it
  * @param {Float64Array} curve
- * @param {(bytes: number) => number} y
  * @param {string} colour
- * @param {boolean} shown
  */
-function drawBand(context, steps, base, curve, y, colour, shown) {
+function drawBand({context, steps, y}, base, curve, colour) {
   if (!steps.some((step) => curve[step] > 0)) return;
   context.beginPath();
   context.moveTo(GUTTER, y(base[0]));
@@ -194,21 +200,17 @@ function drawBand(context, steps, base, curve, y, colour, shown) {
     context.lineTo(GUTTER + column, bottom);
     base[column] += curve[steps[column]];
   }
-  context.globalAlpha = shown ? 1 : 0.15;
   context.fillStyle = colour;
   context.fill();
-  context.globalAlpha = 1;
 }
 
 /**
- * @param {CanvasRenderingContext2D} context
- * @param {Int32Array} steps
+ * @param {Plot} plot
  * @param {Float64Array} curve
- * @param {(bytes: number) => number} y
  * @param {string} colour
  * @param {number[]} dash
  */
-export function drawCurve(context, steps, curve, y, colour, dash) {
+export function drawCurve({context, steps, y}, curve, colour, dash) {
   context.strokeStyle = colour;
   context.lineWidth = 1.25;
   context.setLineDash(dash);

@@ -21,6 +21,14 @@ const GROUPINGS = [
   ['line', 'source line'],
   ['opcode', 'opcode'],
 ];
+/** The columns whose cells name a group. @type {Record<string, string[]>} */
+const KEY_COLUMNS = {
+  role: ['role'],
+  scope: ['scope'],
+  op: ['opName'],
+  line: ['sourceFile', 'sourceLine'],
+  opcode: ['opcode'],
+};
 const CHANGES = ['new', 'gone', 'grown', 'shrunk', 'reshaped'];
 const MEASURES = [
   ['reserved', 'reserved'],
@@ -224,28 +232,36 @@ export class ComparisonView {
       replace(this.behind, element('p.faint', null, 'Click a bar to see the values behind it.'));
       return;
     }
-    const named = this.bars().filter((each) => each.kind === 'group').map((each) => each.name);
-    const isRest = bar.kind === 'rest';
-    const table = this.part.tables[this.by === 'role' ? 'allocations' : 'peak'];
-    const {columns} = table;
-    const keyOf = (/** @type {number} */ row) => {
-      switch (this.by) {
-        case 'role':
-          return JSON.stringify([columns.role.at(row)]);
-        case 'line':
-          return JSON.stringify([columns.sourceFile.at(row), columns.sourceLine.at(row)]);
-        case 'opcode':
-          return JSON.stringify([columns.opcode.at(row)]);
-        case 'scope':
-          return JSON.stringify([columns.scope.at(row)]);
-        default:
-          return JSON.stringify([columns.opName.at(row)]);
-      }
-    };
-    const rows = [...Array(table.rows).keys()].filter((row) => (isRest ? !named.includes(keyOf(row)) : keyOf(row) === bar.name));
+    const heading = `Behind ${bar.title}: ${humanBytes(bar.a)} → ${humanBytes(bar.b)}`;
+    replace(this.behind, element('h3', null, heading), this.behindGrid(bar).node);
+  }
+
+  /** @returns {import('../plan/parts.js').Table} what the bars are sums of: allocations or values */
+  summed() {
+    return this.part.tables[this.by === 'role' ? 'allocations' : 'peak'];
+  }
+
+  /**
+   * Return the rows that a bar is the sum of.
+   * @param {Bar} bar
+   * @returns {number[]}
+   */
+  rowsBehind(bar) {
+    const {rows, columns} = this.summed();
+    const keyColumns = KEY_COLUMNS[this.by].map((name) => columns[name]);
+    const keyOf = (/** @type {number} */ row) => JSON.stringify(keyColumns.map((column) => column.at(row)));
+    const named = new Set(this.bars().filter((each) => each.kind === 'group').map((each) => each.name));
+    const isBehind = (/** @type {string} */ key) => (bar.kind === 'rest' ? !named.has(key) : key === bar.name);
+    return [...Array(rows).keys()].filter((row) => isBehind(keyOf(row)));
+  }
+
+  /** @param {Bar} bar */
+  behindGrid(bar) {
+    const {columns} = this.summed();
+    const rows = this.rowsBehind(bar);
     const cell = (/** @type {string} */ name) => (/** @type {number} */ row) => columns[name].at(rows[row]);
     const sides = /** @type {Record<string, string>} */ ({a: this.facts.a, b: this.facts.b});
-    const grid = new Grid({
+    return new Grid({
       label: `values behind ${bar.title}`,
       rows: rows.length,
       sortBy: 'bytes',
@@ -267,7 +283,6 @@ export class ComparisonView {
         {name: 'compilation', kind: 'text', width: 2, cell: cell('compilation')},
       ],
     });
-    replace(this.behind, element('h3', null, `Behind ${bar.title}: ${humanBytes(bar.a)} → ${humanBytes(bar.b)}`), grid.node);
   }
 
   groupingButtons() {

@@ -57,22 +57,8 @@ export class CompilationView {
     this.closing = new AbortController();
 
     this.tip = new Tip();
-    const timelineCanvas = canvas('canvas.timeline', true);
-    const mapCanvas = canvas('canvas', false);
-    const overlay = canvas('canvas.overlay', true);
-    this.timeline = new Timeline(timelineCanvas, {
-      zoom: (from, to) => this.move({...this.state.view, from, to}),
-      choose: (step) => this.set({step: this.state.step === step ? null : step}),
-      hover: (step, x, y) => this.hoverStep(step, x, y),
-      all: () => this.move(this.whole()),
-      redraw: () => this.frame(),
-    });
-    this.map = new AddressMap(mapCanvas, overlay, {
-      hover: (value, step, x, y) => this.hover(value, step, x, y),
-      pin: (value, add) => this.pin(value, add),
-      move: (view) => this.move(view),
-      all: () => this.move(this.whole()),
-    });
+    this.timeline = timelineOf(this);
+    this.map = mapOf(this);
     this.figures = element('div.figures');
     this.legend = element('div.legend', {role: 'group', 'aria-label': 'groups'});
     this.chips = element('div.chips');
@@ -82,19 +68,22 @@ export class CompilationView {
     this.search = this.searchField();
     this.searched = element('span.found', {'aria-live': 'polite'});
     this.bySelect = choice('colour by', GROUPINGS, this.state.by, (by) => this.set({by: /** @type {import('../plan/grouping.js').By} */ (by), group: null}));
-    const plots = element(
+    replace(root, element('main.compilation', null, bar(this, overview, isCompared), this.figures, this.plots(), this.side));
+    this.update();
+    this.listen();
+    /** For tests and the curious: what the page shows, in numbers. */
+    Object.assign(window, {xlagraphView: this});
+  }
+
+  plots() {
+    return element(
       'div.plots',
       null,
       element('div.legendline', null, this.legend, this.chips),
-      timelineCanvas,
-      element('div.map', null, mapCanvas, overlay, this.thin),
+      this.timeline.canvas,
+      element('div.map', null, this.map.canvas, this.map.overlay, this.thin),
       this.lower.node,
     );
-    replace(root, element('main.compilation', null, bar(this, overview, isCompared), this.figures, plots, this.side));
-    this.update();
-    this.listen([timelineCanvas, mapCanvas]);
-    /** For tests and the curious: what the page shows, in numbers. */
-    Object.assign(window, {xlagraphView: this});
   }
 
   close() {
@@ -119,11 +108,10 @@ export class CompilationView {
     return field;
   }
 
-  /** @param {HTMLElement[]} canvases */
-  listen(canvases) {
+  listen() {
     const {signal} = this.closing;
     const observer = new ResizeObserver(() => this.frame());
-    for (const each of canvases) observer.observe(each);
+    for (const {canvas} of [this.timeline, this.map]) observer.observe(canvas);
     signal.addEventListener('abort', () => observer.disconnect());
     window.addEventListener('keydown', (event) => onKey(this, event), {signal});
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.refreshInk(), {signal});
@@ -355,10 +343,31 @@ export class CompilationView {
   }
 }
 
+/** @param {CompilationView} view */
+function timelineOf(view) {
+  return new Timeline(newCanvas('canvas.timeline', true), {
+    zoom: (from, to) => view.move({...view.state.view, from, to}),
+    choose: (step) => view.set({step: view.state.step === step ? null : step}),
+    hover: (step, x, y) => view.hoverStep(step, x, y),
+    all: () => view.move(view.whole()),
+    redraw: () => view.frame(),
+  });
+}
+
+/** @param {CompilationView} view */
+function mapOf(view) {
+  return new AddressMap(newCanvas('canvas', false), newCanvas('canvas.overlay', true), {
+    hover: (value, step, x, y) => view.hover(value, step, x, y),
+    pin: (value, add) => view.pin(value, add),
+    move: (wanted) => view.move(wanted),
+    all: () => view.move(view.whole()),
+  });
+}
+
 /**
  * @param {string} tag
  * @param {boolean} hasFocus
  */
-function canvas(tag, hasFocus) {
+function newCanvas(tag, hasFocus) {
   return /** @type {HTMLCanvasElement} */ (element(tag, hasFocus ? {tabindex: 0, role: 'img'} : {'aria-hidden': true}));
 }

@@ -5,27 +5,80 @@ import {GROUPINGS} from '../plan/grouping.js';
 
 /** @typedef {import('./compilation.js').CompilationView} CompilationView */
 
-/** @type {[string, string][]} */
-const KEYS = [
-  ['/', 'search; Enter pins the next match'],
-  ['n N', 'next or previous match'],
-  ['← → ↑ ↓  w a s d', 'move the view'],
-  ['+ −', 'zoom in or out; so do the wheel (with Ctrl where the page scrolls) and a pinch'],
-  ['0', 'show all'],
-  ['f', 'centre the pinned value, again: fit it'],
-  ['p', 'to the peak'],
-  [', .', 'previous or next step'],
-  ['[ ]', 'pin who had these bytes before, or has them after'],
-  ['{ }', 'to the definition or the end of the live range'],
-  ['1 – 5', 'panels'],
-  ['c', 'colour by the next grouping'],
-  ['t', 'light or dark'],
-  ['Enter', 'in a table or the icicle: open'],
-  ['Esc', 'clear the last filter or pin'],
-  ['?', 'these keys'],
-];
 const PAN = 0.15;
 const ZOOM = 0.8;
+
+/**
+ * Keys that do alike: how they are shown, what they do in words, what each does by its name.
+ * @typedef {object} Binding
+ * @property {string} keys
+ * @property {string} does
+ * @property {Record<string, (view: CompilationView) => void>} [actions]
+ */
+
+/** @type {Binding[]} */
+const BINDINGS = [
+  {keys: '/', does: 'search; Enter pins the next match', actions: {'/': (view) => view.search.focus()}},
+  {keys: 'n N', does: 'next or previous match', actions: {n: (view) => view.nextMatch(1), N: (view) => view.nextMatch(-1)}},
+  {
+    keys: '← → ↑ ↓  w a s d',
+    does: 'move the view',
+    actions: {
+      ArrowLeft: (view) => pan(view, -1, 0),
+      ArrowRight: (view) => pan(view, 1, 0),
+      ArrowUp: (view) => pan(view, 0, 1),
+      ArrowDown: (view) => pan(view, 0, -1),
+      w: (view) => pan(view, 0, 1),
+      a: (view) => pan(view, -1, 0),
+      s: (view) => pan(view, 0, -1),
+      d: (view) => pan(view, 1, 0),
+    },
+  },
+  {
+    keys: '+ −',
+    does: 'zoom in or out; so do the wheel (with Ctrl where the page scrolls) and a pinch',
+    actions: {
+      '+': (view) => view.map.zoom(ZOOM, 0.5, 0.5),
+      '=': (view) => view.map.zoom(ZOOM, 0.5, 0.5),
+      '-': (view) => view.map.zoom(1 / ZOOM, 0.5, 0.5),
+    },
+  },
+  {keys: '0', does: 'show all', actions: {0: (view) => view.move(view.whole())}},
+  {
+    keys: 'f',
+    does: 'centre the pinned value, again: fit it',
+    actions: {f: (view) => withPinned(view, (value) => view.centre(value, view.map.boxOf(value) !== null))},
+  },
+  {keys: 'p', does: 'to the peak', actions: {p: (view) => view.set({step: view.picture.peak})}},
+  {keys: ', .', does: 'previous or next step', actions: {',': (view) => toStep(view, Math.max(0, view.step - 1)), '.': (view) => toStep(view, view.step + 1)}},
+  {
+    keys: '[ ]',
+    does: 'pin who had these bytes before, or has them after',
+    actions: {
+      '[': (view) => withPinned(view, (value) => pinFirst(view, view.plan.takenFrom(value))),
+      ']': (view) => withPinned(view, (value) => pinFirst(view, view.plan.takenBy(value))),
+    },
+  },
+  {
+    keys: '{ }',
+    does: 'to the definition or the end of the live range',
+    actions: {
+      '{': (view) => withPinned(view, (value) => toStep(view, view.plan.from[value])),
+      '}': (view) => withPinned(view, (value) => toStep(view, view.plan.until[value])),
+    },
+  },
+  {
+    keys: '1 – 5',
+    does: 'panels',
+    actions: Object.fromEntries([1, 2, 3, 4, 5].map((key) => [key, (view) => view.set({tab: view.lower.tabs[key - 1][0]})])),
+  },
+  {keys: 'c', does: 'colour by the next grouping', actions: {c: colourByNext}},
+  {keys: 't', does: 'light or dark', actions: {t: (view) => view.changeTheme()}},
+  {keys: 'Enter', does: 'in a table or the icicle: open'},
+  {keys: 'Esc', does: 'clear the last filter or pin', actions: {Escape: clearLast}},
+  {keys: '?', does: 'these keys', actions: {'?': showKeys}},
+];
+const ACTIONS = new Map(BINDINGS.flatMap(({actions}) => Object.entries(actions ?? {})));
 
 /** Show what each key does. */
 export function showKeys() {
@@ -34,7 +87,7 @@ export function showKeys() {
       'dialog.keys',
       {'aria-label': 'keys', onclose: () => dialog.remove()},
       element('h2', null, 'Keys'),
-      element('dl', null, KEYS.flatMap(([keys, does]) => [element('dt', null, keys.split(' ').map((key) => [element('kbd', null, key), ' ']).flat()), element('dd', null, does)])),
+      element('dl', null, BINDINGS.flatMap(({keys, does}) => [element('dt', null, keys.split(' ').map((key) => [element('kbd', null, key), ' ']).flat()), element('dd', null, does)])),
       element('form', {method: 'dialog'}, element('button', null, 'close')),
     )
   );
@@ -57,91 +110,54 @@ export function onKey(view, event) {
     }
     return;
   }
-  if (event.key === 'Enter' || event.key === ' ' || event.key === 'Tab') return;
-  const act = actionOf(view, event.key);
+  const act = ACTIONS.get(event.key);
   if (!act) return;
-  act();
+  act(view);
   event.preventDefault();
 }
 
 /**
  * @param {CompilationView} view
- * @param {string} key
- * @returns {(() => void) | null}
+ * @param {number} across
+ * @param {number} up
  */
-function actionOf(view, key) {
-  const {state, plan} = view;
-  const pinned = state.pins[0] ?? -1;
-  const pan = (/** @type {number} */ across, /** @type {number} */ up) => () => {
-    const {from, to, low, high} = state.view;
-    const [steps, bytes] = [across * PAN * (to - from), up * PAN * (high - low)];
-    view.move({from: from + steps, to: to + steps, low: low + bytes, high: high + bytes});
-  };
-  const toNeighbour = (/** @type {import('../plan/plan.js').Neighbour[]} */ found) => () => {
-    if (found.length) view.pinInView(found[0].value);
-  };
-  switch (key) {
-    case '/':
-      return () => view.search.focus();
-    case 'n':
-      return () => view.nextMatch(1);
-    case 'N':
-      return () => view.nextMatch(-1);
-    case 'a':
-    case 'ArrowLeft':
-      return pan(-1, 0);
-    case 'd':
-    case 'ArrowRight':
-      return pan(1, 0);
-    case 'w':
-    case 'ArrowUp':
-      return pan(0, 1);
-    case 's':
-    case 'ArrowDown':
-      return pan(0, -1);
-    case '+':
-    case '=':
-      return () => view.map.zoom(ZOOM, 0.5, 0.5);
-    case '-':
-      return () => view.map.zoom(1 / ZOOM, 0.5, 0.5);
-    case '0':
-      return () => view.move(view.whole());
-    case 'f':
-      return () => {
-        if (pinned >= 0) view.centre(pinned, view.map.boxOf(pinned) !== null);
-      };
-    case 'p':
-      return () => view.set({step: view.picture.peak});
-    case ',':
-      return () => view.set({step: Math.max(0, view.step - 1)});
-    case '.':
-      return () => view.set({step: Math.min(plan.steps - 1, view.step + 1)});
-    case '[':
-      return pinned < 0 ? null : toNeighbour(plan.takenFrom(pinned));
-    case ']':
-      return pinned < 0 ? null : toNeighbour(plan.takenBy(pinned));
-    case '{':
-      return pinned < 0 ? null : () => view.set({step: plan.from[pinned]});
-    case '}':
-      return pinned < 0 ? null : () => view.set({step: Math.min(plan.until[pinned], plan.steps - 1)});
-    case 'c':
-      return () => {
-        const index = GROUPINGS.findIndex(([by]) => by === state.by);
-        const [by] = GROUPINGS[(index + 1) % GROUPINGS.length];
-        /** @type {HTMLSelectElement} */ (view.bySelect.querySelector('select')).value = by;
-        view.set({by, group: null});
-      };
-    case 't':
-      return () => view.changeTheme();
-    case '?':
-      return showKeys;
-    case 'Escape':
-      return () => clearLast(view);
-    default: {
-      const tab = view.lower.tabs[Number(key) - 1];
-      return tab ? () => view.set({tab: tab[0]}) : null;
-    }
-  }
+function pan(view, across, up) {
+  const {from, to, low, high} = view.state.view;
+  const [steps, bytes] = [across * PAN * (to - from), up * PAN * (high - low)];
+  view.move({from: from + steps, to: to + steps, low: low + bytes, high: high + bytes});
+}
+
+/**
+ * @param {CompilationView} view
+ * @param {number} step -1 where a value has no live range
+ */
+function toStep(view, step) {
+  if (step >= 0) view.set({step: Math.min(step, view.plan.steps - 1)});
+}
+
+/**
+ * @param {CompilationView} view
+ * @param {(value: number) => void} act
+ */
+function withPinned(view, act) {
+  const [pinned] = view.state.pins;
+  if (pinned !== undefined) act(pinned);
+}
+
+/**
+ * @param {CompilationView} view
+ * @param {import('../plan/plan.js').Neighbour[]} neighbours
+ */
+function pinFirst(view, neighbours) {
+  if (neighbours.length) view.pinInView(neighbours[0].value);
+}
+
+/** @param {CompilationView} view */
+function colourByNext(view) {
+  const index = GROUPINGS.findIndex(([by]) => by === view.state.by);
+  const [by] = GROUPINGS[(index + 1) % GROUPINGS.length];
+  /** @type {HTMLSelectElement} */ (view.bySelect.querySelector('select')).value = by;
+  view.set({by, group: null});
 }
 
 /** @param {CompilationView} view */
