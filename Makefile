@@ -57,7 +57,7 @@ $(PAGE)/.package-lock.json: .ci/page/package.json
 	cd .ci/page && npm install --silent --no-audit --no-fund --ignore-scripts
 
 bench bench-full: $(VENV)/dev.stamp
-	$(BIN)/python benchmarks/run.py $(if $(filter bench-full,$@),--full)
+	$(BIN)/python -m benchmarks.run $(if $(filter bench-full,$@),--full)
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .

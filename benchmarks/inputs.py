@@ -1,8 +1,8 @@
 """Write dumps to measure with: training steps, folders of them, wide loops.
 
-    python benchmarks/inputs.py step DIR --layers 24
-    python benchmarks/inputs.py folder DIR --values 1000000 --values-each 5000
-    python benchmarks/inputs.py loop DIR --megabytes 140
+    python -m benchmarks.inputs step DIR --layers 24
+    python -m benchmarks.inputs folder DIR --values 1000000 --values-each 5000
+    python -m benchmarks.inputs loop DIR --megabytes 140
 
 The same arguments write the same bytes.
 """
@@ -11,10 +11,10 @@ import argparse
 from math import isqrt
 from pathlib import Path
 
-from programs.dump_text import write_single, write_split
-from programs.layer import USUAL_SIZES, Sizes
-from programs.training_step import training_step
-from programs.wide_loop import wide_loop
+from benchmarks.programs.dump_text import write_single, write_split
+from benchmarks.programs.layer import USUAL_SIZES, Sizes
+from benchmarks.programs.training_step import training_step
+from benchmarks.programs.wide_loop import wide_loop
 
 VALUES_PER_LAYER = 128
 """Of a training step; some ten more stand once."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from table import Row, Verdict
+from benchmarks.table import Row, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ KNOWN_MISSES: Final[Mapping[str, KnownMiss]] = {
 }
 
 
-def with_known_misses(row: Row) -> Row:
+def mark_known_miss(row: Row) -> Row:
     """Mark a row whose goal is known to be missed, if it is by no more than that."""
     known = KNOWN_MISSES.get(row.what)
     if known is None or row.verdict is not Verdict.MISSED:

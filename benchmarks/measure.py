@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-TASKS = Path(__file__).with_name("tasks.py")
+TREE = Path(__file__).resolve().parents[1]
 SAMPLE_SECONDS = 0.05
 PACKAGES = ("xlagraph", "ladybug", "neo4j", "neo4j-rust-ext", "pyarrow", "typer")
 
@@ -53,7 +53,7 @@ def peak_bytes_in_child(task: str, *arguments: object) -> int:
     def watch(child: "subprocess.Popen[str]") -> None:
         nonlocal peak
         while child.poll() is None:
-            peak = max(peak, sum(map(resident_bytes, family(child.pid))))
+            peak = max(peak, sum(map(resident_bytes, process_tree(child.pid))))
             time.sleep(SAMPLE_SECONDS)
 
     measured = _run(task, arguments, watch)
@@ -64,10 +64,10 @@ def peak_bytes_in_child(task: str, *arguments: object) -> int:
 def _run(
     task: str, arguments: Sequence[object], until_end: Callable[["subprocess.Popen[str]"], object]
 ) -> Measured:
-    command = [sys.executable, str(TASKS), task, *map(str, arguments)]
+    command = [sys.executable, "-m", "benchmarks.tasks", task, *map(str, arguments)]
     # files, not pipes: nobody reads while the child runs, and it may have much to say
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        with subprocess.Popen(command, stdout=out, stderr=err, text=True) as child:
+        with subprocess.Popen(command, cwd=TREE, stdout=out, stderr=err, text=True) as child:
             until_end(child)
         out.seek(0)
         err.seek(0)
@@ -135,13 +135,13 @@ def _processor() -> str:
     return platform.processor()
 
 
-def family(pid: int) -> Iterator[int]:
+def process_tree(pid: int) -> Iterator[int]:
     """List a process and all below it, as far as they still live."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):  # of each thread
         with suppress(OSError):
             for child in children.read_text().split():
-                yield from family(int(child))
+                yield from process_tree(int(child))
 
 
 def resident_bytes(pid: int) -> int:

@@ -1,8 +1,8 @@
 """Measure xlagraph against references in the same run, and judge.
 
-    python benchmarks/run.py                 minutes, small sizes
-    python benchmarks/run.py --full          a million values, 140 MB files
-    python benchmarks/run.py --only parse    one section
+    python -m benchmarks.run                 minutes, small sizes
+    python -m benchmarks.run --full          a million values, 140 MB files
+    python -m benchmarks.run --only parse    one section
 
 Prints one table; exit code 1 if a goal is missed by more than is known, or a section breaks.
 """
@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from known_misses import with_known_misses
-from measure import machine
-from sections import cli, embedded, memory, neo4j, parse, queries
-from settings import Settings
-from table import HEADER, Row, Verdict, broken_row, failed, spell_row, write_json
+from benchmarks.known_misses import mark_known_miss
+from benchmarks.measure import machine
+from benchmarks.sections import cli, embedded, memory, neo4j, parse, queries
+from benchmarks.settings import Settings
+from benchmarks.table import HEADER, Row, Verdict, broken_row, failed, format_row, write_json
 
 Sections = Mapping[str, Callable[[Settings], Iterator[Row]]]
 SECTIONS: Sections = {
@@ -34,7 +34,7 @@ SECTIONS: Sections = {
 }
 
 
-def measured(settings: Settings, sections: Sections) -> Iterator[Row]:
+def measure_sections(settings: Settings, sections: Sections) -> Iterator[Row]:
     """Yield the rows of sections as they are measured; one that breaks costs no other."""
     for section, rows in sections.items():
         try:
@@ -67,9 +67,9 @@ def main(arguments: Sequence[str] | None = None, sections: Sections = SECTIONS) 
     rows = []
     try:
         chosen = {name: sections[name] for name in options.only or sections}
-        for row in map(with_known_misses, measured(settings, chosen)):
+        for row in map(mark_known_miss, measure_sections(settings, chosen)):
             rows.append(row)
-            print(spell_row(row), flush=True)
+            print(format_row(row), flush=True)
     finally:
         if options.work is None:
             shutil.rmtree(work, ignore_errors=True)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import inputs
-from programs.layer import Sizes
+from benchmarks import inputs
+from benchmarks.programs.layer import Sizes
 
 
 @dataclass(frozen=True, slots=True)

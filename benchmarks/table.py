@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from measure import growth_exponent
+from benchmarks.measure import growth_exponent
 
 GROWTH_LIMIT = 1.15
 """Largest exponent that counts as linear: noise and caches take the rest."""
@@ -52,8 +52,8 @@ def ratio_row(
     return Row(
         what,
         Verdict.SHOWN if goal is None else _verdict(ratio <= goal),
-        spell_seconds(seconds),
-        f"{reference}: {spell_seconds(reference_seconds)}",
+        format_seconds(seconds),
+        f"{reference}: {format_seconds(reference_seconds)}",
         ratio,
         "" if goal is None else f"<= {goal:g} x",
         note,
@@ -65,8 +65,8 @@ def limit_row(what: str, seconds: float, goal_seconds: float, note: str = "") ->
     return Row(
         what,
         _verdict(seconds <= goal_seconds),
-        spell_seconds(seconds),
-        goal=f"<= {spell_seconds(goal_seconds)}",
+        format_seconds(seconds),
+        goal=f"<= {format_seconds(goal_seconds)}",
         note=note,
     )
 
@@ -79,25 +79,23 @@ def memory_row(
     return Row(
         what,
         _verdict(ratio <= goal),
-        spell_bytes(peak),
-        f"{reference}: {spell_bytes(reference_bytes)}",
+        format_bytes(peak),
+        f"{reference}: {format_bytes(reference_bytes)}",
         ratio,
         f"<= {goal:g} x",
         note,
     )
 
 
-def growth_row(
-    what: str, sizes: Sequence[float], costs: Sequence[float], limit: float = GROWTH_LIMIT
-) -> Row:
-    """Judge how a cost grows with size: its exponent is at most ``limit``."""
+def growth_row(what: str, sizes: Sequence[float], costs: Sequence[float]) -> Row:
+    """Judge how a cost grows with size: its exponent is at most `GROWTH_LIMIT`."""
     exponent = growth_exponent(sizes, costs)
     return Row(
         f"{what}: growth",
-        _verdict(exponent <= limit),
+        _verdict(exponent <= GROWTH_LIMIT),
         f"size ** {exponent:.2f}",
         " ".join(f"{size:,.0f}:{cost:.3g}" for size, cost in zip(sizes, costs, strict=True)),
-        goal=f"<= {limit:g}",
+        goal=f"<= {GROWTH_LIMIT:g}",
     )
 
 
@@ -107,12 +105,12 @@ def shown_row(what: str, measured: str, note: str = "") -> Row:
 
 
 def skipped_row(what: str, reason: str) -> Row:
-    """Write what is missing here to measure something."""
+    """Return a row that names what is missing here to measure something."""
     return Row(what, Verdict.SKIPPED, note=reason)
 
 
 def broken_row(what: str, reason: str) -> Row:
-    """Write what went wrong where something should have been measured."""
+    """Return a row that names what went wrong where something should have been measured."""
     return Row(what, Verdict.BROKEN, note=reason)
 
 
@@ -125,19 +123,19 @@ def _verdict(is_met: bool) -> Verdict:
     return Verdict.MET if is_met else Verdict.MISSED
 
 
-def spell_seconds(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Spell a time with three digits: ``12.3 s``, ``4.56 ms``."""
     if seconds >= 1:
         return f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
     return f"{seconds * 1000:.3g} ms"
 
 
-def spell_bytes(count: int) -> str:
+def format_bytes(count: int) -> str:
     """Spell a size in MiB."""
     return f"{count / 2**20:,.0f} MiB"
 
 
-def spell_row(row: Row) -> str:
+def format_row(row: Row) -> str:
     """Spell one row as a line of Markdown."""
     ratio = "" if row.ratio is None else f"{row.ratio:.2f} x"
     cells = (row.what, row.measured, row.reference, ratio, row.goal, row.verdict.value, row.note)

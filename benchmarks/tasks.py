@@ -1,6 +1,6 @@
 """What a child process measures: prepares, times one thing, prints JSON.
 
-python benchmarks/tasks.py TASK ARGUMENT…
+python -m benchmarks.tasks TASK ARGUMENT…
 """
 
 import json
@@ -26,13 +26,13 @@ def timed() -> Iterator[None]:
     ANSWER["seconds"] = time.perf_counter() - start
 
 
-def ingest(graph: str, folder: str, jobs: str = "") -> None:
+def ingest(graph: str, folder: str) -> None:
     """Ingest a folder into a graph; a file need not be there."""
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
 
     with timed(), open_graph(graph, create=True) as opened:
-        summary = load(opened, Path(folder), jobs=int(jobs) if jobs else None)
+        summary = load(opened, Path(folder))
     if not summary.added:
         raise SystemExit(f"nothing was added: {summary.problems[:3]}")
     ANSWER.update(
@@ -44,8 +44,7 @@ def ingest(graph: str, folder: str, jobs: str = "") -> None:
 
 def record(graph: str, folder: str, rows: str) -> None:
     """Ingest, and keep the very rows that are new as Parquet files for the reference."""
-    from references.recording import ParquetSink, RecordingTarget
-
+    from benchmarks.references.recording import ParquetSink, RecordingTarget
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
 
@@ -59,7 +58,7 @@ def record(graph: str, folder: str, rows: str) -> None:
 
 def copy_rows(database: str, rows: str) -> None:
     """Copy recorded rows into a new database."""
-    from references.embedded import copy_into_new_database
+    from benchmarks.references.embedded import copy_into_new_database
 
     with timed():
         copy_into_new_database(Path(database), Path(rows))
@@ -67,7 +66,7 @@ def copy_rows(database: str, rows: str) -> None:
 
 def add_rows(database: str, rows: str) -> None:
     """Add recorded rows to a database."""
-    from references.embedded import add_to_database
+    from benchmarks.references.embedded import add_to_database
 
     with timed():
         ANSWER["checkpoint_seconds"] = add_to_database(Path(database), Path(rows))
@@ -85,7 +84,7 @@ def export(folder: str, target: str) -> None:
 
 def count_lines(*paths: str) -> None:
     """Count the lines of dumps."""
-    from references.embedded import count_lines as count
+    from benchmarks.references.embedded import count_lines as count
 
     with timed():
         ANSWER["lines"] = count(map(Path, paths))
@@ -122,9 +121,8 @@ def parse_and_derive(*paths: str) -> None:
 
 def neo4j_reference(uri: str, folder: str) -> None:
     """Write the rows of a folder into an empty Neo4j, parameters ready in memory."""
-    from references import neo4j as reference
-    from references.recording import RecordingTarget
-
+    from benchmarks.references import neo4j as reference
+    from benchmarks.references.recording import RecordingTarget
     from xlagraph.graph import open_graph
     from xlagraph.ingest import ingest as load
 
@@ -142,7 +140,7 @@ def neo4j_reference(uri: str, folder: str) -> None:
 
 def neo4j_empty(uri: str) -> None:
     """Delete all nodes of a database."""
-    from references import neo4j as reference
+    from benchmarks.references import neo4j as reference
 
     with timed(), reference.connected(uri) as (driver, database):
         reference.empty(driver, database)
@@ -150,7 +148,7 @@ def neo4j_empty(uri: str) -> None:
 
 def neo4j_indexes(uri: str, wanted: str) -> None:
     """Make the indexes of what people look up, or drop them; constraints stay."""
-    from references import neo4j as reference
+    from benchmarks.references import neo4j as reference
 
     with timed(), reference.connected(uri) as (driver, database):
         (reference.make_indexes if wanted == "made" else reference.drop_indexes)(driver, database)
@@ -158,7 +156,7 @@ def neo4j_indexes(uri: str, wanted: str) -> None:
 
 def neo4j_nodes(uri: str) -> None:
     """Count the nodes of a database."""
-    from references import neo4j as reference
+    from benchmarks.references import neo4j as reference
 
     with timed(), reference.connected(uri) as (driver, database):
         records = driver.execute_query("MATCH (n) RETURN count(*)", database_=database).records
@@ -167,8 +165,7 @@ def neo4j_nodes(uri: str) -> None:
 
 def queries(graph: str, repeats: str) -> None:
     """Time every canned query on a graph; one call before the first is not counted."""
-    from query_times import query_times
-
+    from benchmarks.query_times import query_times
     from xlagraph.graph import open_graph
 
     with timed(), open_graph(graph) as opened:

@@ -10,16 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import inputs, known_misses, measure, run, settings, table
 from xlagraph.ingest import DumpPart, parse_plan, render_plan
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
-
-import inputs
-import known_misses
-import measure
-import run
-import settings
-import table
 
 
 def texts_of(folder):
@@ -240,7 +232,7 @@ def test_what_is_missing_here_is_no_failure_and_what_breaks_is_one():
 def test_a_goal_that_is_known_to_be_missed_fails_only_by_more():
     what, known = next(iter(known_misses.KNOWN_MISSES.items()))
     as_known, by_more = (
-        known_misses.with_known_misses(table.ratio_row(what, ratio, "COPY", 1, 1))
+        known_misses.mark_known_miss(table.ratio_row(what, ratio, "COPY", 1, 1))
         for ratio in (known.bound, known.bound + 0.1)
     )
     assert (as_known.verdict, by_more.verdict) == (table.Verdict.KNOWN, table.Verdict.MISSED)
@@ -271,7 +263,7 @@ def test_memory_of_a_process_that_a_thread_started_counts_too():
     ):
         assert p.stdout is not None
         assert p.stdout.readline() == b"has started\n"
-        assert p.pid in measure.family(os.getpid())
+        assert p.pid in measure.process_tree(os.getpid())
         assert measure.resident_bytes(p.pid) > 1e6
 
 

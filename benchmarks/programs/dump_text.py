@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from programs.program import Program, Value
+from benchmarks.programs.program import Program, Value
 
 STAGE = "cpu_after_optimizations"
 

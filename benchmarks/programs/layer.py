@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from programs.hlo_text import ATTENTION, LAMBDA, LAYERNORM, MLP, array
-from programs.step_builder import Ref, StepBuilder
+from benchmarks.programs.hlo_text import ATTENTION, LAMBDA, LAYERNORM, MLP, array
+from benchmarks.programs.step_builder import Ref, StepBuilder
 
 PARAMETERS = ("ln1", "wqkv", "bqkv", "wo", "ln2", "w1", "b1", "w2", "b2")
 
@@ -86,7 +86,7 @@ class Layer:
             "dot", self.head, [chances, value], f"{attention}/bhqk,bhkd->bhqd/dot_general",
             ATTENTION, ", lhs_batch_dims={0,1}, rhs_batch_dims={0,1}", "dot_general",
         )  # fmt: skip
-        merged = build.alias("bitcast", context, self.stream)
+        merged = build.bitcast(context, self.stream)
         copied = build.operation(
             "copy", self.shapes["wo"], [weights["wo"]], f"{attention}/copy", ATTENTION
         )

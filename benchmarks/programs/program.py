@@ -98,7 +98,7 @@ class Program:
 
 
 def pack(temporaries: list[Value]) -> None:
-    """Return every temporary an offset: first fit along the schedule, in place where it may.
+    """Assign every temporary an offset: first fit along the schedule, in place where it may.
 
     Values that overwrite each other make one chain with one slot. A slot is free from the
     step after the one in which its last value ends.

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from programs.hlo_text import Fusion, array_bytes, separated
-from programs.program import Program, Value
+from benchmarks.programs.hlo_text import Fusion, array_bytes, separated
+from benchmarks.programs.program import Program, Value
 
 
 class Ref(NamedTuple):
@@ -107,15 +107,15 @@ class StepBuilder:
         self.program.temporaries += [table.value, result, scratch]
         return Ref(result, element, f"{name}#0")
 
-    def alias(self, opcode: str, operand: Ref, shape: str) -> Ref:
+    def bitcast(self, operand: Ref, shape: str) -> Ref:
         """Emit a bitcast: another name for the same value."""
-        name = self.name(opcode)
+        name = self.name("bitcast")
         step = len(self.program.schedule)
         self.program.schedule.append(name)
         operand.value.uses.append(f"{name}, operand 0")
         operand.value.positions.append(name)
         operand.value.last = max(operand.value.last, step)
-        self.entry.append(f"  %{name} = {shape} {opcode}(%{operand.compact_name})\n")
+        self.entry.append(f"  %{name} = {shape} bitcast(%{operand.compact_name})\n")
         return Ref(operand.value, name, name)
 
     def donate(self, parameter: Ref, update: Ref) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from programs.hlo_text import bare, fused_computation, separated, stack_tables
-from programs.program import Allocation, Program, Value
-from programs.step_builder import Ref, StepBuilder
+from benchmarks.programs.hlo_text import bare, fused_computation, separated, stack_tables
+from benchmarks.programs.program import Allocation, Program, Value
+from benchmarks.programs.step_builder import Ref, StepBuilder
 
 
 def finish(builder: StepBuilder, results: Sequence[Ref]) -> Program:

@@ -1,10 +1,10 @@
 """A layered training step: donated parameters, forward, backward, optimizer, result tuple."""
 
-from programs.hlo_text import ADAM, LOSS
-from programs.layer import PARAMETERS, Layer, Sizes
-from programs.program import Program
-from programs.step_builder import Ref, StepBuilder
-from programs.step_ending import finish
+from benchmarks.programs.hlo_text import ADAM, LOSS
+from benchmarks.programs.layer import PARAMETERS, Layer, Sizes
+from benchmarks.programs.program import Program
+from benchmarks.programs.step_builder import Ref, StepBuilder
+from benchmarks.programs.step_ending import finish
 
 
 def training_step(layers: int, sizes: Sizes) -> Program:

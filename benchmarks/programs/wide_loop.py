@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import count, pairwise
 
-from programs.hlo_text import (
+from benchmarks.programs.hlo_text import (
     Fusion,
     array,
     array_bytes,
@@ -12,7 +12,7 @@ from programs.hlo_text import (
     separated,
     stack_tables,
 )
-from programs.program import Allocation, Program, Value
+from benchmarks.programs.program import Allocation, Program, Value
 
 WIDTHS = (256, 320, 384, 448, 512, 576, 640)
 OP = "jit(scan)/while"
@@ -112,7 +112,7 @@ class _WideLoop:
         return self._value(name, "{}", shape, f"{shape} tuple({names})")
 
     def _elements(self, state: Sequence[Value], number: int) -> None:
-        """Return the leaves of a state, which begins with its table, by get-tuple-element."""
+        """Take each leaf of a state, which begins with its table, by get-tuple-element."""
         table, *leaves = state
         for suffix, value in enumerate(leaves, number):
             name = f"get-tuple-element.{suffix}"

@@ -1,1 +1,4 @@
-"""What the numbers are compared with; it shares no code with what they judge."""
+"""What the numbers are compared with.
+
+It shares only the schema, its indexes and the form of rows with what they judge.
+"""

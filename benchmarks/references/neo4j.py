@@ -16,7 +16,7 @@ from typing import Any
 
 import neo4j
 
-from references.recording import LINKS, SHARED
+from benchmarks.references.recording import LINKS, SHARED
 from xlagraph.graph import CompilationRows
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.schema import SCHEMA

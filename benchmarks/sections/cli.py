@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from measure import seconds_of
-from settings import Settings
-from table import Row, ratio_row, skipped_row
+from benchmarks.measure import seconds_of
+from benchmarks.settings import Settings
+from benchmarks.table import Row, ratio_row, skipped_row
 
 REPEATS = 9
 

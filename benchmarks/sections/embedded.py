@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from measure import Measured, in_child, median_run, seconds_of
-from references.embedded import copy_file
-from settings import Settings
-from table import Row, growth_row, ratio_row, shown_row, skipped_row, spell_seconds
+from benchmarks.measure import Measured, in_child, median_run, seconds_of
+from benchmarks.references.embedded import copy_file
+from benchmarks.settings import Settings
+from benchmarks.table import Row, format_seconds, growth_row, ratio_row, shown_row, skipped_row
 
 
 def rows(settings: Settings) -> Iterator[Row]:
@@ -64,7 +64,7 @@ def _one_more(settings: Settings) -> Iterator[Row]:
     yield ratio_row(
         what, whole.seconds, "copying the file", median(copied), 3, f"file of {size:,.0f} MiB"
     )
-    checkpoint = spell_seconds(alone.answer["checkpoint_seconds"])
+    checkpoint = format_seconds(alone.answer["checkpoint_seconds"])
     yield ratio_row(
         f"{what}: what the engine takes", alone.seconds, "copying the file", median(copied), None,
         f"the same rows into a copy that is there, CHECKPOINT {checkpoint} of it",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from measure import peak_bytes_in_child
-from references.embedded import POOL_BYTES
-from settings import Settings
-from table import Row, memory_row
+from benchmarks.measure import peak_bytes_in_child
+from benchmarks.references.embedded import POOL_BYTES
+from benchmarks.settings import Settings
+from benchmarks.table import Row, memory_row
 
 
 def rows(settings: Settings) -> Iterator[Row]:

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +9,9 @@ from pathlib import Path
 from statistics import median
 from types import ModuleType
 
-from measure import Measured, in_child, median_run
-from settings import Settings
-from table import Row, ratio_row, shown_row, skipped_row
+from benchmarks.measure import Measured, in_child, median_run
+from benchmarks.settings import Settings
+from benchmarks.table import Row, ratio_row, shown_row, skipped_row
 
 TREE = Path(__file__).resolve().parents[2]
 
@@ -56,7 +55,6 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
 @contextmanager
 def _recipe() -> Iterator[ModuleType]:
     """Return the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
-    sys.path.insert(0, str(TREE))
     try:
         from tests import graph_fixtures
     except ImportError as error:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from measure import median_in_child
-from settings import Settings, dump_parts
-from table import Row, growth_row, ratio_row, skipped_row
+from benchmarks.measure import median_in_child
+from benchmarks.settings import Settings, dump_parts
+from benchmarks.table import Row, growth_row, ratio_row, skipped_row
 
 LINES = "for line in file"
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from measure import in_child
-from settings import Settings
-from table import Row, broken_row, limit_row, shown_row, skipped_row
-
-from sections.embedded import graph_of
-from sections.neo4j import NoServer, neo4j_server
+from benchmarks.measure import in_child
+from benchmarks.sections.embedded import graph_of
+from benchmarks.sections.neo4j import NoServer, neo4j_server
+from benchmarks.settings import Settings
+from benchmarks.table import Row, broken_row, limit_row, shown_row, skipped_row
 
 ONE_COMPILATION_SECONDS = 1.0
 WHOLE_GRAPH_SECONDS = 5.0

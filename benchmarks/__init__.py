@@ -1,0 +1,1 @@
+"""Speed and memory of xlagraph, against references measured in the same run."""
