@@ -37,8 +37,8 @@ def reject_conflicts(
 ) -> Accepted:
     """Refuse folders whose run is there from another folder, unless all they hold is there.
 
-    The run that is ``joined`` takes what it does not have yet: the hosts of one job. What two
-    folders of one search have in common, and alike, counts once.
+    The run that is ``joined`` takes what it does not have yet: the hosts of one job. A dump that
+    two folders of one search hold with equal content counts once.
     """
     folders: dict[tuple[str, str], list[DumpFiles]] = defaultdict(list)
     for dump in dumps:
@@ -113,6 +113,6 @@ class _Digests:
         return self._known[dump]
 
     def differs(self, dump: DumpFiles, known: _Known) -> bool:
-        """Whether a dump has other content than what is known of its key."""
+        """Return whether a dump has other content than what is known of its key."""
         expected = known.digests.get(dump.key)
         return expected is not None and self.of(dump) not in (expected, None)

@@ -115,7 +115,7 @@ class _PendingIngest:
         return None if run is None else run.compilations.get(dump.key)
 
     def is_known_unchanged(self, dump: DumpFiles) -> bool:
-        """Whether it is known without another look that a dump has the content stored."""
+        """Return whether it is known without another look that a dump has the content stored."""
         stored = self.stored_compilation(dump)
         return stored is not None and self.digests.get(dump.key) == stored.sha256
 

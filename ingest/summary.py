@@ -40,7 +40,7 @@ class Disagreement(NamedTuple):
 class Progress(NamedTuple):
     """How far an ingest is; sizes as the files lie on disk.
 
-    Of what a server is writing, so many bytes are done as it has written.
+    While a server writes, bytes count as done in the share that it has written.
     """
 
     bytes_done: int
@@ -77,7 +77,7 @@ class IngestSummary:
     values: int
     """In the compilations that were added or updated; so are the next two."""
     nodes: int
-    """Their own nodes: ops, lines and other shared ones are not counted."""
+    """Of all labels; what compilations share is counted once."""
     relationships: int
     bytes_read: int
     seconds: float

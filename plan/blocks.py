@@ -203,7 +203,7 @@ def _may_take(
 
 
 def _interfere(one: Value, other: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
-    """Whether two values cannot use one block: live ranges overlap, or a copy meets its operand."""
+    """Return whether two values cannot use one block: live ranges overlap, or a copy meets its operand."""
     if one.is_copy and other.value_id in one.operands:
         return True
     if other.is_copy and one.value_id in other.operands:

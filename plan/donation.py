@@ -127,7 +127,7 @@ class _Readers:
 def _is_read_before_written(
     program: Program, donor: Donor, readers: _Readers, *, knows_schedule: bool
 ) -> bool:
-    """Whether every reader of the parameter surely runs before its bytes are written."""
+    """Return whether every reader of the parameter surely runs before its bytes are written."""
     written = _first_written(program, donor)
     if written is None:
         return True
@@ -156,7 +156,7 @@ def _first_written(program: Program, donor: Donor) -> Value | None:
 
 
 def _is_own_copy(program: Program, value: Value, donor: Donor) -> bool:
-    """Whether a value is the copy that begins the result's set: it is what donation spares."""
+    """Return whether a value is the copy that begins the result's set: it is what donation spares."""
     return (
         value.is_copy
         and value.value_id != donor.output

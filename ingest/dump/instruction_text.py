@@ -63,7 +63,7 @@ _METADATA_FIELD: Final = re.compile(
     rf'[{{ ](\w+)=(?:({_STRING})|{_BRACES}|([^\s{{}}"]++))', re.DOTALL
 )
 # , sharding={replicated}   , sharding={{devices=[2,1]<=[2]}, {replicated}}
-_SHARDING: Final = re.compile(r", sharding=(\{(?:[^{}\"]|\{[^{}\"]*\})*\})")
+_SHARDING: Final = re.compile(r", sharding=(\{(?:[^{}\"]++|\{[^{}\"]*+\})*+\})")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}

@@ -17,7 +17,7 @@ def scopes(op_name: str) -> tuple[str, ...]:
 
     Parts end at a ``/`` that stands outside brackets: ``jit(f)/a[b/c]/dot`` has the
     scopes ``jit(f)``, ``jit(f)/a[b/c]`` and itself. The position in the tuple, from 1, is
-    the depth. Parts longer than 1,000 characters are left out.
+    the depth. Parts longer than 1,000 characters are left out, except the whole name.
     """
     if "/" not in op_name:
         return (op_name,)

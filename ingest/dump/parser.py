@@ -92,7 +92,7 @@ class _Section(NamedTuple):
     headers: tuple[LineForm, ...]
     """One of them begins it."""
     parse: Callable[[DumpText, Match[str], DraftPlan], int]
-    """Reads on from the header; gives the position after the section."""
+    """Reads on from the header; returns the position after the section."""
     inner: tuple[LineForm, ...]
     """What else could stand where the section ends."""
 

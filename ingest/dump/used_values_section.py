@@ -67,7 +67,7 @@ def _used_values(text: DumpText, start: int, draft: DraftPlan) -> int:
 def syntax_error_in_block(
     text: DumpText, position: int, opening: Sequence[LineForm], closing: LineForm
 ) -> ParseError:
-    """Return the position of the first line that does not fit in a block of positions and uses."""
+    """Return the error of the first line that does not fit in a block of positions and uses."""
     for line_form in opening:
         position = text.skip_line(position, line_form)
     position = text.skip_lines(text.skip_line(position, form.POSITION), form.POSITION)

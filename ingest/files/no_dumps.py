@@ -1,4 +1,4 @@
-"""Why there is no dump below a folder, and what to do about it."""
+"""Why a folder has no dump, and what to do."""
 
 import os
 from collections.abc import Iterable

@@ -75,7 +75,7 @@ class ReadArray(NamedTuple):
 
 
 def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
-    """Whether an instruction may overwrite operands at all: often enough to know."""
+    """Return whether an instruction may overwrite any operand: a quick test first."""
     opcodes = _OVERWRITING_ON_GPU if is_gpu else _OVERWRITING
     return instruction.opcode in opcodes or bool(instruction.aliasing)
 
@@ -83,7 +83,7 @@ def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
 def may_overwrite(
     output: WrittenArray, read: ReadArray, computation: Computation, module: Module, *, is_gpu: bool
 ) -> bool:
-    """Whether an output may be written over an operand that nothing else needs."""
+    """Return whether an output may be written over an operand that nothing else needs."""
     instruction, output_index, output_shape = output
     operand, operand_shape = read
     source = computation.instructions.get(instruction.operands[operand].name)
@@ -106,7 +106,7 @@ def may_overwrite(
 def _may_overwrite_by_order(
     output: WrittenArray, read: ReadArray, computation: Computation, module: Module, *, is_gpu: bool
 ) -> bool:
-    """Whether each element is read no later than it is written."""
+    """Return whether each element is read no later than it is written."""
     instruction, output_index, output_shape = output
     operand, operand_shape = read
     name = instruction.operands[operand].name
@@ -139,7 +139,7 @@ def _is_read_once(instruction: Instruction, name: str) -> bool:
 
 
 def _same_elements(one: str, other: str) -> bool:
-    """Whether two arrays have as many elements of the same width."""
+    """Return whether two arrays have as many elements of the same width."""
     found, others = _ARRAY.match(one), _ARRAY.match(other)
     return (
         found is not None
@@ -154,7 +154,7 @@ def _count(dimensions: str) -> int:
 
 
 def _width(dtype: str) -> int:
-    """Bytes of an element."""
+    """Return the bytes of an element."""
     if dtype == "pred":
         return 1
     found = _WIDTH.match(dtype)
@@ -162,7 +162,7 @@ def _width(dtype: str) -> int:
 
 
 def _fusion_may_overwrite(fusion: Instruction, operand: int, module: Module) -> bool:
-    """`AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
+    """Return `AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
     body = module.computations.get(fusion.callee("calls") or "")
     if body is None:
         return False
@@ -237,7 +237,7 @@ def _gpu_fusion_may_overwrite(
 
 
 def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]:
-    """Reductions that are outputs: they are computed before another output is written."""
+    """Return the reductions among the outputs: computed before another output is written."""
     found = set()
     for output in outputs:
         source = output

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from xlagraph.ingest.hlo.computations import Computation, Instruction, Module
 
-__all__ = ["called_computations", "post_order", "scheduled_computations"]
+__all__ = ["post_order", "scheduled_computations"]
 
 
 def scheduled_computations(module: Module) -> list[Computation]:
@@ -34,7 +34,7 @@ def scheduled_computations(module: Module) -> list[Computation]:
     return list(reversed(finished.values()))
 
 
-def called_computations(instruction: Instruction) -> tuple[str, ...]:
+def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
     """Return the computations that run as part of the schedule where an instruction stands."""
     opcode = instruction.opcode
     if opcode == "while":
@@ -52,7 +52,7 @@ def called_computations(instruction: Instruction) -> tuple[str, ...]:
 
 def _callees(computation: Computation) -> Iterator[str]:
     for instruction in computation.instructions.values():
-        yield from called_computations(instruction)
+        yield from _scheduled_callees(instruction)
 
 
 def post_order(computations: list[Computation]) -> dict[str, int]:

@@ -196,7 +196,7 @@ def _allocation_peak(
 
 
 def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> AllocationPeak:
-    """Return the same where all residents, if any, have one slot, as most allocations do."""
+    """Return the peak of an allocation whose residents, if any, all have one slot."""
     first, _, _, start, end, _ = min(inside, default=(0, 0, 0, 0, 0, 0))
     if start == end:
         return AllocationPeak(Peak(0, 0), allocation.size_bytes)

@@ -1,8 +1,8 @@
 """What planning anew needs of the module text, for each value and instruction.
 
-The rules stand in `xlagraph.plan`: which values must share an address (`sets`), which may be
-written over which operand (`overwriting`), the post-order (`post_order`). Here they are asked
-about the values of a dump, whose positions and uses say where each value is visible.
+The rules stand in `xlagraph.ingest.hlo`: which values must share an address (`buffer_sets`),
+which may be written over which operand (`overwriting`), the post-order (`post_order`). Here they
+are asked about the values of a dump, whose positions and uses say where each value is visible.
 """
 
 from collections import defaultdict
@@ -32,7 +32,8 @@ class OverwriteCandidate(NamedTuple):
     operand: int
     """Operand number."""
     is_operand: bool
-    """The operand is the other one's own instruction."""
+    """Whether the operand's own instruction defines the other value, not one that a bitcast or
+    element leads to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class _PlanningTables:
         return instruction.shape if instruction is not None else value.shape
 
     def _may_end_at(self, row: int, step: int) -> bool:
-        """Whether nothing needs a value after a step; an undonated parameter's end is ignored."""
+        """Return whether nothing needs a value after a step; an undonated parameter's end is ignored."""
         span = self._spans[row]
         if span is None or span.first > step:
             return False

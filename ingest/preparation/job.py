@@ -26,7 +26,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a job: rows, among those of others, or problems alone."""
+    """What came of a job: rows, in files with those of others, or only problems."""
 
     has_rows: bool = False
     is_unchanged: bool = False

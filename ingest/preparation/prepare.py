@@ -38,7 +38,7 @@ _NEEDED_TO_PLAN: Final = ("used values", "live ranges", "module text")
 
 
 class KnownContents:
-    """CompilationFacts of contents that were read lately, by digest.
+    """Facts of contents read lately, by digest.
 
     Hosts of one job and runs of one program compile much the same: of 356 dumps of seven
     runs, 211 had the content of another. The largest dumps come first, so that those of
@@ -57,7 +57,7 @@ class KnownContents:
         return found
 
     def keep(self, sha256: str, outcome: Outcome, facts: CompilationFacts) -> None:
-        """Remember the outcome of a content, and drop the one that was longest not asked for."""
+        """Keep the facts of a content; drop those not asked for the longest until all fit."""
         self._known[sha256] = outcome, facts
         self._bytes += outcome.bytes_read
         while self._bytes > _KNOWN_BYTES:

@@ -69,7 +69,7 @@ def compilation_tables(
     for relationship in SCHEMA.relationships:
         numbered = tables.relationships(relationship.name)
         ends = [
-            keys[label].take(tables.rows_of_all(numbered.column(end), label, relationship.name))
+            keys[label].take(tables.rows_among_all(numbered.column(end), label, relationship.name))
             for end, label in (("source", relationship.source), ("target", relationship.target))
         ]
         rows = pa.table(
@@ -105,10 +105,13 @@ class _Tables:
         """Make the relationships of a type, between rows of their compilation's nodes."""
         return self._table(name, _NUMBERED_COLUMNS[name])
 
-    def rows_of_all(
+    def rows_among_all(
         self, rows: "pa.ChunkedArray[Any]", label: str, name: str
     ) -> "pa.ChunkedArray[Any]":
-        """Count rows of a label from the first compilation on; ``name`` is whose ends they are."""
+        """Return row numbers among the nodes of all compilations.
+
+        `name` is the relationship whose ends they are.
+        """
         if len(self._compilations) == 1:
             return rows
         firsts = accumulate(self._lengths[label], initial=0)

@@ -2,7 +2,7 @@
 
 The parts of a compilation have the end of their key here, and no ``compilation`` yet: both
 are made where it is known which one it is. Labels and property names stand here, in
-`relationship_rows` and in the schema only.
+`relationships` and in the schema only.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -185,7 +185,7 @@ def _role(allocation: Allocation) -> str | None:
 
 
 def _prints_output(allocations: Sequence[Allocation]) -> bool:
-    """Whether the producer marks the output at all.
+    """Return whether the producer marks the output at all.
 
     TensorFlow does since 2.2, when it also began to print the shapes of parameters; what
     came before prints neither, but an address in every allocation.
