@@ -30,11 +30,8 @@ class Block:
 
     size_bytes: int
     color: int
-    allocation: int | None = None
-    """Number of the constant or parameter that it stores; None of one made here."""
     is_read_only: bool = False
     is_table: bool = False
-    lives_out: bool = False
     values: list[Value] = field(default_factory=list)
     reusable_number: int | None = None
     """Among the blocks that may be used again, as they were made; None of another."""
@@ -60,53 +57,50 @@ def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
     heap_values: list[Value] = []
     block_by_value: dict[int, Block] = {}
     for members in sorted(sets.values(), key=_rank):
-        size_bytes = members[0].size_bytes
-        color = members[0].color
         lives_out = any(value.lives_out for value in members)
-        stored = next(
-            (
-                allocation
-                for value in members
-                if (allocation := program.stored_in(value)) is not None
-            ),
-            None,
-        )
-        block: Block | None
-        if stored is not None:
-            block = Block(
-                size_bytes, color, stored.number, stored.is_read_only, lives_out=lives_out
-            )
-            if not block.is_read_only:
-                reusable.add(block)
-            blocks.append(block)
-        elif any(value.is_table for value in members):
-            block = Block(size_bytes, color, is_table=True, lives_out=lives_out)
-            (blocks if lives_out else tables).append(block)
-        else:
+        block = _own_block(program, members)
+        if block is None:
             operands = _operand_blocks(members, block_by_value)
-            block = next(
-                (
-                    candidate
-                    for candidate in chain(operands, reusable.without_overlap(members))
-                    if _may_take(
-                        candidate, members, size_bytes, program.overwrites, lives_out=lives_out
-                    )
-                ),
-                None,
-            )
+            shared = chain(operands, reusable.without_overlap(members))
+            block = _first_free(shared, members, program.overwrites, lives_out=lives_out)
             if block is None and not lives_out:
                 heap_values += members
                 continue
             if block is None:
-                block = Block(size_bytes, color)
-                blocks.append(block)
+                block = Block(members[0].size_bytes, members[0].color)
+        if not block.values:
+            (tables if block.is_table and not lives_out else blocks).append(block)
+            if not (block.is_read_only or block.is_table):
                 reusable.add(block)
-            block.lives_out |= lives_out
         block.values += members
         reusable.hold(block, members)
         for value in members:
             block_by_value[value.value_id] = block
     return Blocks(tuple(blocks), tuple(tables), tuple(heap_values))
+
+
+def _own_block(program: Program, members: Sequence[Value]) -> Block | None:
+    """Return a new block for what shares none from the start; None for other sets."""
+    size_bytes, color = members[0].size_bytes, members[0].color
+    allocations = map(program.stored_in, members)
+    stored = next((allocation for allocation in allocations if allocation is not None), None)
+    if stored is not None:
+        return Block(size_bytes, color, is_read_only=stored.is_read_only)
+    if any(value.is_table for value in members):
+        return Block(size_bytes, color, is_table=True)
+    return None
+
+
+def _first_free(
+    blocks: Iterable[Block],
+    members: Sequence[Value],
+    overwrites: Mapping[int, tuple[Overwrite, ...]],
+    *,
+    lives_out: bool,
+) -> Block | None:
+    """Return the first of some blocks that the members may take; None if there is none."""
+    free = (block for block in blocks if _may_take(block, members, overwrites, lives_out=lives_out))
+    return next(free, None)
 
 
 def _rank(members: tuple[Value, ...]) -> tuple[int, bool, int, int]:
@@ -182,13 +176,12 @@ def _operand_blocks(
 
 def _may_take(
     block: Block,
-    members: Iterable[Value],
-    size_bytes: int,
+    members: Sequence[Value],
     overwrites: Mapping[int, tuple[Overwrite, ...]],
     *,
     lives_out: bool,
 ) -> bool:
-    members = tuple(members)
+    size_bytes = members[0].size_bytes
     if (
         block.is_read_only
         or block.is_table
@@ -203,7 +196,7 @@ def _may_take(
 
 
 def _interfere(one: Value, other: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
-    """Return whether two values cannot use one block: live ranges overlap, or a copy meets its operand."""
+    """Return whether live ranges overlap, or a copy meets its operand: they cannot share."""
     if one.is_copy and other.value_id in one.operands:
         return True
     if other.is_copy and one.value_id in other.operands:

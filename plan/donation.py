@@ -156,7 +156,7 @@ def _first_written(program: Program, donor: Donor) -> Value | None:
 
 
 def _is_own_copy(program: Program, value: Value, donor: Donor) -> bool:
-    """Return whether a value is the copy that begins the result's set: it is what donation spares."""
+    """Return whether a value is the copy that begins the result's set, which donation spares."""
     return (
         value.is_copy
         and value.value_id != donor.output

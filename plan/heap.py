@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from xlagraph.plan.program import Value
 
-__all__ = ["Group", "heap_groups", "live_bytes_by_step"]
+__all__ = ["Group", "heap_groups", "live_bytes_by_step", "merged"]
 
 
 @dataclass(frozen=True, slots=True)

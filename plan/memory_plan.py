@@ -6,14 +6,14 @@ the combined parts. Memory that XLA assigns before all else (TPU VMEM, colour 1)
 it is.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlagraph.plan.blocks import Block, Blocks, choose_blocks
 from xlagraph.plan.combining import HEAP, Part, combined_bytes
 from xlagraph.plan.heap import Group, heap_groups, live_bytes_by_step
-from xlagraph.plan.packing import STRATEGIES, Packing, pack
+from xlagraph.plan.packing import STRATEGIES, pack
 from xlagraph.plan.program import PRESET_COLORS, Program, Value
 from xlagraph.plan.replay import Replay
 
@@ -29,7 +29,6 @@ class HeapPlan:
     """Tables and heap, combined."""
     table_bytes: int
     groups: tuple[Group, ...]
-    packing: Packing
 
     @property
     def live_bytes_by_step(self) -> list[tuple[int, int]]:
@@ -89,9 +88,7 @@ def plan_anew(program: Program, replays: Sequence[Replay]) -> MemoryPlan:
 def _heaps(
     program: Program, replays: Sequence[Replay], values: Sequence[Value], chosen: Blocks
 ) -> Iterable[HeapPlan]:
-    set_sizes: defaultdict[int, int] = defaultdict(int)
-    for value in values:
-        set_sizes[value.buffer_set] += 1
+    set_sizes = Counter(value.buffer_set for value in values)
     overwrites = {
         value_id: [overwrite.value_id for overwrite in found if overwrite.is_operand]
         for value_id, found in program.overwrites.items()
@@ -116,5 +113,4 @@ def _heaps(
             combined_bytes(parts, known.part_order if known else (), alignment),
             sum(block.size_bytes for block in tables[color]),
             tuple(groups),
-            packing,
         )

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["PRESET_COLORS", "Allocation", "Overwrite", "Program", "Role", "Value"]
+__all__ = [
+    "PRESET_COLORS",
+    "Allocation",
+    "Overwrite",
+    "Program",
+    "Role",
+    "Value",
+    "members_of_sets",
+]
 
 Role = Literal["parameter", "output", "temp", "constant", "threadLocal", "liveOut"]
 

@@ -59,7 +59,7 @@ def _replay(program: Program, allocation: Allocation, values: Sequence[Value]) -
     offset_by_value = {value.value_id: value.offset_bytes - base for value in heap_values}
     size_unit = gcd(*(group.size_bytes for group in groups))
     packings: dict[tuple[int, Strategy], Packing] = {}
-    best: Replay | None = None
+    tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
         # nothing is rounded up where every size is a multiple of the alignment
         rounding = 1 if size_unit % alignment == 0 else alignment
@@ -77,11 +77,8 @@ def _replay(program: Program, allocation: Allocation, values: Sequence[Value]) -
         )
         if found.is_exact:
             return found
-        if best is None or _distance(found) < _distance(best):
-            best = found
-    if best is None:
-        raise ValueError("no strategy was tried")
-    return best
+        tried.append(found)
+    return min(tried, key=_distance)
 
 
 def _distance(found: Replay) -> int:
