@@ -49,7 +49,6 @@ class StackFrame(NamedTuple):
 class ModuleText:
     """What is kept of a module text."""
 
-    name: str | None
     header: ModuleHeader
     instructions: Mapping[str, ModuleInstruction]
     """Those asked for."""
@@ -80,7 +79,7 @@ class ModuleText:
         return (frame.file, frame.line) if frame else (None, None)
 
 
-_MODULE: Final = re.compile(r"HloModule ([^\s,]+)")
+_HEADER: Final = "HloModule "
 # %region_0.4 (a: f32[]) -> f32[] {   region_1.4 {   ENTRY %main.5 (…) -> … {
 _COMPUTATION: Final = re.compile(r"(?:ENTRY )?%?([^\s(]+) (?:.*)\{$")
 _NOT_INDENTED: Final = re.compile(r"\n(?!  )")
@@ -97,8 +96,7 @@ _TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
     """Parse the instructions called `names` and the stack frames; linear in the text."""
     wanted = frozenset(names)
-    module = None
-    header = ModuleHeader()
+    header: ModuleHeader | None = None
     tables: dict[str, dict[int, str]] = {}
     table: dict[int, str] | None = None
     computation = ""
@@ -114,16 +112,14 @@ def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
             computation = opening[1]
             if line.startswith("ENTRY "):
                 entry = computation
-        elif module is None and (opening := _MODULE.match(line)):
-            module = opening[1]
+        elif header is None and line.startswith(_HEADER):
             header = parse_module_header(line)
         if body:
             bodies[computation] = bodies.get(computation, "") + body
             if not wanted.isdisjoint(_NAME.findall(body)):
                 _find_instructions(wanted, computation, body, found)
     return ModuleText(
-        module,
-        header,
+        header or ModuleHeader(),
         found,
         _frames(tables),
         {name: Computation(name, body) for name, body in bodies.items()},

@@ -45,7 +45,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def begins_like_a_dump(path: Path) -> bool:
-    """Whether a file begins with the header of a dump; False if it cannot be read."""
+    """Return whether a file begins with the header of a dump; False if it cannot be read."""
     try:
         with _open(path) as file:
             start = file.read(_SNIFFED_BYTES)

@@ -1,6 +1,6 @@
 """What is known of a compilation once its files are joined and its measures derived."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
@@ -85,32 +85,33 @@ class CompilationFacts:
     """What planning anew needs; None without module text, uses or live ranges."""
 
 
-def instruction_names(plan: Plan) -> dict[str, int]:
-    """Return a number from 0 for every instruction that a dump names, the schedule first."""
+def instruction_names(plan: Plan) -> tuple[str, ...]:
+    """Return every instruction that a dump names, each once, the schedule first."""
     schedule = plan.live_ranges.schedule if plan.live_ranges is not None else ()
     used_values = plan.used_values or ()
-    names = dict.fromkeys(
-        chain(
-            schedule,
-            (value.name for value in plan.values),
-            (name for used in used_values for name, _ in used.positions),
-            (name for used in used_values for name, _, _ in used.uses),
-            plan.instructions,
+    return tuple(
+        dict.fromkeys(
+            chain(
+                schedule,
+                (value.name for value in plan.values),
+                (name for used in used_values for name, _ in used.positions),
+                (name for used in used_values for name, _, _ in used.uses),
+                plan.instructions,
+            )
         )
     )
-    return {name: row for row, name in enumerate(names)}
 
 
 def derive_facts(
-    plan: Plan, module_text: ModuleText | None, names: Mapping[str, int]
+    plan: Plan, module_text: ModuleText | None, names: Sequence[str]
 ) -> CompilationFacts:
     """Join a plan with the module text beside it and derive the measures.
 
     ``names`` are those that `instruction_names` returns for the plan.
     """
-    spans = tuple(value_spans(plan))
+    spans = value_spans(plan)
     taken = takeovers(plan, spans)
-    followers = tuple(succession(plan, spans, taken))
+    followers = succession(spans, taken)
     steps = _steps(plan)
     facts = _instruction_facts(plan, module_text, names)
     program = ProgramLookup(plan.instructions, facts, module_text)
@@ -125,7 +126,7 @@ def derive_facts(
         plan=plan,
         spans=spans,
         last_uses=_last_uses(plan, steps),
-        alias_positions=tuple(alias_positions(plan, spans, followers)),
+        alias_positions=alias_positions(plan, spans, followers),
         peaks=peaks(plan, spans, taken),
         succession=followers,
         printed_shares=printed_shares(plan, spans),

@@ -20,7 +20,7 @@ from typing import NamedTuple, cast
 from xlagraph.ingest.dump.plan import Allocation, Plan
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
 from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.ingest.measures.takeovers import Takeover, takeovers
+from xlagraph.ingest.measures.takeovers import Takeover
 
 __all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
 
@@ -75,12 +75,10 @@ _Changes = defaultdict[int, int]
 """By how many bytes a sum changes at a step, against the step before."""
 
 
-def peaks(
-    plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
-) -> Peaks:
+def peaks(plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]) -> Peaks:
     """Return the peaks of all memory spaces and allocations.
 
-    `taken` is what `takeovers` gives for the same plan, for callers that have it already.
+    `taken` is what `takeovers` returns for the same plan.
 
     Algorithm: each value adds its size at its first step and takes it back after its last;
     physically, less what earlier occupants of its bytes still hold. Running sums over the
@@ -93,7 +91,7 @@ def peaks(
         return _unknown_peaks(plan, by_color)
     max_step = plan.live_ranges.max_step
     residents = _residents(plan, spans)
-    held_twice = _held_twice(plan, spans, takeovers(plan, spans) if taken is None else taken)
+    held_twice = _held_twice(plan, spans, taken)
     peak_of: dict[int, AllocationPeak] = {}
     spaces = []
     by_step: list[Sequence[int]] = [[0] * max_step] * 2

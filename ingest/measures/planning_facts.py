@@ -164,7 +164,10 @@ class _PlanningTables:
         return instruction.shape if instruction is not None else value.shape
 
     def _may_end_at(self, row: int, step: int) -> bool:
-        """Return whether nothing needs a value after a step; an undonated parameter's end is ignored."""
+        """Return whether nothing needs a value after a step.
+
+        Where the live range of an undonated parameter ends does not count.
+        """
         span = self._spans[row]
         if span is None or span.first > step:
             return False

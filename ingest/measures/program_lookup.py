@@ -118,7 +118,7 @@ class ProgramLookup:
         return found.opcodes if found is not None else frozenset()
 
     def has_op_names(self, computation: str) -> bool:
-        """Return whether a computation, or one that it calls, has an instruction with an op name."""
+        """Return whether a computation, or one that it calls, has an op name."""
         if (known := self._has_op_names.get(computation)) is not None:
             return known
         found = self._computations.get(computation)

@@ -12,12 +12,12 @@ An alias set is the values joined by updates in place, whatever their direction.
 named after its smallest value id; a position in it is counted from 0 in the order above.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
 from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.measures.live_ranges import Span
-from xlagraph.ingest.measures.takeovers import Takeover, takeovers
+from xlagraph.ingest.measures.takeovers import Takeover
 
 __all__ = ["AliasPosition", "Succession", "alias_positions", "succession"]
 
@@ -41,17 +41,15 @@ class AliasPosition(NamedTuple):
     position: int
 
 
-def succession(
-    plan: Plan, spans: Sequence[Span | None], taken: Sequence[Takeover] | None = None
-) -> tuple[Succession, ...]:
+def succession(spans: Sequence[Span | None], taken: Iterable[Takeover]) -> tuple[Succession, ...]:
     """Return who takes bytes over from whom: by allocation, in the order of the later values.
 
-    `taken` is what `takeovers` gives for the same plan, for callers that have it already.
+    `taken` is what `takeovers` returns for the plan.
 
     Algorithm: one pass over the takeovers, which stand together for each later value: O(n).
     """
     shared: dict[tuple[int, int], int] = {}
-    for later, earlier, size_bytes, _ in takeovers(plan, spans) if taken is None else taken:
+    for later, earlier, size_bytes, _ in taken:
         pair = later, earlier
         shared[pair] = shared.get(pair, 0) + size_bytes
     live = cast("Sequence[Span]", spans)  # takeovers are between values that have a range

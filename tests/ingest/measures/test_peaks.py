@@ -5,10 +5,12 @@ from hypothesis import given
 from tests.ingest.measures.small_plans import block, plans, small_plan
 from xlagraph.ingest.measures.live_ranges import value_spans
 from xlagraph.ingest.measures.peaks import AllocationPeak, Peak, peaks
+from xlagraph.ingest.measures.takeovers import takeovers
 
 
 def peaks_of(plan):
-    return peaks(plan, value_spans(plan))
+    spans = value_spans(plan)
+    return peaks(plan, spans, takeovers(plan, spans))
 
 
 def only_space(plan):

@@ -5,6 +5,12 @@ from hypothesis import given
 from tests.ingest.measures.small_plans import block, plans, small_plan
 from xlagraph.ingest.measures.live_ranges import value_spans
 from xlagraph.ingest.measures.succession import alias_positions, succession
+from xlagraph.ingest.measures.takeovers import takeovers
+
+
+def successions_of(plan):
+    spans = value_spans(plan)
+    return succession(spans, takeovers(plan, spans))
 
 
 def successions(plan):
@@ -18,13 +24,13 @@ def successions(plan):
             pair.shared_bytes,
             pair.steps,
         )
-        for pair in succession(plan, value_spans(plan))
+        for pair in successions_of(plan)
     }
 
 
 def aliases(plan):
     spans = value_spans(plan)
-    places = alias_positions(plan, spans, succession(plan, spans))
+    places = alias_positions(plan, spans, successions_of(plan))
     return {value.name: tuple(place) for value, place in zip(plan.values, places, strict=True)}
 
 
@@ -158,7 +164,7 @@ def naive_successions(plan):
 # Of one byte nearly all values have the same slot, for which there is a faster way.
 @given(plans() | plans(bytes_=1))
 def test_succession_is_that_of_the_definition(plan):
-    found = succession(plan, value_spans(plan))
+    found = successions_of(plan)
     assert set(found) == naive_successions(plan)
     assert len(found) == len(set(found))
 
@@ -180,7 +186,7 @@ def test_alias_sets_are_those_of_the_definition(plan):
         for alias_set, placed in members.items()
         for position, (_, place) in enumerate(sorted(placed))
     }
-    found = alias_positions(plan, spans, succession(plan, spans))
+    found = alias_positions(plan, spans, successions_of(plan))
     assert dict(enumerate(map(tuple, found))) == expected
 
 
@@ -193,4 +199,4 @@ def test_a_block_of_thousands_of_slots_is_swept_as_a_small_one():
         first = draw(0, 1000)
         values.append((f"v.{number}", offset, size, (first, first + draw(0, 9))))
     plan = small_plan(block(9000, *values), max_step=1010)
-    assert set(succession(plan, value_spans(plan))) == naive_successions(plan)
+    assert set(successions_of(plan)) == naive_successions(plan)
