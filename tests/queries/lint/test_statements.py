@@ -13,8 +13,8 @@ from xlagraph.graph.neo4j import schema_statements as neo4j_statements
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_tables import PARTS as PARTS_OF_COMPILATIONS
 from xlagraph.graph.schema_tables import SHARED
+from xlagraph.queries.cypher_text.statement import clauses, projections, tokens
 from xlagraph.queries.lint.query_check import statement_faults, unknown_names
-from xlagraph.queries.lint.statement import clauses, projections, tokens
 
 TREE = Path(__file__).resolve().parents[3]
 FILES = sorted(TREE.glob("[!.]*/**/statements/*.cypher"))
