@@ -58,12 +58,12 @@ def init_adam(params: Params) -> Adam:
 
 
 def normalise(x: jax.Array) -> jax.Array:
-    """Bring each token to unit mean square."""
+    """Scale each token to unit mean square."""
     return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6)
 
 
 def attention(x: jax.Array, layer: dict[str, jax.Array], heads: int) -> jax.Array:
-    """Let each token look at those before it."""
+    """Attend from each token to those before it."""
     batch, tokens, width = x.shape
     qkv = (x @ layer["qkv"]).reshape(batch, tokens, 3, heads, width // heads)
     query, key, value = qkv[:, :, 0], qkv[:, :, 1], qkv[:, :, 2]

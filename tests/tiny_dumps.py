@@ -95,7 +95,7 @@ def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot")
 
 
 def write_dump(folder: Path, number: int, module: str, text: str) -> Path:
-    """Put a dump where XLA would."""
+    """Write a dump where XLA would."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = STEM.format(number=number, module=module)
     path = folder / f"{stem}-buffer-assignment.txt"

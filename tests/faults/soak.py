@@ -143,7 +143,7 @@ def cuts(given: argparse.Namespace, folder: Path) -> None:
 
 
 def with_server(folder: Path, work: Callable[[Neo4jServer], None]) -> None:
-    """Do something with a server of our own."""
+    """Call a function with a server of our own."""
     try:
         with own_server(folder / "home") as (server, _):
             work(server)

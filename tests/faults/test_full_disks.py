@@ -44,7 +44,7 @@ def mount(folder: Path, options: str) -> "subprocess.CompletedProcess[bytes]":
 
 
 def fill(disk: Path) -> None:
-    """Leave one megabyte free."""
+    """Fill all but one megabyte."""
     with (disk / "other").open("wb") as other:
         while shutil.disk_usage(disk).free > 2**20:
             other.write(bytes(2**16))

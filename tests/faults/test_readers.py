@@ -25,7 +25,7 @@ OTHER = key_of("beta", 1, "jit_wide")
 
 
 def replace_again_and_again(commands: Commands, location: str | Path, folder: Path, times: int):
-    """Ingest two versions of a dump in turn; give a hand back while each goes on."""
+    """Ingest two versions of a dump in turn; yield while each ingest runs."""
     for number in range(times):
         put_dump(folder, KEY, wide_dump(400 + 100 * (number % 2)))
         running = commands.start("ingest", folder, "--graph", location)
@@ -42,7 +42,7 @@ def states(*, may_be_absent: bool) -> list[Mapping[str, str]]:
 
 
 def watch_a_file(commands: Commands, folder: Path, *, rounds: int, seed: int) -> int:
-    """Look at a file while it is replaced; tell how often."""
+    """Read a file while it is replaced; return how often."""
     file, runs = folder / "g.lbug", folder / "runs"
     put_dump(runs, OTHER, wide_dump(150))
     put_dump(runs, KEY, wide_dump(500))
@@ -67,7 +67,7 @@ def watch_a_file(commands: Commands, folder: Path, *, rounds: int, seed: int) ->
 def watch_a_server(
     commands: Commands, folder: Path, graph: Graph, uri: str, *, rounds: int, seed: int
 ) -> int:
-    """Ask a server while a compilation is replaced; tell how often it was there."""
+    """Ask a server while a compilation is replaced; return how often it was there."""
     runs = folder / "runs"
     put_dump(runs, OTHER, wide_dump(150))
     put_dump(runs, KEY, wide_dump(500))

@@ -1,3 +1,5 @@
+"""Which block a buffer gets: an output's, a donated parameter's, a new one, the heap."""
+
 import random
 
 from tests.plan.small_programs import program, value

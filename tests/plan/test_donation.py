@@ -1,3 +1,5 @@
+"""What a donated parameter is written over by, and which copies that takes."""
+
 from tests.plan.small_programs import program, value
 from xlagraph.plan.donation import Donor, donate
 from xlagraph.plan.program import Allocation, Overwrite

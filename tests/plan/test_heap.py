@@ -1,3 +1,5 @@
+"""The ticks at which buffers of the heap begin and end."""
+
 from tests.plan.small_programs import value
 from xlagraph.plan.heap import heap_groups, live_bytes_by_step
 

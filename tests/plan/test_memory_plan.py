@@ -1,3 +1,5 @@
+"""A plan is replayed as XLA made it, and made anew under a change."""
+
 from tests.plan.small_programs import program, value
 from xlagraph.plan.combining import HEAP, Part, combined_bytes
 from xlagraph.plan.memory_plan import plan_anew

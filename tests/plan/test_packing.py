@@ -1,3 +1,5 @@
+"""Where best fit places buffers, by size and by time."""
+
 import random
 
 import pytest

@@ -1,3 +1,5 @@
+"""What becomes of values that are taken away, ended earlier or made smaller."""
+
 from fractions import Fraction
 
 from tests.plan.small_programs import program, value

@@ -17,7 +17,7 @@ SAMPLE = (
 
 @pytest.fixture
 def collector():
-    """Leave the collector as it was."""
+    """Restore the collector afterwards."""
     was_enabled = gc.isenabled()
     gc.enable()
     yield

@@ -51,7 +51,7 @@ class Terminal:
         return self.process.wait(60)
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """End what runs in it, and close it."""
         self.process.kill()
         self.process.wait()
         os.close(self._master)

@@ -88,7 +88,7 @@ class ChangingDumps:
             self._put(key)
 
     def change(self) -> None:
-        """Return one to three of the dumps other content."""
+        """Replace the content of one to three dumps."""
         for key in self.chance.sample(KEYS, self.chance.randint(1, 3)):
             self._put(key)
 

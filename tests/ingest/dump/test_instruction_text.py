@@ -1,3 +1,5 @@
+"""The text of an instruction gives opcode, operands, calls and metadata."""
+
 import pytest
 
 from xlagraph.ingest.dump.instruction_text import (

@@ -1,3 +1,5 @@
+"""The first line of a module text gives its name and what it declares."""
+
 from xlagraph.ingest.dump.module_header import EntryParameter, ModuleHeader, parse_module_header
 
 HEADER = (

@@ -1,3 +1,5 @@
+"""A module text gives computations, call stacks and the root of each fusion."""
+
 from xlagraph.ingest.dump.instruction_text import InstructionFacts, instruction_facts
 from xlagraph.ingest.dump.module_text import ModuleText, StackFrame, parse_module_text
 

@@ -1,3 +1,5 @@
+"""A shape gives its type, its layout and its dense bytes."""
+
 import re
 
 import pytest

@@ -1,3 +1,5 @@
+"""The instructions of a module text, inside fusions too."""
+
 import pytest
 
 from xlagraph.ingest.hlo.computations import Computation, Operand, parse_instruction

@@ -1,3 +1,5 @@
+"""Each value has the live range that the dump lists for it."""
+
 import dataclasses
 
 from tests.ingest.measures.small_plans import block, small_plan

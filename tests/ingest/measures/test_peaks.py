@@ -1,3 +1,5 @@
+"""Logical and physical peaks are those of their definitions."""
+
 import dataclasses
 
 from hypothesis import given

@@ -1,3 +1,5 @@
+"""Values take over bytes from their predecessors, in place or after them."""
+
 import random
 
 from hypothesis import given

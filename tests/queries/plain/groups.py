@@ -53,7 +53,7 @@ STACK = Group("file line function callerFile callerLine caller", _stack)
 
 
 def over_generations(op_name: str | None) -> str | None:
-    """Leave out what older JAX puts between the function and its ops."""
+    """Drop what older JAX puts between the function and its ops."""
     return None if op_name is None else op_name.replace("/jit(main)", "")
 
 
