@@ -8,6 +8,7 @@ import neo4j
 import pytest
 
 from tests.graph_fixtures import Neo4jServer, empty
+from tests.queries.suitable_parameters import suitable_parameters
 from xlagraph.graph import Cell, Graph, Result, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import Query, load_catalogue, picture_of
@@ -76,13 +77,6 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
     return asked
 
 
-def parameters_of(query: Query, asked: dict[str, Any]) -> dict[str, Any]:
-    return {
-        parameter.name: asked.get(parameter.name, parameter.default)
-        for parameter in query.parameters
-    }
-
-
 def drawn(result: Result) -> tuple[list[str], list[str]]:
     """Return the nodes and edges of a picture; of equal rows the engines choose the order."""
     picture = picture_of(result)
@@ -110,7 +104,7 @@ def test_rows_are_the_same_on_both_engines(
 ):
     seen: list[dict[str, Any]] = []
     for everything in asked:
-        parameters = parameters_of(query, everything)
+        parameters = suitable_parameters(query, everything)
         if parameters not in seen:
             seen.append(parameters)
             embedded = engines.embedded.query(query.text, parameters)
@@ -138,7 +132,7 @@ def test_plan_knows_every_name_and_scans_no_strangers(
         driver.session(database=server.database or "neo4j") as session,
     ):
         text = neo4j.Query(f"EXPLAIN {query.text}")
-        summary = session.run(text, parameters_of(query, asked[0])).consume()
+        summary = session.run(text, suitable_parameters(query, asked[0])).consume()
     notified = [
         (status.gql_status, status.status_description)
         for status in summary.gql_status_objects

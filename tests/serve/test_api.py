@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.testclient import TestClient
 
+from tests.queries.suitable_parameters import OF_TINY_DUMPS, suitable_parameters
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
@@ -15,24 +16,15 @@ from xlagraph.queries import load_catalogue
 from xlagraph.serve import create_app
 
 CATALOGUE = load_catalogue()
-NEEDED = {
-    "runA": "before",
-    "runB": "after",
-    "run": "before",
-    "module": "jit_f",
-    "value": "t",
-    "instruction": "out",
-    "opName": "jit(f)/sum",
-    "allocation": 2,
-    "compilation": "after/module_0001",
-}
 
 
 def asked(query):
+    """Return what has no default, and the compilation: the largest has no value `t`."""
+    suitable = suitable_parameters(query)
     return {
-        parameter.name: NEEDED[parameter.name]
+        parameter.name: suitable[parameter.name]
         for parameter in query.parameters
-        if parameter.required
+        if parameter.required or parameter.name == "compilation"
     }
 
 
@@ -67,7 +59,7 @@ def test_the_description_has_a_path_for_every_query(client):
     for path, operations in described["paths"].items():
         if "{" not in path and "get" in operations:
             given = {
-                parameter["name"]: NEEDED.get(parameter["name"], "before")
+                parameter["name"]: OF_TINY_DUMPS.get(parameter["name"], "before")
                 for parameter in operations["get"].get("parameters", ())
                 if parameter["required"] or parameter["name"] == "compilation"
             }

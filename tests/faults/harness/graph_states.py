@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import STEM, dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, CompilationRows, Graph, QueryFailed, Result, open_graph
 from xlagraph.ingest import ingest
@@ -65,19 +66,9 @@ def answers(
     for query in map(CATALOGUE.__getitem__, queries):
         takes_one = any(parameter.name == "compilation" for parameter in query.parameters)
         for compilation in compilations if takes_one else [""]:
-            given: Mapping[str, Cell] = {
-                "compilation": compilation,
-                "value": "t",
-                "allocation": 2,
-                "opName": "jit(f)/layer_0/dot",
-                "runA": "alpha",
-                "runB": "beta",
-                "limit": 1_000_000,
-            }
-            parameters = {
-                parameter.name: given.get(parameter.name, parameter.default)
-                for parameter in query.parameters
-            }
+            parameters = suitable_parameters(
+                query, compilation=compilation, runA="alpha", runB="beta", limit=1_000_000
+            )
             try:
                 result = graph.query(query.text, parameters)
             except QueryFailed as error:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.graph.made_rows import untimed
 from tests.graph_fixtures import neo4j_admin, own_server, skipped_without_neo4j
+from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph, remove
 from xlagraph.graph.rows.tables import CompilationRows
@@ -186,10 +187,7 @@ def asked(engines: Engines) -> list[dict[str, Cell]]:
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
 def test_every_query_gives_the_same_rows(engines: Engines, asked: list[dict[str, Cell]], query):
     for everyone in asked:
-        parameters = {
-            parameter.name: everyone.get(parameter.name, parameter.default)
-            for parameter in query.parameters
-        }
+        parameters = suitable_parameters(query, everyone)
         ingested = engines.embedded.query(query.text, parameters)
         imported = engines.server.query(query.text, parameters)
         assert ingested.columns == imported.columns

@@ -1,13 +1,13 @@
 """The newest version of the server holds and answers what a file does."""
 
 import os
-from typing import Any
 
 import pytest
 
 from tests.graph.made_rows import facts, untimed
 from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
 from tests.graph_fixtures import NEWEST, VERSION, NoNeo4j, own_server, skipped_without_neo4j
+from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import STEM, dump, write_dump, write_runs
 from xlagraph.graph import open_graph, remove
 from xlagraph.ingest import ingest
@@ -40,14 +40,6 @@ def newest_server(server_home):
 def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, tmp_path):
     runs = write_runs(tmp_path / "runs")
     changed = STEM.format(number=1, module="jit_f")
-    asked: dict[str, Any] = {
-        "compilation": f"before/{changed}",
-        "value": "t",
-        "allocation": 2,
-        "opName": "jit(f)/layer_0/dot",
-        "runA": "before",
-        "runB": "after",
-    }
 
     def both_hold_the_same():
         found, expected = (
@@ -71,10 +63,7 @@ def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, 
         # one of each theme: all of them are asked where the tests run on that version
         themes = {query.id.partition("/")[0]: query for query in load_catalogue().values()}
         for query in themes.values():
-            given = {
-                parameter.name: asked.get(parameter.name, parameter.default)
-                for parameter in query.parameters
-            }
+            given = suitable_parameters(query)
             found, expected = (
                 untimed(one.query(query.text, given).mappings()) for one in (graph, file)
             )
