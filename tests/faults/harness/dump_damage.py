@@ -2,27 +2,12 @@
 
 import tracemalloc
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
+from tests.ingest.dump.sample_dumps import NAMES, parts_of
 from xlagraph.ingest import ParseError, parse_plan, render_plan
 from xlagraph.ingest.dump.text import DumpPart
 
-_FOLDER = Path(__file__).resolve().parents[2] / "ingest" / "dump" / "samples"
-_COMPANIONS = ("-buffer-assignment-values.txt", "-live-range.txt")
-
-
-def _samples() -> list[tuple[DumpPart, ...]]:
-    samples = []
-    for path in sorted(_FOLDER.glob("*-buffer-assignment.txt")):
-        stem = path.name.removesuffix("-buffer-assignment.txt")
-        paths = [path, *(_FOLDER / f"{stem}{ending}" for ending in _COMPANIONS)]
-        samples.append(
-            tuple(DumpPart(each.name, each.read_text("utf-8")) for each in paths if each.exists())
-        )
-    return samples
-
-
-SAMPLES = _samples()
+SAMPLES = [parts_of(name) for name in NAMES]
 """A dump of each generation, by name."""
 
 _JUNK = (

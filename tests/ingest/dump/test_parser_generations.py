@@ -10,17 +10,13 @@ found; read the diff.
 import json
 import os
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.ingest.dump.sample_dumps import NAMES, SAMPLES, parts_of
 from xlagraph.ingest.dump.parser import parse_plan
-from xlagraph.ingest.dump.text import DumpPart
 
-SAMPLES = Path(__file__).parent / "samples"
-SUFFIXES = ("-buffer-assignment.txt", "-buffer-assignment-values.txt", "-live-range.txt")
-NAMES = sorted(path.name.removesuffix(SUFFIXES[0]) for path in SAMPLES.glob(f"*{SUFFIXES[0]}"))
 REWRITE = "XLAGRAPH_REWRITE" in os.environ
 WIDTH = 160  # a value is a line
 
@@ -60,9 +56,7 @@ def written(data: object, indent: str = "") -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sample_gives_the_plan_written_beside_it(name: str):
-    paths = [SAMPLES / (name + suffix) for suffix in SUFFIXES]
-    parts = [DumpPart(path.name, path.read_text("utf-8")) for path in paths if path.exists()]
-    plan = as_data(parse_plan(parts))
+    plan = as_data(parse_plan(parts_of(name)))
     expected = SAMPLES / f"{name}.json"
     if REWRITE:
         expected.write_text(written(plan) + "\n", "utf-8")

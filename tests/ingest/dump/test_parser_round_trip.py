@@ -1,23 +1,18 @@
 """Every real dump and every sample renders back to its bytes."""
 
-from pathlib import Path
-
+from tests.ingest.dump.sample_dumps import SAMPLES, SUFFIXES, paths_of
 from xlagraph.ingest.dump.parser import parse_plan
 from xlagraph.ingest.dump.render import render_plan
 from xlagraph.ingest.dump.text import DumpPart
 
-SAMPLES = Path(__file__).parent / "samples"
-SUFFIX = "-buffer-assignment.txt"
-COMPANIONS = ("-buffer-assignment-values.txt", "-live-range.txt")
+SUFFIX = SUFFIXES[0]
 
 
 def assert_every_dump_comes_back(folder, pattern):
     paths = sorted(folder.rglob(pattern))
     assert paths
     for path in paths:
-        stem = path.name.removesuffix(SUFFIX)
-        companions = [path.with_name(stem + suffix) for suffix in COMPANIONS]
-        files = [path, *(each for each in companions if each.exists())]
+        files = paths_of(path)
         texts = tuple(each.read_bytes().decode() for each in files)
         parts = [DumpPart(str(each), text) for each, text in zip(files, texts, strict=True)]
         assert render_plan(parse_plan(parts)) == texts, path
