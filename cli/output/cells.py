@@ -2,9 +2,11 @@
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, share_text
+from xlagraph.graph.html_table import is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -13,6 +15,16 @@ if TYPE_CHECKING:
 _CONTROL: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
+
+
+class TextColumn(NamedTuple):
+    """A column of a table for people."""
+
+    heading: str
+    cells: Sequence[str]
+    is_numeric: bool
+    styles: Sequence[str] = ()
+    """Of each cell on a terminal, as rich names them; all plain if empty."""
 
 
 def escape_control_characters(text: str) -> str:
@@ -40,3 +52,21 @@ def cell_text(column: str, cell: "Cell") -> str:
         case [*parts] if all(isinstance(part, str) for part in parts):
             return escape_control_characters(", ".join(map(str, parts)))
     return escape_control_characters(json.dumps(cell, ensure_ascii=False))
+
+
+def text_columns(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[TextColumn]:
+    """Return the columns of rows as people read them."""
+    return [_text_column(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
+
+
+def _text_column(name: str, cells: Sequence["Cell"]) -> TextColumn:
+    texts = [cell_text(name, cell) for cell in cells]
+    styles = [_style(name, cell) for cell in cells]
+    return TextColumn(escape_control_characters(name), texts, is_numeric(cells), styles)
+
+
+def _style(column: str, cell: "Cell") -> str:
+    """Return the colour of a cell: what grew is red, what shrank green."""
+    if column in ("growthBytes", "growthShare") and isinstance(cell, int | float) and cell:
+        return "red" if cell > 0 else "green"
+    return ""

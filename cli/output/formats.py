@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.cells import cell_text, escape_control_characters
+from xlagraph.cli.output.aligned_tables import write_lines
+from xlagraph.cli.output.cells import cell_text, escape_control_characters, text_columns
 from xlagraph.graph.finite_cells import without_nan
 from xlagraph.graph.html_table import is_numeric
 
@@ -49,12 +50,29 @@ class PictureFormat(StrEnum):
     GRAPHML = "graphml"
 
 
+def write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    """Write a table, as wide as the terminal; off one every name stands whole."""
+    table = text_columns(columns, rows)
+    if stream.isatty():
+        # rich takes 50 ms to import
+        from xlagraph.cli.output.terminal_tables import bar_column, write_bands
+
+        write_bands(table, stream, bar_column(columns, rows))
+    else:
+        write_lines(table, stream)
+
+
 def write_json(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     """Write one array of objects, an object a line."""
     stream.write("[")
     for number, row in enumerate(rows):
         stream.write(f"{',' if number else ''}\n  {_json_object(columns, row)}")
     stream.write("\n]\n" if rows else "]\n")
+
+
+def write_object(cells: "Mapping[str, Cell]", stream: TextIO) -> None:
+    """Write one object, a key a line."""
+    stream.write(_json_text(cells, indent=2) + "\n")
 
 
 def write_ndjson(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
@@ -98,14 +116,8 @@ def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
         _write_md_line([cell_text(*pair) for pair in zip(columns, row, strict=True)], stream)
 
 
-def _write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    from xlagraph.cli.output.aligned_tables import write_table
-
-    write_table(columns, rows, stream)
-
-
 WRITERS: Final[Mapping[Format, "Writer"]] = {
-    Format.TABLE: _write_table,
+    Format.TABLE: write_table,
     Format.JSON: write_json,
     Format.NDJSON: write_ndjson,
     Format.CSV: write_csv,
@@ -114,8 +126,12 @@ WRITERS: Final[Mapping[Format, "Writer"]] = {
 
 
 def _json_object(columns: "Columns", row: "Sequence[Cell]") -> str:
-    cells = dict(zip(columns, map(without_nan, row), strict=True))
-    return json.dumps(cells, ensure_ascii=False).translate(_DEL_AND_C1)
+    return _json_text(dict(zip(columns, row, strict=True)))
+
+
+def _json_text(cells: "Mapping[str, Cell]", *, indent: int | None = None) -> str:
+    text = json.dumps(without_nan(cells), ensure_ascii=False, indent=indent)
+    return text.translate(_DEL_AND_C1)
 
 
 def _csv_text(cell: "Cell") -> str:

@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from xlagraph.cli.output.aligned_tables import Column
+from xlagraph.cli.output.cells import TextColumn
 from xlagraph.cli.output.plots import bar_text
 from xlagraph.graph.byte_sizes import counts_bytes
 
@@ -50,7 +50,7 @@ def bar_column(
 
 
 def write_bands(
-    table: Sequence[Column],
+    table: Sequence[TextColumn],
     stream: TextIO,
     bars: tuple[int, Sequence[float]] | None = None,
 ) -> None:
@@ -64,7 +64,7 @@ def write_bands(
         index, shares = bars
         longest = min(room, _LONGEST_BAR)
         cells = [bar_text(share * longest) for share in shares]
-        bar = Column("", cells, is_numeric=False, styles=["blue"] * len(cells))
+        bar = TextColumn("", cells, is_numeric=False, styles=["blue"] * len(cells))
         table = [*table[: index + 1], bar, *table[index + 1 :]]
     for index, band in enumerate(_bands(table, console.width)):
         stream.write("\n" if index else "")
@@ -73,7 +73,7 @@ def write_bands(
         stream.writelines(line.rstrip() + "\n" for line in capture.get().splitlines())
 
 
-def _rendered(band: Sequence[Column]) -> Table:
+def _rendered(band: Sequence[TextColumn]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="")
     for column in band:
         table.add_column(
@@ -94,7 +94,7 @@ class _Cell:
     The key of a compilation loses its end.
     """
 
-    def __init__(self, column: Column, row: int) -> None:
+    def __init__(self, column: TextColumn, row: int) -> None:
         self._text = column.cells[row]
         self._style = column.styles[row] if column.styles else ""
         self._is_key = _is_key(column)
@@ -123,12 +123,12 @@ def _shortened(text: str, width: int, *, keep_end: bool) -> str:
     return f"{chop_cells(text, width - 1 - tail)[0]}…{end}"
 
 
-def _bands(table: Sequence[Column], room: int) -> Iterator[Sequence[Column]]:
+def _bands(table: Sequence[TextColumn], room: int) -> Iterator[Sequence[TextColumn]]:
     """Yield the columns that stand side by side."""
     if _least_width(table) <= room:
         yield table
         return
-    number = Column("#", [str(row + 1) for row in range(len(table[0].cells))], is_numeric=True)
+    number = TextColumn("#", [str(row + 1) for row in range(len(table[0].cells))], is_numeric=True)
     repeated = [number, table[0]] if _narrowest(table[0]) <= room // 3 else [number]
     left = table[len(repeated) - 1 :]
     while left:
@@ -144,20 +144,20 @@ def _bands(table: Sequence[Column], room: int) -> Iterator[Sequence[Column]]:
         left = left[count:]
 
 
-def _least_width(columns: Sequence[Column]) -> int:
+def _least_width(columns: Sequence[TextColumn]) -> int:
     return sum(map(_narrowest, columns)) + _GAP * (len(columns) - 1)
 
 
-def _widest(column: Column) -> int:
+def _widest(column: TextColumn) -> int:
     return max(map(cell_len, (column.heading, *column.cells)))
 
 
-def _narrowest(column: Column) -> int:
+def _narrowest(column: TextColumn) -> int:
     width = _widest(column)
     if column.is_numeric:
         return width
     return min(width, _NARROWEST_KEY if _is_key(column) else _NARROWEST)
 
 
-def _is_key(column: Column) -> bool:
+def _is_key(column: TextColumn) -> bool:
     return column.heading.startswith("compilation")
