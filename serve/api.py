@@ -28,15 +28,11 @@ from xlagraph.queries import (
     value,
 )
 from xlagraph.serve.graph_pool import GraphPool
-from xlagraph.serve.guard import MOST_BODY_BYTES
 from xlagraph.serve.json_cells import answer_result, json_rows, query_description
 from xlagraph.serve.openapi import describe_api
+from xlagraph.serve.request_limits import MOST_BODY_BYTES, MOST_ROWS, MOST_SECONDS
 
 __all__ = ["routes"]
-
-MOST_SECONDS: Final = 30.0
-MOST_ROWS: Final = 100_000
-"""Of a statement; a canned query has a limit of its own."""
 
 _MOST_NOTES: Final = 10
 """A header has little room, a statement for many wrong names."""

@@ -11,18 +11,18 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from xlagraph.serve.request_limits import MOST_AT_ONCE, MOST_BODY_BYTES
+
 __all__ = ["Access", "Guard"]
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-MOST_BODY_BYTES: Final = 1 << 20
-MOST_AT_ONCE: Final = 32
-"""Requests under way; one more is refused, to come back later."""
 
 _HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
@@ -51,6 +51,22 @@ class Access:
         """Raise ValueError if any page could ask."""
         if self.hosts is None and not self.token:
             raise ValueError("a service that may be called by any name needs a token")
+
+    @classmethod
+    def on_address(cls, address: str, token: str | None) -> "Access":
+        """Return who may ask a service on this address.
+
+        Raises ValueError where other machines can reach it and there is no token.
+        """
+        if address in LOOPBACK:
+            return cls(LOOPBACK, token)
+        if not token:
+            raise ValueError(f"{address} can be reached from elsewhere, so a token is needed")
+        try:
+            is_every_address = ip_address(address).is_unspecified
+        except ValueError:  # a name
+            is_every_address = False
+        return cls(None if is_every_address else frozenset({address}), token)
 
     def allows_name(self, name: str) -> bool:
         """Return whether the service may be called so; the case of names does not matter."""

@@ -27,13 +27,12 @@ from xlagraph.queries import (
 )
 from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.json_cells import answer_result, json_rows, query_description
+from xlagraph.serve.request_limits import MOST_ROWS, MOST_SECONDS
 
 __all__ = ["MOST_CHARACTERS", "create_server"]
 
 MOST_CHARACTERS: Final = 40_000
 """Of an answer: some ten thousand tokens."""
-MOST_SECONDS: Final = 30.0
-MOST_ROWS: Final = 100_000
 
 _INSTRUCTIONS: Final = (
     "XLA memory plans as a property graph. Begin with list_runs and list_compilations; "

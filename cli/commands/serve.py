@@ -4,7 +4,6 @@ import os
 import socket
 import sys
 import webbrowser
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -15,10 +14,9 @@ from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
-    import uvicorn
+    from starlette.applications import Starlette
 
 TOKEN: Final = "XLAGRAPH_TOKEN"  # noqa: S105 - its name
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
 def serve(
@@ -39,22 +37,20 @@ def serve(
     Example: xlagraph serve --open
     """
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401 - named where it is missing, before a graph is opened
 
         from xlagraph.serve import Access, create_app
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
     from xlagraph.cli.options.own_queries import catalogue
 
-    token = os.environ.get(TOKEN)
-    if host not in _LOOPBACK and not token:
-        raise UsageError(f"--host {host} can be reached from elsewhere: set {TOKEN}, or leave it")
-    app = create_app(
-        options.graph,
-        access=Access(_names_of(host), token),
-        catalogue=catalogue(),
-        ask_password=ask_password,
-    )
+    try:
+        access = Access.on_address(host, os.environ.get(TOKEN))
+    except ValueError:
+        raise UsageError(
+            f"--host {host} can be reached from elsewhere: set {TOKEN}, or leave it"
+        ) from None
+    app = create_app(options.graph, access=access, catalogue=catalogue(), ask_password=ask_password)
     listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listener.getsockname()[1]}"
@@ -63,6 +59,12 @@ def serve(
     note("Ctrl-C ends it")
     if open_:
         webbrowser.open(address)
+    _run_until_interrupted(app, listener)
+
+
+def _run_until_interrupted(app: "Starlette", listener: socket.socket) -> None:
+    import uvicorn
+
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -72,21 +74,6 @@ def serve(
             timeout_graceful_shutdown=0,
         )
     )
-    _run_until_interrupted(server, listener)
-
-
-def _names_of(host: str) -> frozenset[str] | None:
-    """Return the names by which a service on this address is called; None if by any."""
-    if host in _LOOPBACK:
-        return frozenset(_LOOPBACK)
-    try:
-        listens_everywhere = ip_address(host).is_unspecified
-    except ValueError:  # a name
-        return frozenset({host})
-    return None if listens_everywhere else frozenset({host})
-
-
-def _run_until_interrupted(server: "uvicorn.Server", listener: socket.socket) -> None:
     try:
         server.run([listener])
     except KeyboardInterrupt:

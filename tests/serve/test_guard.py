@@ -29,9 +29,20 @@ def test_the_case_of_a_name_does_not_matter(served_graph):
             assert client.get("/healthz", headers={"host": host}).status_code == 200
 
 
-def test_where_any_name_is_allowed_a_token_is_needed():
+def test_a_token_is_needed_where_others_can_ask():
     with pytest.raises(ValueError, match="needs a token"):
         Access(hosts=None)
+    for address in ("0.0.0.0", "gpu-box"):
+        with pytest.raises(ValueError, match="token"):
+            Access.on_address(address, None)
+
+
+@pytest.mark.parametrize(
+    ("address", "names"),
+    [("0.0.0.0", None), ("::", None), ("gpu-box", {"gpu-box"}), ("10.1.2.3", {"10.1.2.3"})],
+)
+def test_a_service_is_called_by_its_address_or_on_all_by_any_name(address, names):
+    assert Access.on_address(address, "sesame").hosts == names
 
 
 def test_an_address_may_end_in_a_slash_before_a_path(client):
