@@ -1,22 +1,20 @@
-"""The page of `xlagraph check --capacity`: does it fit, what is missing, what to change first."""
+"""Write whether compilations fit, what is missing, and what to change first."""
 
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, open_output, write_rows
 from xlagraph.cli.output.formats import Format
-from xlagraph.cli.output.messages import counted, problem
+from xlagraph.cli.output.messages import counted
 from xlagraph.cli.summaries.advice import WHOLES, savings_text
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.graph.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
-    from xlagraph.graph import Cell, Graph
+    from xlagraph.graph import Cell
     from xlagraph.queries.advice.advise import Finding
-    from xlagraph.queries.catalogue.query_files import Query
     from xlagraph.queries.checks.capacity import SpaceFit
 
     Changes = Mapping[SpaceFit, Sequence[Finding]]
@@ -25,19 +23,6 @@ COLUMNS: Final = (
     "run", "compilation", "memorySpace", "memorySpaceName", "reservedBytes", "capacityBytes",
     "fits", "missingBytes",
 )  # fmt: skip
-_ADVISED: Final = 5
-"""So many of those that do not fit are diagnosed, what lacks most first: that takes time."""
-
-
-def first_findings_of(
-    graph: "Graph", lacking: Sequence["SpaceFit"], catalogue: Mapping[str, "Query"]
-) -> "Changes":
-    """Diagnose what does not fit."""
-    from xlagraph.queries.checks.capacity import first_findings
-
-    return {
-        space: first_findings(graph, space, catalogue=catalogue) for space in lacking[:_ADVISED]
-    }
 
 
 def write_fit(
@@ -61,17 +46,6 @@ def write_fit(
         write_lines([_headline(spaces)], options.format, stream)
         every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
         write_sections([*map(_section, changes.items()), every], options.format, stream)
-
-
-def report_lacking(lacking: Sequence["SpaceFit"]) -> ExitCode:
-    """Write a line for each that does not fit; return the exit code."""
-    for space in lacking:
-        problem(
-            f"{space.compilation}: does not fit, {space.space_text} lacks"
-            f" {human_bytes(space.missing_bytes or 0)}: it reserves"
-            f" {human_bytes(space.reserved_bytes)} of {human_bytes(space.capacity_bytes or 0)}"
-        )
-    return ExitCode.GATE if lacking else ExitCode.DONE
 
 
 def _headline(spaces: Sequence["SpaceFit"]) -> str:

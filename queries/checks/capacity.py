@@ -11,6 +11,8 @@ from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.selection.compilations import select_all
 
 _RESERVED: Final = load_statement(__file__, "reserved-by-space")
+_MOST_DIAGNOSED: Final = 5
+"""Of those that do not fit, what lacks most first: a diagnosis takes its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +78,14 @@ def first_findings(
         graph, space.compilation, memory_space=space.memory_space, catalogue=catalogue
     )
     return diagnosis.findings[:most]
+
+
+def findings_where_lacking(
+    graph: Graph, spaces: Sequence[SpaceFit], *, catalogue: Mapping[str, Query] | None = None
+) -> dict[SpaceFit, tuple[Finding, ...]]:
+    """Return what to change first in the five memory spaces at most that lack most."""
+    lacking = [space for space in spaces if space.fits is False]
+    return {
+        space: first_findings(graph, space, catalogue=catalogue)
+        for space in lacking[:_MOST_DIAGNOSED]
+    }
