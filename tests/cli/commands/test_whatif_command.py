@@ -62,6 +62,12 @@ def test_what_is_not_a_factor_is_a_usage_error(plan):
     assert plan("--shrink", "*=none").code == 2
 
 
+def test_a_pattern_shrunk_twice_is_a_usage_error_before_a_graph_is_opened(run):
+    ended = run("whatif", "--shrink", "dot=2", "--shrink", "dot=4", "--graph", "none.lbug")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--shrink names dot twice" in ended.err
+
+
 def test_a_pattern_without_a_value_is_named(plan):
     ended = plan("--without", "nonesuch")
     assert ended.code == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.cli.output.formats import WRITERS, Format
+from xlagraph.cli.output.formats import WRITERS, Format, write_object
 from xlagraph.graph import Cell
 from xlagraph.graph.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
 
@@ -41,6 +41,9 @@ def test_json_leaves_nothing_that_a_terminal_obeys():
     assert text.isascii()
     assert not [sign for sign in text.replace("\n", "") if ord(sign) < 32 or ord(sign) == 127]
     assert json.loads(text) == [{"name": "\x7f\x9b31m\x1b[31m"}]
+    stream = io.StringIO()
+    write_object({"name": "\x7f\x9b31m"}, stream)
+    assert stream.getvalue() == '{\n  "name": "\\u007f\\u009b31m"\n}\n'
 
 
 def test_json_has_no_word_for_what_is_no_number():
