@@ -1,6 +1,7 @@
 """`xlagraph compare`: two runs or compilations, or one against many; and a gate on growth."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -20,8 +21,31 @@ if TYPE_CHECKING:
 _UNPAIRED_SHOWN: Final = 5
 
 
+@dataclass(frozen=True, slots=True)
+class CompareOptions(RowOptions):
+    """What the command takes, the last first."""
+
+    max_growth: Annotated[
+        GrowthLimit | None,
+        typer.Option(
+            parser=parse_growth_limit,
+            metavar="2%|64MiB",
+            help="Exit 4 if the reserved bytes of all compilations together grow by more.",
+        ),
+    ] = None
+    depth: Annotated[int, typer.Option(min=1, help="Parts of an op name, --by scope.")] = 3
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Rows of each part; 0 shows all. (default: 10; 5 of each where all are shown)",
+        ),
+    ] = None
+    by: Annotated[By | None, typer.Option(help="Show only this grouping.")] = None
+
+
 def compare(
-    options: RowOptions,
+    options: CompareOptions,
     a: Annotated[
         str, typer.Argument(metavar="A", help="Before.", autocompletion=complete_compilation)
     ],
@@ -33,23 +57,6 @@ def compare(
             autocompletion=complete_compilation,
         ),
     ],
-    by: Annotated[By | None, typer.Option(help="Show only this grouping.")] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Rows of each part; 0 shows all. (default: 10; 5 of each where all are shown)",
-        ),
-    ] = None,
-    depth: Annotated[int, typer.Option(min=1, help="Parts of an op name, --by scope.")] = 3,
-    max_growth: Annotated[
-        GrowthLimit | None,
-        typer.Option(
-            parser=parse_growth_limit,
-            metavar="2%|64MiB",
-            help="Exit 4 if the reserved bytes of all compilations together grow by more.",
-        ),
-    ] = None,
 ) -> None:
     """Show what grew, shrank, appeared and went, from A to B: two runs or two compilations.
 
@@ -60,26 +67,33 @@ def compare(
     Example: xlagraph compare baseline batch2x --max-growth 2%
     """
     from xlagraph.cli.summaries.comparison import write_comparisons
-    from xlagraph.cli.summaries.comparison_sections import headline
     from xlagraph.queries.comparison.compare import DEFAULT_GROUPS
     from xlagraph.queries.comparison.compare import compare as compare_sides
 
+    by = options.by
     with open_graph_of(options) as graph:
         comparisons = [
-            compare_sides(graph, a, side, by=[by] if by else DEFAULT_GROUPS, depth=depth)
+            compare_sides(graph, a, side, by=[by] if by else DEFAULT_GROUPS, depth=options.depth)
             for side in b
         ]
     for comparison in comparisons:
         _write_unpaired(comparison, 0 if len(comparisons) > 1 else _UNPAIRED_SHOWN)
     _write_without_peak(comparisons)
-    write_comparisons(comparisons, by, limit, max_growth, options)
-    code = ExitCode.DONE
-    for comparison in comparisons:
-        if max_growth is not None and max_growth.exceeded_by(comparison.reserved):
-            code = ExitCode.GATE
-            problem(f"{headline(comparison)}; more than {max_growth.text} is not allowed")
+    write_comparisons(comparisons, by, options.limit, options.max_growth, options)
+    code = _check_growth(comparisons, options.max_growth)
     if code is not ExitCode.DONE:
         raise typer.Exit(code)
+
+
+def _check_growth(comparisons: "Sequence[Comparison]", limit: GrowthLimit | None) -> ExitCode:
+    from xlagraph.cli.summaries.comparison_sections import headline
+
+    code = ExitCode.DONE
+    for comparison in comparisons:
+        if limit is not None and limit.exceeded_by(comparison.reserved):
+            code = ExitCode.GATE
+            problem(f"{headline(comparison)}; more than {limit.text} is not allowed")
+    return code
 
 
 def _write_unpaired(comparison: "Comparison", most: int) -> None:

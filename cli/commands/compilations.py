@@ -23,11 +23,8 @@ def compilations(
     Example: xlagraph compilations baseline --format csv
     """
     from xlagraph.queries import run as run_query
-    from xlagraph.queries.selection.runs import find_run
 
     with open_graph_of(options) as graph:
-        if run:
-            find_run(graph, run)
         answer = run_query(graph, "overview/compilations", run=run, limit=0)
     for text in answer.notes:
         note(text)

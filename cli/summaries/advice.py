@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
 from xlagraph.cli.output.prose import write_prose
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.graph.byte_sizes import human_bytes, share_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _write_finding(
     saved = savings_text(finding)
     verb = "" if saved.startswith("up to") else "saves "
     title = f"{number}. {finding.advice.title}: {verb}{saved}"
-    title += f", {finding.share:.1%} of {whole}"
+    title += f", {share_text(finding.share)} of {whole}"
     _write_text(f"### {title}" if is_md else title, format_, stream, space=True)
     if len(diagnosis.compilations) > 1:
         _write_text(f"in {_plain(finding.compilation, format_)}", format_, stream, space=is_md)

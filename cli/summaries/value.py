@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 from xlagraph.cli.output.prose import write_prose
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.graph.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -152,7 +152,7 @@ def _peak(details: "ValueDetails") -> str:
     if peak["rank"] is None:
         return f"not live at the physical peak of its memory space, {whole}"
     share = peak["share"]
-    percent = f" ({share:.1%})" if isinstance(share, float) else ""
+    percent = f" ({share_text(share)})" if isinstance(share, float) else ""
     return (
         f"{_bytes(peak['physicalBytes'])}{percent} of the physical peak of its memory space,"
         f" {whole}; number {peak['rank']} of {peak['contributors']}"

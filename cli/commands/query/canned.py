@@ -12,7 +12,7 @@ from xlagraph.cli.commands.query.statement_or_link import statement_or_link
 from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.completion import complete_compilation, complete_run
 from xlagraph.cli.options.open_graph import open_graph_of
-from xlagraph.cli.options.shared_options import PictureOptions, QueryOptions
+from xlagraph.cli.options.shared_options import GraphOptions, PictureOptions, QueryOptions
 from xlagraph.cli.options.spread_options import spread_options
 from xlagraph.cli.output.destination import open_output, write_answer
 
@@ -52,16 +52,16 @@ def canned_command(query: "Query") -> TyperCommand:
     ) -> None:
         if plot and not any(column.is_bytes for column in query.columns):
             raise UsageError(f"{query.id} has no column of bytes to draw")
-        answer = _answer(query, parameters, options)
-        if answer is not None:
-            write_answer(answer, options, is_plotted=plot)
+        given = _given_values(query, parameters, options)
+        if not _wrote_instead(query, given, options):
+            write_answer(_run(query, given, options), options, is_plotted=plot)
 
     def draw_query(options: PictureOptions, **parameters: str | float | bool | None) -> None:
-        answer = _answer(query, parameters, options)
-        if answer is not None:
+        given = _given_values(query, parameters, options)
+        if not _wrote_instead(query, given, options):
             from xlagraph.cli.output.pictures import write_picture
 
-            write_picture(answer, options)
+            write_picture(_run(query, given, options), options)
 
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     extra = [_option(parameter) for parameter in query.parameters]
@@ -72,30 +72,36 @@ def canned_command(query: "Query") -> TyperCommand:
     return command
 
 
-def _answer(
+def _given_values(
     query: "Query",
     parameters: Mapping[str, "ParameterValue | None"],
     options: QueryOptions | PictureOptions,
-) -> "Answer | None":
-    """Run the query; None if it is to be printed instead, which is then done."""
+) -> Mapping[str, "ParameterValue"]:
+    """Return what was given; raises UsageError if something is missing, but for ``--show``."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    for parameter in query.parameters:
+        if parameter.must_be_given and parameter.name not in given and not options.show:
+            raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")
+    return given
+
+
+def _wrote_instead(
+    query: "Query", given: Mapping[str, "ParameterValue"], options: QueryOptions | PictureOptions
+) -> bool:
+    """Write the statement or the link where one is asked for; return whether it was."""
+    text = statement_or_link(query, given, options)
+    if text is None:
+        return False
+    with open_output(options) as stream:
+        stream.write(text)
+    return True
+
+
+def _run(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> "Answer":
     from xlagraph.queries import run
 
-    given = {name: value for name, value in parameters.items() if value is not None}
-    if not options.show:
-        _check_given(query, given)
-    text = statement_or_link(query, given, options)
-    if text is not None:
-        with open_output(options) as stream:
-            stream.write(text)
-        return None
     with open_graph_of(options) as graph:
         return run(graph, query.id, catalogue={query.id: query}, **given)
-
-
-def _check_given(query: "Query", given: Mapping[str, "ParameterValue"]) -> None:
-    for parameter in query.parameters:
-        if parameter.must_be_given and parameter.name not in given:
-            raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")
 
 
 def _option(parameter: "Parameter") -> inspect.Parameter:

@@ -1,6 +1,7 @@
 """`xlagraph query`: the catalogue as a group of commands, read when one is asked for."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -73,9 +74,30 @@ class QueryGroup(TyperGroup):
         return canned_command(find_query(cmd_name, found))
 
 
-def query(
-    context: typer.Context,
-    options: CatalogueOptions,
+@dataclass(frozen=True, slots=True)
+class GroupOptions(CatalogueOptions):
+    """What stands before the ID, the last first."""
+
+    browser_url: BrowserUrlOption = None
+    browser_style: Annotated[
+        bool,
+        typer.Option(
+            "--browser-style",
+            help="Print links that load captions, colours and sizes into Neo4j Browser.",
+        ),
+    ] = False
+    saved_scripts: Annotated[
+        Path | None,
+        typer.Option(
+            "--saved-scripts",
+            metavar="FILE.zip",
+            help="Write all queries as saved scripts of Neo4j Browser, to be dropped on it.",
+        ),
+    ] = None
+    check: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="DIR", help="Check the queries below DIR; run none."),
+    ] = None
     queries: Annotated[
         list[Path] | None,
         typer.Option(
@@ -84,41 +106,23 @@ def query(
             is_eager=True,  # help lists them
             help="Your own queries, DIR/theme/noun.cypher; also XLAGRAPH_QUERIES.",
         ),
-    ] = None,
-    check: Annotated[
-        Path | None,
-        typer.Option("--check", metavar="DIR", help="Check the queries below DIR; run none."),
-    ] = None,
-    saved_scripts: Annotated[
-        Path | None,
-        typer.Option(
-            "--saved-scripts",
-            metavar="FILE.zip",
-            help="Write all queries as saved scripts of Neo4j Browser, to be dropped on it.",
-        ),
-    ] = None,
-    browser_style: Annotated[
-        bool,
-        typer.Option(
-            "--browser-style",
-            help="Print links that load captions, colours and sizes into Neo4j Browser.",
-        ),
-    ] = False,
-    browser_url: BrowserUrlOption = None,
-) -> None:
+    ] = None
+    """Read by the group, which lists them."""
+
+
+def query(context: typer.Context, options: GroupOptions) -> None:
     """List the canned queries, or run the one whose ID is given.
 
     Example: xlagraph query peak/contributors --limit 10
     """
-    del queries  # the catalogue has read them
     pass_on_options(context)
-    if check is not None:
-        _check(check)
-    elif saved_scripts is not None:
-        write_scripts(_catalogue_of(context).values(), saved_scripts)
-    elif browser_style:
+    if options.check is not None:
+        _check(options.check)
+    elif options.saved_scripts is not None:
+        write_scripts(_catalogue_of(context).values(), options.saved_scripts)
+    elif options.browser_style:
         with open_output(options) as stream:
-            stream.writelines(f"{link}\n" for link in style_links(options, browser_url))
+            stream.writelines(f"{link}\n" for link in style_links(options, options.browser_url))
     elif context.invoked_subcommand is None:
         _write_list(_catalogue_of(context).values(), options)
 
