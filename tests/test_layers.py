@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "ingest/hlo": "",
     "ingest/dump": "runtime ingest ingest/hlo",
     "ingest/files": "ingest ingest/dump",
-    "ingest/measures": "ingest/hlo ingest/dump ingest/rows",
+    "ingest/measures": "ingest/hlo ingest/dump",
     "ingest/rows": "graph graph/rows ingest/files ingest/dump ingest/measures",
     # canned queries, and what is built on them
     "queries": "runtime graph queries/catalogue queries/cypher_text queries/lint "

@@ -71,12 +71,12 @@ class CompilationFacts:
     printed_shares: tuple[PrintedShare, ...]
     instructions: tuple[DumpInstruction, ...]
     """In the order of `instruction_names`."""
-    call_path_of_instructions: tuple[str | None, ...]
-    """Key of the call path that led to each instruction."""
+    call_path_of_instructions: tuple[int | None, ...]
+    """Index of the call path that led to each instruction."""
     attributions: tuple[Attribution | None, ...]
     """Aligned with the values of the plan; so is the next."""
-    call_path_of_values: tuple[str | None, ...]
-    """Key of the call path that led to what each value belongs to."""
+    call_path_of_values: tuple[int | None, ...]
+    """Index of the call path that led to what each value belongs to."""
     call_paths: tuple[CallPath, ...]
     """Callers before those that they call."""
     header: ModuleHeader | None
@@ -131,9 +131,9 @@ def derive_facts(
         succession=followers,
         printed_shares=printed_shares(plan, spans),
         instructions=_instructions(plan, module_text, facts, steps),
-        call_path_of_instructions=tuple(map(paths.key_by_frame.get, frame_ids)),
+        call_path_of_instructions=tuple(map(paths.index_by_frame.get, frame_ids)),
         attributions=belonging,
-        call_path_of_values=tuple(map(paths.key_by_frame.get, value_frame_ids)),
+        call_path_of_values=tuple(map(paths.index_by_frame.get, value_frame_ids)),
         call_paths=paths.paths,
         header=module_text.header if module_text is not None else None,
         planning=planning,

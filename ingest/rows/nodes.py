@@ -14,7 +14,7 @@ from xlagraph.ingest.dump.plan import Allocation, ParameterStorage
 from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.peaks import SpacePeaks
-from xlagraph.ingest.rows.keys import bounded_key, bounded_keys
+from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
 from xlagraph.ingest.rows.row_source import (
     NO_ROWS,
     Columns,
@@ -349,14 +349,15 @@ def _source_lines(source: NumberedFacts) -> Columns:
 
 def _frames(source: NumberedFacts) -> Columns:
     paths = source.facts.call_paths
+    keys, tree_orders = call_path_keys(paths)
     return {
-        "key": [path.key for path in paths],
+        "key": keys,
         "function": [path.frame.function for path in paths],
         "file": [path.frame.file for path in paths],
         "line": [path.frame.line for path in paths],
         "sourceColumn": [path.frame.column for path in paths],
         "depth": [path.depth for path in paths],
-        "treeOrder": [path.tree_order for path in paths],
+        "treeOrder": tree_orders,
     }
 
 

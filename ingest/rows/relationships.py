@@ -180,7 +180,7 @@ def _from_line(source: NumberedFacts) -> Columns:
 
 
 def _in_frame(source: NumberedFacts) -> Columns:
-    return _to_shared(source.facts.call_path_of_instructions, source.frame_rows)
+    return _to_rows(source.facts.call_path_of_instructions)
 
 
 def _attributed_to(source: NumberedFacts) -> Columns:
@@ -193,11 +193,16 @@ def _attributed_line(source: NumberedFacts) -> Columns:
 
 
 def _attributed_frame(source: NumberedFacts) -> Columns:
-    return _to_shared(source.facts.call_path_of_values, source.frame_rows)
+    return _to_rows(source.facts.call_path_of_values)
 
 
 def _to_shared(targets: Iterable[_Name | None], rows: Mapping[_Name, int]) -> Columns:
-    joined = [(row, rows[target]) for row, target in enumerate(targets) if target is not None]
+    return _to_rows(None if target is None else rows[target] for target in targets)
+
+
+def _to_rows(targets: Iterable[int | None]) -> Columns:
+    """Join the rows of a table, one after the other, with these rows of another."""
+    joined = [(row, target) for row, target in enumerate(targets) if target is not None]
     return _relationships([row for row, _ in joined], [target for _, target in joined])
 
 
@@ -209,8 +214,7 @@ def _within(source: NumberedFacts) -> Columns:
 
 
 def _called_from(source: NumberedFacts) -> Columns:
-    callers = (path.caller for path in source.facts.call_paths)
-    return _to_shared(callers, source.frame_rows)
+    return _to_rows(path.caller for path in source.facts.call_paths)
 
 
 def _relationships(

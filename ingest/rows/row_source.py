@@ -108,11 +108,6 @@ class NumberedFacts:
         of_instructions = map(source_line_of, self.facts.instructions)
         return _numbered(chain(of_instructions, self.attributed_lines))
 
-    @cached_property
-    def frame_rows(self) -> dict[str, int]:
-        """By key of the call path."""
-        return _numbered(path.key for path in self.facts.call_paths)
-
 
 def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
     """Return a column that counts bytes, and the column of its texts."""
