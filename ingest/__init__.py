@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from xlagraph.ingest.files.shards import Shard
     from xlagraph.ingest.load import ingest
     from xlagraph.ingest.options import IngestOptions
-    from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress
+    from xlagraph.ingest.problems import Problem
+    from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
 
 __all__ = [
     "Disagreement",
@@ -51,6 +52,7 @@ __getattr__ = lazy_names(
         "files.shards": ["Shard"],
         "load": ["ingest"],
         "options": ["IngestOptions"],
-        "summary": ["Disagreement", "IngestSummary", "Problem", "Progress"],
+        "problems": ["Problem"],
+        "summary": ["Disagreement", "IngestSummary", "Progress"],
     },
 )

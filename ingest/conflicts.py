@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.stored_runs import StoredRun
-from xlagraph.ingest.files.contents import UnreadableDump, read_dump
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.files.contents import read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.summary import Problem
+from xlagraph.ingest.problems import Problem
 
 __all__ = ["Accepted", "reject_conflicts"]
 

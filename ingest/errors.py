@@ -1,6 +1,12 @@
-"""What the ingest of dumps raises: a `ParseError` says where a dump is not as XLA writes it."""
+"""What the ingest of dumps raises.
 
-__all__ = ["ParseError"]
+ParseError        where a dump is not as XLA writes it
+UnreadableDump    a file of a dump that cannot be read as a text
+"""
+
+from xlagraph.ingest.problems import Problem
+
+__all__ = ["ParseError", "UnreadableDump"]
 
 _SHOWN_CHARACTERS = 80
 
@@ -25,3 +31,11 @@ class ParseError(Exception):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.message}"
+
+
+class UnreadableDump(Exception):
+    """Raised where a file of a dump is not there, not whole, or not a text."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem

@@ -23,7 +23,8 @@ from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.job import Job, Prepared
 from xlagraph.ingest.preparation.row_folder import temporary_row_folder
 from xlagraph.ingest.preparation.worker_pool import prepare_all
-from xlagraph.ingest.summary import IngestSummary, Problem, Progress
+from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.summary import IngestSummary, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
 __all__ = ["ingest"]

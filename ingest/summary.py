@@ -1,32 +1,12 @@
 """What an ingest did, what it left out, and how far it is."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Disagreement", "IngestSummary", "Problem", "Progress", "readable"]
+from xlagraph.ingest.problems import Problem
 
-
-def readable(path: str | Path) -> str:
-    r"""Return a path as text; bytes in it that are not UTF-8 become ``\xNN``."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-class Problem(NamedTuple):
-    """Something about one file or folder that its owner should know."""
-
-    file: str
-    line: int | None
-    """From 1; None where it is about the whole file."""
-    message: str
-    left_out: bool = True
-    """It is not in the graph; False where it is named only."""
-
-    def __str__(self) -> str:
-        location = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{location}: {self.message}"
+__all__ = ["Disagreement", "IngestSummary", "Progress"]
 
 
 class Disagreement(NamedTuple):

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from xlagraph.graph.stored_runs import StoredCompilation
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.preparation.job import Outcome
+from xlagraph.ingest.problems import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
-from xlagraph.ingest.summary import Disagreement, IngestSummary, Problem, Progress, readable
+from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
 
 __all__ = ["Meter", "Tally"]
 

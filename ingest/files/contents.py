@@ -1,25 +1,19 @@
 """Reads the files of a dump, and notices when they are not what they should be."""
 
 import hashlib
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from xlagraph.ingest.dump.text import DumpPart
+from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.files.file_bytes import read_bytes
-from xlagraph.ingest.summary import Problem, readable
+from xlagraph.ingest.problems import Problem, readable
 
-__all__ = ["DumpContents", "UnreadableDump", "read_dump"]
-
-
-class UnreadableDump(Exception):
-    """A file of a dump is not there, not whole, or no text."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        self.problem = problem
+__all__ = ["DumpContents", "read_dump"]
 
 
 @dataclass(slots=True)
@@ -43,7 +37,7 @@ class DumpContents:
         for path in (files.allocations, files.values, files.live_range):
             if path is not None:
                 part = self._take_part(path)
-                if part.rest or part.text.strip("\ufeff\r\n"):
+                if part.rest or _CONTENT.search(part.text):
                     parts.append(part)
                 elif path is files.allocations:
                     raise UnreadableDump(Problem(readable(path), None, _EMPTY))
@@ -67,6 +61,7 @@ class DumpContents:
             raise UnreadableDump(Problem(readable(path), line, message)) from None
 
 
+_CONTENT: Final = re.compile("[^\ufeff\r\n]")
 _EMPTY: Final = "the file is empty"
 
 

@@ -20,7 +20,7 @@ from xlagraph.ingest.files.file_names import (
     split_file_name,
     split_timestamp,
 )
-from xlagraph.ingest.summary import Problem, readable
+from xlagraph.ingest.problems import Problem, readable
 
 __all__ = ["DumpFiles", "FoundDumps", "find_dumps"]
 

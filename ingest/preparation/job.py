@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.problems import Problem
 from xlagraph.ingest.rows.counts import RowCounts
-from xlagraph.ingest.summary import Problem
 
 __all__ = ["Job", "Outcome", "Prepared", "batches_of_jobs"]
 

@@ -11,8 +11,8 @@ from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.ingest.dump.module_text import parse_module_text
 from xlagraph.ingest.dump.parser import parse_plan
 from xlagraph.ingest.dump.plan import Plan
-from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.files.contents import DumpContents, UnreadableDump, read_dump
+from xlagraph.ingest.errors import ParseError, UnreadableDump
+from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.compilation_facts import (
     CompilationFacts,
@@ -20,9 +20,9 @@ from xlagraph.ingest.measures.compilation_facts import (
     instruction_names,
 )
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
+from xlagraph.ingest.problems import Problem, readable
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
-from xlagraph.ingest.summary import Problem, readable
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["KnownContents", "prepare"]
