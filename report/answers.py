@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xlagraph.graph import Cell, Graph, Scalar
+from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused, Scalar
 from xlagraph.queries import Column, Diagnosis, Finding, Query, advise, run
 from xlagraph.report.provenance import known_parameters, query_provenance
 
@@ -44,17 +44,26 @@ def _answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> 
 
 
 def _answer_facts(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Facts:
-    """Run a query, and return its rows with what made them and what repeats them."""
+    """Run a query, and return its rows with what made them and what repeats them.
+
+    One that is refused, as a query of the user's own may be, has that as a note.
+    """
     parameters = known_parameters(query, given)
-    found = run(graph, query.id, catalogue={query.id: query}, **parameters)
+    rows: Sequence[Sequence[Cell]] = ()
+    notes: Sequence[str]
+    try:
+        found = run(graph, query.id, catalogue={query.id: query}, **parameters)
+        rows, notes = found.result.rows, found.notes
+    except (QueryFailed, QueryRefused) as error:
+        notes = (str(error),)
     return {
         "id": query.id,
         "title": query.title,
         "answers": query.answers,
         "measure": query.measure,
         "columns": [_column_facts(column) for column in query.columns],
-        "rows": found.result.rows,
-        "notes": [*query.notes, *found.notes],
+        "rows": rows,
+        "notes": [*query.notes, *notes],
         **query_provenance(query, parameters),
     }
 

@@ -68,10 +68,13 @@ def test_the_users_own_queries_are_answered(tiny_graph: Graph, tmp_path: Path) -
     own = tmp_path / "names" / "all.cypher"
     own.parent.mkdir()
     own.write_text(OWN)
+    own.with_name("refused.cypher").write_text(OWN.replace("v.label AS", "v.labels AS"))
     catalogue = load_catalogue([tmp_path])
     parts = facts_by_part(make_report(tiny_graph, [JIT_F], catalogue=catalogue).html)
     answers = {answer["id"]: answer for answer in parts[JIT_F]["answers"]}
     assert answers["names/all"]["rows"] == [["out"], ["p"], ["t"]]
+    assert answers["names/refused"]["rows"] == []
+    assert "labels" in answers["names/refused"]["notes"][0]
     query = catalogue["names/all"]
     assert command_line(query, {"isReversed": False}) == "xlagraph query names/all --no-is-reversed"
     assert command_line(query, {"isReversed": True}) == "xlagraph query names/all --is-reversed"
