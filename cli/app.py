@@ -32,6 +32,7 @@ from xlagraph.cli.options.shared_options import QuietOption, VerboseOption
 from xlagraph.cli.options.spread_options import spread_options
 from xlagraph.cli.output.messages import Verbosity, problem, set_verbosity
 from xlagraph.cli.output.standard_streams import open_closed_streams
+from xlagraph.runtime.typer_startup import without_missing_defaults
 
 if TYPE_CHECKING:
     from typer._click import Parameter
@@ -92,12 +93,8 @@ def xlagraph(
 
 class _Commands(TyperGroup):
     def get_params(self, ctx: typer.Context) -> "list[Parameter]":  # type: ignore[override]
-        """Return the options; typer loads pydantic, 50 ms, to convert a flag that is None."""
-        params = super().get_params(ctx)
-        for param in params:
-            if param.default is None:
-                param.default = False
-        return params
+        """Return the options."""
+        return without_missing_defaults(super().get_params(ctx))
 
     def list_commands(self, ctx: object) -> list[str]:
         """Return the names in the order of `COMMANDS`: typer lists apps last."""

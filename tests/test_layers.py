@@ -63,9 +63,8 @@ MAY_IMPORT = {
     "serve": "runtime graph queries queries/pictures report",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
-    "cli/commands/query": "graph queries queries/catalogue queries/cypher_text queries/lint "
-    "queries/pictures "
-    "queries/runner queries/selection cli cli/options cli/output",
+    "cli/commands/query": "runtime graph queries queries/catalogue queries/cypher_text "
+    "queries/lint queries/pictures queries/runner queries/selection cli cli/options cli/output",
     "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
     "queries/checks queries/comparison queries/lint queries/pictures queries/planning "
     "queries/runner queries/selection queries/value_details cli cli/options cli/output "

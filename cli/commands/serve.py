@@ -1,9 +1,7 @@
 """`xlagraph serve`: the pages and the API over a graph."""
 
 import os
-import socket
 import sys
-import webbrowser
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -14,6 +12,8 @@ from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from starlette.applications import Starlette
 
 TOKEN: Final = "XLAGRAPH_TOKEN"  # noqa: S105 - its name
@@ -58,11 +58,13 @@ def serve(
     sys.stdout.flush()
     note("Ctrl-C ends it")
     if open_:
+        import webbrowser
+
         webbrowser.open(address)
     _run_until_interrupted(app, listener)
 
 
-def _run_until_interrupted(app: "Starlette", listener: socket.socket) -> None:
+def _run_until_interrupted(app: "Starlette", listener: "socket") -> None:
     import uvicorn
 
     server = uvicorn.Server(
@@ -83,7 +85,9 @@ def _run_until_interrupted(app: "Starlette", listener: socket.socket) -> None:
         os._exit(ExitCode.INTERRUPTED)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> "socket":
+    import socket
+
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)

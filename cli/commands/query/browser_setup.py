@@ -1,6 +1,5 @@
 """What Neo4j Browser is given once: the look of nodes, and the canned queries as scripts."""
 
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +35,8 @@ def style_links(options: GraphOptions, page: str | None) -> list[str]:
 
 def write_scripts(queries: "Iterable[Query]", path: Path) -> None:
     """Write the queries as saved scripts, a folder for each theme."""
+    import zipfile
+
     from xlagraph.queries.saved_scripts import saved_scripts
 
     scripts = saved_scripts(queries)

@@ -18,6 +18,7 @@ from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.queries.errors import CatalogueError, QueryError
+from xlagraph.runtime.typer_startup import take_defaults
 
 if TYPE_CHECKING:
     from xlagraph.queries.catalogue.query_files import Query
@@ -39,15 +40,10 @@ class QueryGroup(TyperGroup):
     """The canned queries; each becomes a command when its id is typed."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Return no arguments where none are given, without converting defaults.
-
-        typer loads pydantic to convert even those: 50 ms of 130 for the bare list.
-        """
+        """Return no arguments where none are given, without converting defaults."""
         if args:
             return super().parse_args(ctx, _queries_first(args))
-        ctx.params.update(
-            {str(parameter.name): parameter.get_default(ctx) for parameter in self.params}
-        )
+        take_defaults(ctx, self.params)
         return []
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
