@@ -1,4 +1,4 @@
-"""A compilation as the graph holds it, as planning wants it."""
+"""Read from the graph what planning needs of a compilation."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
 
 
 class ValueFacts(NamedTuple):
-    """What names a value, and what planning does not need."""
+    """Facts of a value that `plan.Value` does not carry."""
 
     value_id: int
     label: str
@@ -92,35 +92,39 @@ def read_compilation(graph: Graph, compilation: str) -> StoredCompilation:
     def rows(statement: str) -> list[dict[str, Cell]]:
         return graph.query(statement, {"compilation": compilation}).mappings()
 
-    (about,) = rows(_PROGRAM)
+    (program_row,) = rows(_PROGRAM)
     allocation_rows = rows(_ALLOCATIONS)
+    value_rows = rows(_VALUES)
+    platform = _text_or_none(program_row["platform"])
     allocations = tuple(_allocation(row) for row in allocation_rows)
-    found = rows(_VALUES)
-    results = [(_text(row["shapeIndex"]), _number(row["valueId"])) for row in rows(_RESULTS)]
-    program, readers = _program(
-        found, allocations, rows(_USES), rows(_OVERWRITES), {value for _, value in results}, about
-    )
-    reserved: defaultdict[int, int] = defaultdict(int)
-    for allocation in allocations:
-        if allocation.role != "threadLocal":
-            reserved[allocation.color] += allocation.size_bytes
-    stored = {value.value_id for value in program.values if value.is_stored}
+    results = _results(rows(_RESULTS))
+    ranged = [row for row in value_rows if row["liveFrom"] is not None]
+    stored_ids = _stored_ids(ranged, allocations)
+    entry = next((row["computation"] for row in value_rows if row["valueId"] in results), None)
+    values = _values(ranged, stored_ids, frozenset(results), _Uses(rows(_USES)), entry=entry)
     parameters = {
         allocation.number: (allocation.parameter_number, allocation.shape_index or "{}")
         for allocation in allocations
         if allocation.parameter_number is not None
     }
     return StoredCompilation(
-        compilation,
-        _text_or_none(about["platform"]),
-        program,
-        {_number(row["valueId"]): _facts(row, stored, parameters) for row in found},
-        tuple(value for _, value in sorted(results, key=lambda result: index_numbers(result[0]))),
-        readers,
-        any(row["bufferSet"] is not None for row in found) and about["result"] is not None,
-        about["scheduleLength"] is not None,
-        dict(reserved),
-        {
+        key=compilation,
+        platform=platform,
+        program=Program(
+            values,
+            allocations,
+            _overwrites_by_id(rows(_OVERWRITES)),
+            _ALIGNMENTS.get(platform, _ALIGNMENTS_OF_OTHERS),
+            _given_bytes(values, allocations),
+        ),
+        facts={_number(row["valueId"]): _facts(row, stored_ids, parameters) for row in value_rows},
+        results=results,
+        readers=_readers_by_id(values),
+        has_buffer_sets=program_row["result"] is not None
+        and any(row["bufferSet"] is not None for row in value_rows),
+        has_ranges=program_row["scheduleLength"] is not None,
+        reserved_bytes=_reserved_bytes(allocations),
+        space_names={
             _number(row["memorySpace"] or 0): str(row["memorySpaceName"])
             for row in allocation_rows
             if row["memorySpaceName"] is not None
@@ -128,78 +132,102 @@ def read_compilation(graph: Graph, compilation: str) -> StoredCompilation:
     )
 
 
-def _program(
-    found: Sequence[Mapping[str, Cell]],
-    allocations: tuple[Allocation, ...],
-    uses: Sequence[Mapping[str, Cell]],
-    overwrites: Sequence[Mapping[str, Cell]],
-    results: set[int],
-    about: Mapping[str, Cell],
-) -> tuple[Program, dict[int, tuple[int, ...]]]:
-    operands: defaultdict[str, list[int]] = defaultdict(list)
-    reads: defaultdict[str, list[int]] = defaultdict(list)
-    for row in sorted(uses, key=lambda row: _number(row["operand"])):
-        reads[str(row["instruction"])].append(_number(row["valueId"]))
-        if row["operandIndex"] in (None, "{}"):
-            operands[str(row["instruction"])].append(_number(row["valueId"]))
-    ranged = [row for row in found if row["liveFrom"] is not None]
+class _Uses:
+    """Which values each instruction reads, by its name."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Cell]]) -> None:
+        self.operands: defaultdict[str, list[int]] = defaultdict(list)
+        """Those that are whole operands, in their order."""
+        self.reads: defaultdict[str, list[int]] = defaultdict(list)
+        """Those too that are elements of operands."""
+        for row in sorted(rows, key=lambda row: _number(row["operand"])):
+            instruction, value_id = str(row["instruction"]), _number(row["valueId"])
+            self.reads[instruction].append(value_id)
+            if row["operandIndex"] in (None, "{}"):
+                self.operands[instruction].append(value_id)
+
+
+def _values(
+    ranged: Sequence[Mapping[str, Cell]],
+    stored_ids: frozenset[int],
+    results: frozenset[int],
+    uses: _Uses,
+    *,
+    entry: Cell,
+) -> tuple[Value, ...]:
+    """Return the values that have a live range; `entry` is the computation of the results."""
     sizes: defaultdict[int, int] = defaultdict(int)
     for row in ranged:
-        sizes[_set(row)] = max(sizes[_set(row)], _number(row["sizeBytes"]))
-    entry = next((row["computation"] for row in found if _number(row["valueId"]) in results), None)
-    stored = _stored(ranged, allocations)
-    values = tuple(
+        sizes[_buffer_set(row)] = max(sizes[_buffer_set(row)], _number(row["sizeBytes"]))
+    return tuple(
         [
             Value(
-                _number(row["valueId"]),
-                sizes[_set(row)],
-                _number(row["memorySpace"] or 0),
-                _set(row),
-                _number(row["liveFrom"]),
-                _number(row["liveUntil"]),
-                _number(row["postOrder"]) if row["postOrder"] is not None else _LAST,
-                _number(row["allocation"]),
-                _number(row["offsetBytes"]),
+                value_id=_number(row["valueId"]),
+                size_bytes=sizes[_buffer_set(row)],
+                color=_number(row["memorySpace"] or 0),
+                buffer_set=_buffer_set(row),
+                first=_number(row["liveFrom"]),
+                last=_number(row["liveUntil"]),
+                post_order=_LAST if row["postOrder"] is None else _number(row["postOrder"]),
+                allocation=_number(row["allocation"]),
+                offset_bytes=_number(row["offsetBytes"]),
                 instruction=str(row["name"]),
                 is_in_entry=row["computation"] == entry,
-                is_stored=row["valueId"] in stored,
+                is_stored=row["valueId"] in stored_ids,
                 is_table=row["dtype"] == "tuple",
                 is_copy=row["opcode"] == "copy",
                 lives_out=row["valueId"] in results,
-                operands=tuple(operands[str(row["name"])]) if row["shapeIndex"] is None else (),
-                reads=tuple(dict.fromkeys(reads[str(row["name"])])),
+                operands=tuple(uses.operands[str(row["name"])])
+                if row["shapeIndex"] is None
+                else (),
+                reads=tuple(dict.fromkeys(uses.reads[str(row["name"])])),
             )
             for row in ranged
         ]
     )
-    may: defaultdict[int, list[Overwrite]] = defaultdict(list)
-    for row in overwrites:
-        may[_number(row["valueId"])].append(
+
+
+def _results(rows: Sequence[Mapping[str, Cell]]) -> tuple[int, ...]:
+    """Return the ids of the values that the program returns, in the order of its results."""
+    ordered = sorted(
+        (index_numbers(_shape_index(row["shapeIndex"])), _number(row["valueId"])) for row in rows
+    )
+    return tuple(value_id for _, value_id in ordered)
+
+
+def _overwrites_by_id(rows: Sequence[Mapping[str, Cell]]) -> dict[int, tuple[Overwrite, ...]]:
+    overwrites: defaultdict[int, list[Overwrite]] = defaultdict(list)
+    for row in rows:
+        overwrites[_number(row["valueId"])].append(
             Overwrite(_number(row["overwritten"]), is_operand=bool(row["isOperand"]))
         )
-    platform = _text_or_none(about["platform"])
-    program = Program(
-        values,
-        allocations,
-        {value_id: tuple(found) for value_id, found in may.items()},
-        _ALIGNMENTS.get(platform, _ALIGNMENTS_OF_OTHERS),
-        _given_bytes(values, allocations),
-    )
+    return {value_id: tuple(found) for value_id, found in overwrites.items()}
+
+
+def _readers_by_id(values: Sequence[Value]) -> dict[int, tuple[int, ...]]:
     readers: defaultdict[int, list[int]] = defaultdict(list)
     for value in values:
         for read in value.reads:
             readers[read].append(value.value_id)
-    return program, {value_id: tuple(found) for value_id, found in readers.items()}
+    return {value_id: tuple(found) for value_id, found in readers.items()}
+
+
+def _reserved_bytes(allocations: Sequence[Allocation]) -> dict[int, int]:
+    reserved: defaultdict[int, int] = defaultdict(int)
+    for allocation in allocations:
+        if allocation.role != "threadLocal":
+            reserved[allocation.color] += allocation.size_bytes
+    return dict(reserved)
 
 
 _LAST: Final = 1 << 40
 """Place in the post-order of what no text mentions."""
 
 
-def _stored(
+def _stored_ids(
     ranged: Sequence[Mapping[str, Cell]], allocations: Sequence[Allocation]
 ) -> frozenset[int]:
-    """Return the constants and entry parameters: of the values there those that begin it."""
+    """Return the ids of constants and entry parameters: the first value of each such allocation."""
     kept = {
         allocation.number
         for allocation in allocations
@@ -240,7 +268,7 @@ def _allocation(row: Mapping[str, Cell]) -> Allocation:
 
 
 def _facts(
-    row: Mapping[str, Cell], stored: set[int], parameters: Mapping[int, tuple[int, str]]
+    row: Mapping[str, Cell], stored_ids: frozenset[int], parameters: Mapping[int, tuple[int, str]]
 ) -> ValueFacts:
     value_id = _number(row["valueId"])
     own = _text_or_none(row["opName"])
@@ -251,24 +279,24 @@ def _facts(
         if row[file] is not None and row[line] is not None
     ]
     return ValueFacts(
-        value_id,
-        _text(row["label"]),
-        _text(row["shape"]) + (_text_or_none(row["layout"]) or ""),
-        _text_or_none(row["dtype"]),
-        _text_or_none(row["opcode"]),
-        _text_or_none(row["attributedOpName"]) or own,
-        own,
-        tuple(dict.fromkeys(lines)),
-        _number_or_none(row["liveUntil"]),
-        _number_or_none(row["lastUse"]),
-        _number_or_none(row["neededUntil"]),
-        _number(row["memorySpace"] or 0),
-        parameters.get(_number(row["allocation"])) if value_id in stored else None,
-        _text_or_none(row["computation"]),
+        value_id=value_id,
+        label=str(row["label"]),
+        shape=f"{row['shape'] or ''}{row['layout'] or ''}",
+        dtype=_text_or_none(row["dtype"]),
+        opcode=_text_or_none(row["opcode"]),
+        op_name=_text_or_none(row["attributedOpName"]) or own,
+        own_op_name=own,
+        source_lines=tuple(dict.fromkeys(lines)),
+        live_until=_number_or_none(row["liveUntil"]),
+        last_use=_number_or_none(row["lastUse"]),
+        needed_until=_number_or_none(row["neededUntil"]),
+        color=_number(row["memorySpace"] or 0),
+        parameter=parameters.get(_number(row["allocation"])) if value_id in stored_ids else None,
+        computation=_text_or_none(row["computation"]),
     )
 
 
-def _set(row: Mapping[str, Cell]) -> int:
+def _buffer_set(row: Mapping[str, Cell]) -> int:
     return _number(row["valueId"] if row["bufferSet"] is None else row["bufferSet"])
 
 
@@ -287,7 +315,7 @@ def _number_or_none(cell: Cell) -> int | None:
     return None if cell is None else _number(cell)
 
 
-def _text(cell: Cell) -> str:
+def _shape_index(cell: Cell) -> str:
     return "{}" if cell is None else str(cell)
 
 
