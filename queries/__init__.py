@@ -2,7 +2,8 @@
 
 `run` answers one; `load_catalogue` lists them; `compare` finds what grew between two runs,
 `check` whether XLA's totals and a user's limits hold, `check_capacity` whether there is
-room, `advise` what to change, `value` all about one value.
+room, `advise` what to change, `whatif` what a change saves, `value` all about one value.
+`run_statement` runs a statement of the user's own, `picture_of` draws paths.
 """
 
 from typing import TYPE_CHECKING
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
     )
     from xlagraph.queries.lint.query_check import check_queries
     from xlagraph.queries.pictures.picture import Picture, picture_of
-    from xlagraph.queries.planning.whatif import DonatedParameter, PeakValue, WhatIf, whatif
+    from xlagraph.queries.planning.whatif import (
+        Changes,
+        DonatedParameter,
+        PeakValue,
+        WhatIf,
+        whatif,
+    )
     from xlagraph.queries.planning.whatif_cells import whatif_cells
     from xlagraph.queries.runner.run import Answer, find_query, run
     from xlagraph.queries.runner.user_statement import StatementAnswer, run_statement
@@ -55,6 +62,7 @@ __all__ = [
     "BadParameter",
     "By",
     "CatalogueError",
+    "Changes",
     "CheckResult",
     "CheckedCompilation",
     "Column",
@@ -142,7 +150,7 @@ __getattr__ = lazy_names(
         ],
         "selection.runs": ["find_run", "list_runs"],
         "planning.whatif_cells": ["whatif_cells"],
-        "planning.whatif": ["DonatedParameter", "PeakValue", "WhatIf", "whatif"],
+        "planning.whatif": ["Changes", "DonatedParameter", "PeakValue", "WhatIf", "whatif"],
         "value_details.range_end": ["RangeEnd", "LiveRange"],
         "value_details.details": ["ValueDetails", "value"],
     },

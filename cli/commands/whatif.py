@@ -71,19 +71,18 @@ def whatif(
 
     Example: xlagraph whatif baseline --donate all
     """
+    from xlagraph.queries.planning.whatif import Changes
     from xlagraph.queries.planning.whatif import whatif as plan_anew
 
-    factors = _parse_factors(options.shrink or ())
+    changes = Changes(
+        donate=options.donate or (),
+        without=options.without or (),
+        until_last_use=options.until_last_use or (),
+        shrink=_parse_factors(options.shrink or ()),
+        checkpoint=options.checkpoint or (),
+    )
     with open_graph_of(options) as graph:
-        result = plan_anew(
-            graph,
-            name,
-            donate=options.donate or (),
-            without=options.without or (),
-            until_last_use=options.until_last_use or (),
-            shrink=factors,
-            checkpoint=options.checkpoint or (),
-        )
+        result = plan_anew(graph, name, changes)
     for text in result.notes:
         note(text)
     _write(result, options)

@@ -1,7 +1,7 @@
 """What a compilation would reserve under changes: its memory planned anew, as XLA does."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -37,21 +37,28 @@ _MOST_VALUES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What to change; nothing by default. Patterns are those of `xlagraph.queries.planning`."""
+    """What to change; nothing by default. Patterns are those of `xlagraph.queries.planning`.
 
-    donate: tuple[str, ...] = ()
+    Raises BadParameter for a factor that shrinks nothing.
+    """
+
+    donate: Sequence[str] = ()
     """Parameters by number, label or op name; `all`."""
-    without: tuple[str, ...] = ()
-    """Values that are gone."""
-    until_last_use: tuple[str, ...] = ()
-    """Values that are freed as they are last read."""
-    shrink: tuple[tuple[str, Fraction], ...] = ()
-    """Values that take this part of their bytes."""
-    checkpoint: tuple[str, ...] = ()
+    without: Sequence[str] = ()
+    """Patterns of values that are gone."""
+    until_last_use: Sequence[str] = ()
+    """Patterns of values that are freed as they are last read."""
+    shrink: Mapping[str, float | str | Fraction] = field(default_factory=dict)
+    """By pattern, the part of their bytes that values keep; `parse_factor` reads it."""
+    checkpoint: Sequence[str] = ()
     """Scopes to put a checkpoint around."""
 
+    def __post_init__(self) -> None:
+        for factor in self.shrink.values():
+            parse_factor(factor)
+
     def __bool__(self) -> bool:
-        return self != Changes()
+        return any((self.donate, self.without, self.until_last_use, self.shrink, self.checkpoint))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +132,16 @@ class WhatIf:
         return self.reserved_bytes_replanned - self.reserved_bytes_after
 
 
-def whatif(
-    graph: Graph,
-    compilation: str | None = None,
-    *,
-    donate: Sequence[str] = (),
-    without: Sequence[str] = (),
-    until_last_use: Sequence[str] = (),
-    shrink: Mapping[str, float | str | Fraction] | None = None,
-    checkpoint: Sequence[str] = (),
-) -> WhatIf:
+def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None = None) -> WhatIf:
     """Plan the memory of a compilation anew, under changes; from the graph alone.
 
-    Raises NoSuchName where a pattern names nothing, BadParameter for a factor that shrinks
-    nothing, QueryError where the dump had no live ranges, or no module text for a change.
+    Raises NoSuchName where a pattern names nothing, QueryError where the dump had no live ranges,
+    or no module text for a change.
     """
     found = find_compilation(graph, compilation)
-    changes = Changes(
-        tuple(donate),
-        tuple(without),
-        tuple(until_last_use),
-        tuple((pattern, parse_factor(factor)) for pattern, factor in (shrink or {}).items()),
-        tuple(checkpoint),
-    )
     notes = () if found.note is None else (found.note,)
-    return plan_stored(read_compilation(graph, found.key), changes, notes=notes)
+    stored = read_compilation(graph, found.key)
+    return plan_stored(stored, changes or Changes(), notes=notes)
 
 
 def parse_factor(factor: float | str | Fraction) -> Fraction:
@@ -199,8 +191,9 @@ def _changed(stored: StoredCompilation, changes: Changes, replays: Sequence[Repl
     assumptions = ["the schedule stays as it is"]
     for pattern in changes.without:
         program = without_values(program, matching(pattern, facts))
-    for pattern, factor in changes.shrink:
-        program = with_shrunk_values(program, dict.fromkeys(matching(pattern, facts), factor))
+    for pattern, factor in changes.shrink.items():
+        kept = parse_factor(factor)
+        program = with_shrunk_values(program, dict.fromkeys(matching(pattern, facts), kept))
     for pattern in changes.until_last_use:
         program = with_shortened_values(
             program, _last_uses(facts[value_id] for value_id in matching(pattern, facts))
@@ -240,7 +233,7 @@ def _donation(
         return None, ()
     named = {each.value_id for each in _named(stored, names)}
     already = {value_id for value_id in named if is_donated(stored, value_id)}
-    pairs, unpaired = pair_donations(stored, named - already)
+    pairs, unpaired = pair_donations(stored, named)
     left = [pair for pair in pairs if {pair.parameter, pair.output} <= program.by_id.keys()]
     donation = donate(program, left, knows_schedule=stored.drops_needless_copies)
     outcomes = [
@@ -304,22 +297,23 @@ def _result(
     peak = heap.peak_step if heap is not None else None
     if peak is not None and outcome.donation is not None:
         peak = outcome.donation.step_before(peak)
+    lower_bound = heap.lower_bound_bytes if heap is not None else 0
     result = WhatIf(
-        stored.key,
-        sum(replay.allocation.size_bytes for replay in own),
-        sum(replay.size_bytes for replay in own),
-        all(replay.offsets_equal for replay in own),
-        stored.reserved_bytes.get(0, 0),
-        before.reserved_bytes() if before is not None else None,
-        outcome.plan.reserved_bytes() if outcome.plan is not None else None,
-        outcome.at_most.reserved_bytes() if outcome.at_most is not None else None,
-        outcome.plan.temp_bytes() if outcome.plan is not None else None,
-        peak,
-        (heap.lower_bound_bytes if heap is not None else 0) if outcome.plan is not None else None,
-        _peak_values(stored, outcome.plan),
-        outcome.donated,
-        outcome.assumptions,
-        notes,
+        compilation=stored.key,
+        temp_bytes=sum(replay.allocation.size_bytes for replay in own),
+        temp_bytes_replayed=sum(replay.size_bytes for replay in own),
+        offsets_equal=all(replay.offsets_equal for replay in own),
+        reserved_bytes=stored.reserved_bytes.get(0, 0),
+        reserved_bytes_replanned=before.reserved_bytes() if before is not None else None,
+        reserved_bytes_after=outcome.plan.reserved_bytes() if outcome.plan is not None else None,
+        reserved_bytes_at_most=outcome.at_most.reserved_bytes() if outcome.at_most else None,
+        temp_bytes_after=outcome.plan.temp_bytes() if outcome.plan is not None else None,
+        peak_step_after=peak,
+        lower_bound_bytes=lower_bound if outcome.plan is not None else None,
+        peak_values=_peak_values(stored, outcome.plan),
+        donated=outcome.donated,
+        assumptions=outcome.assumptions,
+        notes=notes,
     )
     return replace(result, assumptions=(*outcome.assumptions, *_doubts(stored, result)))
 

@@ -13,7 +13,7 @@ import pytest
 
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
-from xlagraph.queries import advise, whatif
+from xlagraph.queries import Changes, advise, whatif
 
 ARCHIVE = Path(__file__).parents[2] / "examples" / "changes" / "dumps.tar.xz"
 KEY = "{}/module_0000.jit_{}.cpu_after_optimizations"
@@ -98,7 +98,7 @@ def keys(graph):
 @pytest.mark.parametrize("name", DONATIONS)
 def test_donation_is_foretold_within_a_hair(graph, name):
     before, after = (reserved(graph, side, name) for side in ("before", "after"))
-    found = whatif(graph, KEY.format("before", name), donate=DONATIONS[name])
+    found = whatif(graph, KEY.format("before", name), Changes(donate=DONATIONS[name]))
     print(f"{name}: promised {found.saved_bytes:,}, came {before - after:,}")
     assert found.reserved_bytes_after == pytest.approx(after, rel=0.015)
 
@@ -109,7 +109,7 @@ def test_donation_on_a_tpu_is_foretold_and_advised(corpus, tmp_path):
         ingest(graph, corpus / "tpu" / "train_mlp", jobs=1)
         after = whatif(graph, key.format("01.jit_train_step")).reserved_bytes
         before = key.format("14.jit_train_step_not_donated")
-        found = whatif(graph, before, donate=["all"])
+        found = whatif(graph, before, Changes(donate=["all"]))
         assert found.reserved_bytes_after == pytest.approx(after, rel=0.015)
         assert advise(graph, before).findings[0].query.id == "alias/not-donated"
 
@@ -144,7 +144,7 @@ def test_findings_that_cannot_tell_come_last(findings):
 @pytest.mark.parametrize("name", SHRUNK)
 def test_smaller_activations_are_foretold(graph, name):
     came = reserved(graph, "before", name) - reserved(graph, "after", name)
-    found = whatif(graph, KEY.format("before", name), shrink={"layer_*": SHRUNK[name]})
+    found = whatif(graph, KEY.format("before", name), Changes(shrink={"layer_*": SHRUNK[name]}))
     print(f"{name}: promised {found.saved_bytes:,}, came {came:,}")
     assert found.saved_bytes is not None
     assert found.saved_bytes / 2 <= came <= found.saved_bytes * 2

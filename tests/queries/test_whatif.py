@@ -9,7 +9,7 @@ from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.plan.memory_plan import plan_anew
 from xlagraph.plan.replay import replay
-from xlagraph.queries import BadParameter, NoSuchName, QueryError, whatif
+from xlagraph.queries import BadParameter, Changes, NoSuchName, QueryError, whatif
 from xlagraph.queries.planning.patterns import in_scope
 from xlagraph.queries.planning.stored_compilation import read_compilation
 
@@ -56,14 +56,14 @@ def test_planned_anew_without_a_change_everything_reserves_what_it_did(compiled)
 
 
 def test_donation_is_foretold(graph):
-    found = whatif(graph, "runs/baseline", donate=["all"])
+    found = whatif(graph, "runs/baseline", Changes(donate=["all"]))
     real = whatif(graph, "runs/donated")
     assert found.reserved_bytes_after == pytest.approx(real.reserved_bytes, rel=0.015)
     assert {parameter.outcome for parameter in found.donated} >= {"in place"}
 
 
 def test_what_is_donated_already_stays_so_and_is_named(graph):
-    found = whatif(graph, "runs/donated", donate=["all"])
+    found = whatif(graph, "runs/donated", Changes(donate=["all"]))
     outcomes = {parameter.outcome for parameter in found.donated}
     assert "donated already" in outcomes
     assert "in place" not in outcomes
@@ -71,7 +71,7 @@ def test_what_is_donated_already_stays_so_and_is_named(graph):
 
 
 def test_of_one_parameter_only_its_own_bytes_are_given(graph):
-    found = whatif(graph, "runs/baseline", donate=["0"])
+    found = whatif(graph, "runs/baseline", Changes(donate=["0"]))
     (donated,) = found.donated
     assert donated.outcome in ("in place", "copied first")
     assert found.saved_bytes is not None
@@ -82,12 +82,12 @@ def test_values_that_are_gone_take_nothing_and_halves_take_half(graph):
     before = whatif(graph, "runs/baseline")
     assert before.is_exact
     assert before.reserved_bytes_after == before.reserved_bytes
-    gone = whatif(graph, "runs/baseline", without=["*"])
+    gone = whatif(graph, "runs/baseline", Changes(without=["*"]))
     assert gone.temp_bytes_after == 0
-    half = whatif(graph, "runs/baseline", shrink={"*": 2})
+    half = whatif(graph, "runs/baseline", Changes(shrink={"*": 2}))
     assert half.reserved_bytes_after == pytest.approx(before.reserved_bytes / 2, rel=0.01)
     largest = before.peak_values[0]
-    less = whatif(graph, "runs/baseline", without=[largest.value])
+    less = whatif(graph, "runs/baseline", Changes(without=[largest.value]))
     assert less.lower_bound_bytes is not None
     assert less.temp_bytes_after is not None
     assert before.temp_bytes_after is not None
@@ -95,7 +95,7 @@ def test_values_that_are_gone_take_nothing_and_halves_take_half(graph):
 
 
 def test_a_checkpoint_is_a_range(graph):
-    found = whatif(graph, "runs/baseline", checkpoint=["layer_0"])
+    found = whatif(graph, "runs/baseline", Changes(checkpoint=["layer_0"]))
     assert found.reserved_bytes_after is not None
     assert found.reserved_bytes_at_most is not None
     assert found.reserved_bytes_after <= found.reserved_bytes_at_most
@@ -104,11 +104,11 @@ def test_a_checkpoint_is_a_range(graph):
 
 def test_a_name_that_names_nothing_is_refused_with_what_is_near(graph):
     with pytest.raises(NoSuchName, match="nonesuch"):
-        whatif(graph, "runs/baseline", without=["nonesuch"])
+        whatif(graph, "runs/baseline", Changes(without=["nonesuch"]))
     with pytest.raises(NoSuchName, match="no parameter 99999"):
-        whatif(graph, "runs/baseline", donate=["99999"])
+        whatif(graph, "runs/baseline", Changes(donate=["99999"]))
     with pytest.raises(BadParameter, match="not a factor"):
-        whatif(graph, "runs/baseline", shrink={"*": "x"})
+        whatif(graph, "runs/baseline", Changes(shrink={"*": "x"}))
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,6 @@ RUNS = Path(__file__).parents[2] / "examples" / "runs"
 def test_a_server_gives_the_same_plan_as_a_file(changes, tmp_path, neo4j_graph):
     with open_graph(tmp_path / "g.lbug", create=True) as file:
         ingest(file, RUNS / "baseline", jobs=1)
-        expected = whatif(file, "baseline", **changes)
+        expected = whatif(file, "baseline", Changes(**changes))
     ingest(neo4j_graph, RUNS / "baseline", jobs=1)
-    assert whatif(neo4j_graph, "baseline", **changes) == expected
+    assert whatif(neo4j_graph, "baseline", Changes(**changes)) == expected
