@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, cast
+from typing import Final, assert_never, cast
 
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
@@ -48,18 +48,20 @@ def potential_savings(
         return PotentialSavings(total, None, advice.measure, _SUM_OF_SIZES)
     if (obstacle := planner.obstacle) is not None:
         return PotentialSavings(total, None, advice.measure, obstacle)
-    found = _planned(advice, rows, planner)
+    found = _planned(advice.change, advice.changed, rows, planner)
     return PotentialSavings(
         found.bytes, found.at_most, "reserved", _doubt(advice.change, found, is_cpu=planner.is_cpu)
     )
 
 
-def _planned(advice: Advice, rows: Sequence[Mapping[str, Cell]], planner: Planner) -> Savings:
-    if advice.change is ChangeKind.PACK:
+def _planned(
+    change: ChangeKind, changed: str, rows: Sequence[Mapping[str, Cell]], planner: Planner
+) -> Savings:
+    if change is ChangeKind.PACK:
         return planner.savings_of_packing()
-    labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
+    labels_of_rows = [(row, label) for row in rows for label in _labels(row[changed])]
     labels = [label for _, label in labels_of_rows]
-    match advice.change:
+    match change:
         case ChangeKind.DONATE:
             return planner.savings_of_donating(labels)
         case ChangeKind.WITHOUT:
@@ -68,9 +70,12 @@ def _planned(advice: Advice, rows: Sequence[Mapping[str, Cell]], planner: Planne
             return planner.savings_of_recomputing(labels)
         case ChangeKind.LATE:
             return planner.savings_of_deferring(labels)
-    return planner.savings_of_shrinking(
-        [(label, _factor(advice.change, row)) for row, label in labels_of_rows]
-    )
+        case ChangeKind.HALF | ChangeKind.DENSE | ChangeKind.SHARD:
+            return planner.savings_of_shrinking(
+                [(label, _factor(change, row)) for row, label in labels_of_rows]
+            )
+        case _:
+            assert_never(change)
 
 
 def _labels(cell: Cell) -> list[str]:
@@ -78,7 +83,7 @@ def _labels(cell: Cell) -> list[str]:
     return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
 
 
-def _factor(change: ChangeKind | None, row: Mapping[str, Cell]) -> Fraction:
+def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
     """Return the part of its bytes that the value of a row keeps."""
     if change is ChangeKind.HALF:
         return Fraction(1, 2)
