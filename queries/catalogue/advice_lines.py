@@ -30,7 +30,10 @@ def parse_advice(
     columns: Sequence[Column],
     file: str,
 ) -> Advice | None:
-    """Return the advice of a header, None if it gives none; CatalogueError where it is odd."""
+    """Return the advice of a header; None if it has none.
+
+    Raise CatalogueError where a line is malformed.
+    """
     if not by_word["@advice"]:
         for word in ("@remedy", "@evidence", "@once", "@change"):
             if by_word[word]:
@@ -61,7 +64,7 @@ def parse_advice(
             " '// @param memorySpace INTEGER = 0 …' and ask for it, or return it as a @column"
         )
     once = _columns_named(by_word["@once"], columns, file)
-    if by_word["@once"] and len(once) != len(("shape", "places")):
+    if by_word["@once"] and len(once) != 2:
         raise malformed(by_word["@once"][0], "@once shape freeOutputs", file)
     return Advice(
         column=match["column"],

@@ -16,7 +16,10 @@ class Declaration(NamedTuple):
 
 
 def read_declarations(text: str, file: str) -> tuple[str, list[Declaration]]:
-    """Return the title and the declarations in their order; CatalogueError where a line is odd."""
+    """Return the title and the declarations in their order.
+
+    Raise CatalogueError where a line is malformed.
+    """
     comments: list[str] = []
     for line in text.splitlines():
         if not line.startswith("//"):

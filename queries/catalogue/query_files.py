@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -105,5 +105,18 @@ def read_query(path: Path, directory: Path) -> Query:
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogueError(f"{path}: cannot be read: {error}") from error
     header = parse_header(text, str(path))
-    declared = {field.name: getattr(header, field.name) for field in fields(header)}
-    return Query(**declared, id=id_, text=text, path=path)
+    return Query(
+        title=header.title,
+        kind=header.kind,
+        answers=header.answers,
+        parameters=header.parameters,
+        columns=header.columns,
+        measure=header.measure,
+        notes=header.notes,
+        status=header.status,
+        advice=header.advice,
+        lines=header.lines,
+        id=id_,
+        text=text,
+        path=path,
+    )

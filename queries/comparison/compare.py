@@ -131,7 +131,8 @@ class Comparison:
 
     def without_peak(self, side: Selection) -> tuple[str, ...]:
         """Return the compilations of a side without live ranges, whose peak is unknown."""
-        sides = [(pair.a, pair.b)[side is self.b] for pair in (*self.pairs, *self.unpaired)]
+        pairs = (*self.pairs, *self.unpaired)
+        sides = [pair.b for pair in pairs] if side is self.b else [pair.a for pair in pairs]
         return tuple(
             compilation.key
             for compilation in sides
@@ -197,15 +198,24 @@ def _compilations(graph: Graph, side: Selection) -> dict[str, ComparedCompilatio
             str(key),
             cast("str | None", module),
             cast("int | None", module_number),
-            Totals(*cast("Totals", tuple(totals))),
+            Totals(*cast("Sequence[int | None]", totals)),
         )
     return compilations
 
 
 def _sum(compilations: Iterable[ComparedCompilation]) -> Totals:
-    columns = zip(*(compilation.totals for compilation in compilations), strict=True)
-    known = [[count for count in column if count is not None] for column in columns]
-    return Totals(*(sum(counts) if counts else None for counts in known or [[]] * 4))
+    totals = [compilation.totals for compilation in compilations]
+    return Totals(
+        reserved_bytes=_known_sum(each.reserved_bytes for each in totals),
+        logical_peak_bytes=_known_sum(each.logical_peak_bytes for each in totals),
+        physical_peak_bytes=_known_sum(each.physical_peak_bytes for each in totals),
+        allocation_bytes=_known_sum(each.allocation_bytes for each in totals),
+    )
+
+
+def _known_sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _pair(

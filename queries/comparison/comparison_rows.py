@@ -17,7 +17,7 @@ ONE_ROW_COLUMNS: Final = (
 
 
 def comparison_result(comparison: Comparison, limit: int | None = None) -> Result:
-    """Return all parts of a comparison as one table; of each grouping the largest `limit`."""
+    """Return all parts as one table; of each grouping the largest `limit`, all if that is None."""
     return Result(PART_COLUMNS, tuple(part_rows(comparison, limit)))
 
 
@@ -62,7 +62,7 @@ def pair_rows(pairs: tuple[ComparedPair, ...]) -> Rows:
 
 
 def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
-    """Return the largest groups, and all others as one: together they are the whole."""
+    """Return the `limit` largest groups, and all others as one row; all if `limit` is None."""
     growths = comparison.groups[by]
     shown = largest_groups(growths, len(growths) if limit is None else limit)
     return [

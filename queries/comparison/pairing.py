@@ -16,7 +16,7 @@ Signature = tuple[tuple[int | str, ...], ...]
 
 
 class Candidate(NamedTuple):
-    """A compilation that looks for its partner."""
+    """A compilation to be paired."""
 
     key: str
     module: str | None

@@ -33,7 +33,7 @@ class Checkpoint:
     value_count: int
     """Values that are no longer kept for the backward pass."""
     stacked_ids: frozenset[int] = frozenset()
-    """Ids of those that a loop stacks: from one turn to the next no compiler merges."""
+    """Of values stacked by a loop; compilers do not merge across iterations."""
 
     @property
     def is_of_loops(self) -> bool:
@@ -104,7 +104,7 @@ def _with_smaller_stacks(
 def defer(stored: StoredCompilation, program: Program, value_ids: Collection[int]) -> Checkpoint:
     """Return the program that computes values again no earlier than the backward pass reads them.
 
-    Those that something is made again from in another scope stay: a checkpoint keeps its inputs.
+    Inputs of a checkpoint stay: values from which another scope recomputes.
     """
     least: set[int] = set()
     first_by_id: dict[int, int] = {}

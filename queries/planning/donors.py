@@ -1,9 +1,13 @@
 """Which parameter gives its bytes to which result, as the frameworks pair them.
 
 JAX (`_set_up_aliases`, jax/_src/interpreters/mlir.py) goes through the results in their
-order and takes for each the first donated parameter of its shape and type that is left.
+order and takes for each the first donated parameter of its shape, layout and type that is left.
 TensorFlow and PyTorch/XLA name the pairs themselves: where the state comes back in its own
 order the pairs are the same.
+
+The queries have rules of their own: alias/not-donated counts every output of the shape, whatever
+its layout, as nothing is paired there yet; alias/donated those of equal bytes and type, as XLA does
+once the framework has named an input.
 """
 
 from collections import defaultdict, deque
@@ -52,9 +56,7 @@ def pair_donations(
         if waiting:
             facts = waiting.popleft()
             pairs.append(Donor(facts.value_id, output, facts.needed_until or 0))
-    paired = {donor.parameter for donor in pairs}
-    unpaired = [facts.value_id for waiting in left.values() for facts in waiting]
-    return pairs, [value_id for value_id in unpaired if value_id not in paired]
+    return pairs, [facts.value_id for waiting in left.values() for facts in waiting]
 
 
 def is_donated(stored: StoredCompilation, value_id: int) -> bool:

@@ -126,7 +126,7 @@ def _absent(
 
 @cache
 def _needed_words(text: str) -> frozenset[str]:
-    """Return the words of a statement without which it finds no rows.
+    """Return the words of the clauses that must match for a row.
 
     What is only returned may be null, and so may an option, unless the WITH right after it
     asks for what IS NOT NULL.
@@ -136,8 +136,9 @@ def _needed_words(text: str) -> frozenset[str]:
     while found:
         clause, *found = found
         if clause.word.endswith("MATCH"):
-            own = [clause, *found[: found[0].word == "WHERE"]]
-            found = found[len(own) - 1 :]
+            own = [clause]
+            if found and found[0].word == "WHERE":
+                own.append(found.pop(0))
             if clause.word == "MATCH" or _requires_not_null(found[:2]):
                 needed += [token for part in own for token in part.tokens]
         elif clause.word == "WHERE":

@@ -1,4 +1,4 @@
-"""Run a statement of the user's own: read only, with what its names may have meant."""
+"""Run a user's statement, read only, and name what the schema lacks."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

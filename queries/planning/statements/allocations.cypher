@@ -1,5 +1,5 @@
-// The buffers of XLA's plan
-MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation) WHERE c.state = 'complete'
+// Allocations of a compilation
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
 MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 RETURN a.number AS number, a.sizeBytes AS sizeBytes, a.memorySpace AS memorySpace,
        a.role AS role, a.maybeLiveOut AS maybeLiveOut, a.parameterNumber AS parameterNumber,

@@ -1,5 +1,5 @@
 // Which value XLA may write over which operand
-MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation) WHERE c.state = 'complete'
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
 MATCH (a)-[:HOLDS]->(v:Value)
 MATCH (v)-[m:MAY_OVERWRITE]->(w:Value)
 RETURN v.valueId AS valueId, w.valueId AS overwritten, m.operand AS operand,

@@ -1,5 +1,5 @@
 // The values of a compilation: slot, live range, set, and whose they are
-MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation) WHERE c.state = 'complete'
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
 MATCH (a)-[h:HOLDS]->(v:Value)
 MATCH (i:Instruction)-[:DEFINES]->(v)
 RETURN v.valueId AS valueId, v.label AS label, v.name AS name, v.shape AS shape,
