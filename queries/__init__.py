@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from xlagraph.queries.selection.runs import find_run, list_runs
     from xlagraph.queries.value_details.details import ValueDetails, value
     from xlagraph.queries.value_details.range_end import LiveRange, RangeEnd
+    from xlagraph.queries.value_details.value_cells import value_cells
 
 __all__ = [
     "Advice",
@@ -109,6 +110,7 @@ __all__ = [
     "run_statement",
     "select",
     "value",
+    "value_cells",
     "whatif",
     "whatif_cells",
 ]
@@ -153,5 +155,6 @@ __getattr__ = lazy_names(
         "planning.whatif": ["Changes", "DonatedParameter", "PeakValue", "WhatIf", "whatif"],
         "value_details.range_end": ["RangeEnd", "LiveRange"],
         "value_details.details": ["ValueDetails", "value"],
+        "value_details.value_cells": ["value_cells"],
     },
 )

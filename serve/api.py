@@ -26,6 +26,7 @@ from xlagraph.queries import (
     run,
     run_statement,
     value,
+    value_cells,
 )
 from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.json_cells import answer_result, json_rows, query_description
@@ -139,7 +140,7 @@ def _advised(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> 
 
 def _details(graph: Graph, request: Request) -> Response:
     found = value(graph, _required_parameter(request, "value"), request.path_params["key"])
-    return JSONResponse(without_nan(found.cells()))
+    return JSONResponse(without_nan(value_cells(found)))
 
 
 async def _answered(read: Callable[[], Response]) -> Response:

@@ -24,6 +24,7 @@ from xlagraph.queries import (
     run,
     run_statement,
     value,
+    value_cells,
 )
 from xlagraph.serve.graph_pool import GraphPool
 from xlagraph.serve.json_cells import answer_result, json_rows, query_description
@@ -123,7 +124,7 @@ class _Tools:
         """Return everything about one value: storage, maker, readers, life, share of the peak."""
 
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
-            return [without_nan(value(graph, label, compilation).cells())], ()
+            return [without_nan(value_cells(value(graph, label, compilation)))], ()
 
         return self._read(read)
 

@@ -34,6 +34,7 @@ def value(
     """
     from xlagraph.cli.summaries.value import details_lines, write_page
     from xlagraph.queries.value_details.details import value as value_details
+    from xlagraph.queries.value_details.value_cells import value_cells
 
     with open_graph_of(options) as graph:
         details = value_details(graph, name, compilation)
@@ -46,5 +47,5 @@ def value(
         with open_output(options) as stream:
             WRITERS[Format.MD](("part", "details"), details_lines(details), stream)
     else:
-        cells = details.cells()
+        cells = value_cells(details)
         write_rows(tuple(cells), [tuple(cells.values())], options)

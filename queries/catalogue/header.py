@@ -3,22 +3,30 @@
     // Values that hold the most memory at the peak of a compilation
     // @kind     table
     // @answers  What is biggest at the peak, and which line of mine made it?
-    // @param    compilation STRING          key of a compilation
-    // @param    limit       INTEGER = 20    rows to return
-    // @bounds   limit       1..100          what it may be, inclusive; 1.. is at least 1
-    // @column   value       STRING          the value and its tuple index
+    // @param    compilation   STRING        key of a compilation
+    // @param    memorySpace   INTEGER = 0   number of the memory space
+    // @param    limit         INTEGER = 20  rows to return
+    // @bounds   limit         1..100
+    // @column   value         STRING        the value and its tuple index
+    // @column   shape         STRING        its shape, without layout
+    // @column   physicalBytes INTEGER       its share of the peak, which is that of
+    //           memory space $memorySpace
     // @measure  physical
     // @note     A decision that a reader of the rows should know.
     // @advice   physicalBytes physical  Large values are live at the peak
-    // @change   without       what becomes of the values of its rows (`ChangeKind`), then the
-    //           column with their labels, where that is not `value`
-    // @evidence value shape   columns that show it, besides the savings
-    // @remedy   jax         what to change in JAX; so for tensorflow and pytorch
+    // @change   without
+    // @evidence value shape
+    // @remedy   jax         compute them again
+    // @remedy   tensorflow  compute them again
+    // @remedy   pytorch     compute them again
     // @status   stable
     MATCH …
 
 The first line is the title. A comment line without `@` goes on with the line above it.
-The header ends at the first line that is not a comment.
+The header ends at the first line that is not a comment. `@bounds` are inclusive; `1..` is at
+least 1. `@change` says what becomes of the values of the rows (`ChangeKind`), and then in which
+column their labels stand, where that is not `value`; `@evidence` which columns show the finding,
+besides the savings; `@once` which two columns tell rows that compete, and for how many places.
 """
 
 import re
@@ -48,20 +56,11 @@ KINDS: Final = ("table", "series", "graph")
 of a `graph` are paths, made to be drawn as nodes and relationships."""
 
 RESERVED_NAMES: Final = (
-    *("graph", "format", "output", "quiet", "verbose", "help", "version"),
-    *(
-        "show",
-        "browser",
-        "browserUrl",
-        "queries",
-        "check",
-        "query_id",
-        "catalogue",
-        "options",
-        "parameters",
-    ),
-)
-"""No parameter can be called so: options of the command, and parameters of `run`, are."""
+    "graph", "format", "output", "quiet", "verbose", "help", "version", "show", "browser",
+    "browserUrl", "plot", "noPlot", "queries", "check", "catalogue", "options", "parameters",
+)  # fmt: skip
+"""Not names of parameters: options of the command line, and parameters of functions that take those
+of a query by name."""
 STATUSES: Final = ("stable", "experimental")
 
 

@@ -1,21 +1,34 @@
 """Why a query returned nothing: the facts that the dump lacks."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from xlagraph.graph.engine import Graph, Result, Scalar
+from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.cypher_text.statement import Clause, Token, clauses, tokens
 
+_SCHEMA_NAMES: Final = frozenset(
+    name
+    for relationship in SCHEMA.relationships
+    for name in (relationship.name, *(property_.name for property_ in relationship.properties))
+) | {property_.name for node in SCHEMA.nodes for property_ in node.properties}
 
-class _Fact(NamedTuple):
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
     words: frozenset[str]
-    """A statement that holds one of these needs the fact."""
+    """Names of the schema: a statement that holds one of these needs the fact."""
     columns: frozenset[str]
     """Columns that are null throughout without the fact."""
     absence: str
+
+    def __post_init__(self) -> None:
+        if unknown := sorted(self.words - _SCHEMA_NAMES):
+            raise ValueError(f"the schema has neither a type nor a property {unknown[0]}")
 
 
 _LIVE_RANGES: Final = _Fact(

@@ -64,36 +64,6 @@ class ValueDetails:
     """physicalBytes, share, rank, contributors, peakBytes, peakStep; of a value that is not live
     at the physical peak all but the last two are None."""
 
-    def cells(self) -> dict[str, Cell]:
-        """Return all by name but the note, as one object for machines."""
-        live_range = self.live_range
-        return {
-            "compilation": self.compilation,
-            "value": self.value,
-            "asked": self.asked,
-            "what": self.properties,
-            "storage": self.storage,
-            "maker": self.maker,
-            "stack": self.stack,
-            "attribution": self.attribution,
-            "attributionStack": self.attribution_stack,
-            "names": self.names,
-            "before": self.predecessors,
-            "after": self.successors,
-            "aliases": self.aliases,
-            "readers": self.readers,
-            "life": {
-                "liveFrom": live_range.live_from,
-                "liveUntil": live_range.live_until,
-                "lastUse": live_range.last_use,
-                "scheduleLength": live_range.schedule_length,
-                "endsAt": live_range.ends_at,
-                "ending": str(live_range.ending),
-                "why": live_range.why,
-            },
-            "peak": self.peak,
-        }
-
 
 def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetails:
     """Return all about the value with that label, or with that among its other names.

@@ -1,8 +1,11 @@
 """What a header may say of advice, and how it is told what is wrong."""
 
+from textwrap import dedent
+
 import pytest
 
 from xlagraph.queries import CatalogueError
+from xlagraph.queries.catalogue import header
 from xlagraph.queries.catalogue.header import parse_header
 
 REMEDIES = "// @remedy jax a\n// @remedy tensorflow b\n// @remedy pytorch c\n"
@@ -77,10 +80,17 @@ def test_what_is_wrong_about_advice_is_said_with_its_line(lines, message):
     assert message in str(error.value)
 
 
+def test_the_header_that_is_shown_is_one():
+    shown = str(header.__doc__).partition("\n\n")[2].partition("\n\n")[0]
+    parsed = parse_header(dedent(shown), "f")
+    assert parsed.title == "Values that hold the most memory at the peak of a compilation"
+    assert parsed.advice is not None
+
+
 def test_advice_is_about_one_memory_space():
-    header = HEADER.replace("// @param memorySpace INTEGER = 0 number of the memory space\n", "")
+    without = HEADER.replace("// @param memorySpace INTEGER = 0 number of the memory space\n", "")
     advice = "// @advice paddingBytes physical Padding\n" + REMEDIES
     with pytest.raises(CatalogueError, match="f:10: advice is about one memory space"):
-        parse_header(header + advice, "f")
+        parse_header(without + advice, "f")
     returned = "// @column memorySpace INTEGER its number\n"
-    assert parse_header(header + returned + advice, "f").advice is not None
+    assert parse_header(without + returned + advice, "f").advice is not None

@@ -1,0 +1,28 @@
+"""A parameter of a query cannot be called like an option that its command has besides."""
+
+import re
+
+import pytest
+
+from xlagraph.cli.commands.query.canned import canned_command
+from xlagraph.queries import load_catalogue
+from xlagraph.queries.catalogue.header import RESERVED_NAMES
+
+
+@pytest.mark.parametrize("query_id", ["peak/contributors", "graph/peak"])
+def test_options_of_the_command_of_a_query_are_reserved(query_id):
+    query = load_catalogue()[query_id]
+    declared = {f"--{parameter.option}" for parameter in query.parameters}
+    options = {
+        option
+        for parameter in canned_command(query).params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+        if option.startswith("--")
+    }
+    names = {_camel_case(option) for option in options - declared}
+    assert names
+    assert names <= set(RESERVED_NAMES)
+
+
+def _camel_case(option: str) -> str:
+    return re.sub("-([a-z])", lambda found: found[1].upper(), option.removeprefix("--"))
