@@ -115,7 +115,7 @@ def parse_and_derive(*paths: str) -> None:
         spans = value_spans(plan)
         taken = takeovers(plan, spans)
         peaks(plan, spans, taken)
-        alias_positions(plan, spans, succession(plan, spans, taken))
+        alias_positions(plan, spans, succession(spans, taken))
     ANSWER["values"] = len(plan.values)
 
 
