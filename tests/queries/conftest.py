@@ -7,7 +7,7 @@ import pytest
 
 from tests.queries.odd_dumps import write_odd_dumps
 from tests.queries.plain.plan import read_dump
-from tests.queries.real_dumps import Real, link_largest
+from tests.queries.real_dumps import RealDumps, link_largest
 from xlagraph.graph import open_graph
 from xlagraph.ingest import find_dumps, ingest
 
@@ -22,8 +22,8 @@ def largest_dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture(scope="session")
-def real(largest_dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
+def real(largest_dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealDumps]:
     """The largest dumps in a file, and read plainly."""
     with open_graph(tmp_path_factory.mktemp("graph") / "real.lbug", create=True) as graph:
         ingest(graph, largest_dumps, jobs=1)
-        yield Real(graph, [read_dump(files) for files in find_dumps(largest_dumps).dumps])
+        yield RealDumps(graph, [read_dump(files) for files in find_dumps(largest_dumps).dumps])

@@ -13,7 +13,7 @@ OF_EACH_RUN = 2
 
 
 @dataclass(frozen=True)
-class Real:
+class RealDumps:
     """A graph, and all that it holds read plainly."""
 
     graph: Graph

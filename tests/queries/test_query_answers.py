@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from tests.queries.plain.answer import PlainAnswer, Row, find_answers
-from tests.queries.plain.attribution import Belonging
+from tests.queries.plain.attribution import Attribution
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.questions import PAIRS, questions, questions_over_runs
 from tests.queries.plain.value import PlainValue
-from tests.queries.real_dumps import Real
+from tests.queries.real_dumps import RealDumps
 from xlagraph.graph import Cell
 from xlagraph.queries import load_catalogue, run
 
@@ -31,10 +31,10 @@ OF_A_VALUE: dict[str, Callable[[PlainValue], object]] = {
     "sourceFile": lambda value: value.made.source[0],
     "sourceLine": lambda value: value.made.source[1],
 }
-OF_ITS_OP: dict[str, Callable[[Belonging], object]] = {
-    "attributedOpName": lambda belongs: belongs.op_name,
-    "userFile": lambda belongs: belongs.user[0],
-    "userLine": lambda belongs: belongs.user[1],
+OF_ITS_OP: dict[str, Callable[[Attribution], object]] = {
+    "attributedOpName": lambda attribution: attribution.op_name,
+    "userFile": lambda attribution: attribution.user[0],
+    "userLine": lambda attribution: attribution.user[1],
 }
 """Columns that come with `value` everywhere."""
 
@@ -43,7 +43,7 @@ def test_each_second_computation_is_that_of_a_query():
     assert ANSWERS.keys() <= CATALOGUE.keys()
 
 
-def ask(real: Real, query: str, **parameters: str | int) -> list[dict[str, Cell]]:
+def ask(real: RealDumps, query: str, **parameters: str | int) -> list[dict[str, Cell]]:
     """Return all rows of a query."""
     if any(parameter.name == "limit" for parameter in CATALOGUE[query].parameters):
         parameters["limit"] = ALL
@@ -51,7 +51,7 @@ def ask(real: Real, query: str, **parameters: str | int) -> list[dict[str, Cell]
 
 
 @pytest.mark.parametrize("query", OF_ONE)
-def test_rows_are_those_of_the_plan(real: Real, query: str):
+def test_rows_are_those_of_the_plan(real: RealDumps, query: str):
     answer = ANSWERS[query]
     for dump in real.telling:
         for parameters in questions(DECLARED[query], dump):
@@ -79,20 +79,20 @@ def _tell_of_values(rows: list[dict[str, Cell]], dump: PlainDump) -> None:
     values = {value.label: value for value in dump.values}
     for row in rows:
         value = values[str(row["value"])]
-        belongs = dump.belonging(value)
+        attribution = dump.attribution(value)
         assert {name: row[name] for name in [*OF_A_VALUE, *OF_ITS_OP]} == {
             name: fact(value) for name, fact in OF_A_VALUE.items()
-        } | {name: tell(belongs) for name, tell in OF_ITS_OP.items()}
+        } | {name: tell(attribution) for name, tell in OF_ITS_OP.items()}
 
 
 @pytest.mark.parametrize("query", OVER_RUNS)
-def test_rows_over_runs_are_those_of_the_plans(real: Real, query: str):
+def test_rows_over_runs_are_those_of_the_plans(real: RealDumps, query: str):
     for parameters in questions_over_runs(DECLARED[query]):
         expected = ANSWERS[query].rows(real.dumps, parameters)
         _agree(ask(real, query, **parameters), ANSWERS[query], expected)
 
 
-def test_growth_adds_up_to_that_of_the_peaks(real: Real):
+def test_growth_adds_up_to_that_of_the_peaks(real: RealDumps):
     for before, after in PAIRS:
         peaks = [
             sum(dump.physical_peak(0) or 0 for dump in real.dumps if dump.files.run == name)
@@ -103,7 +103,7 @@ def test_growth_adds_up_to_that_of_the_peaks(real: Real):
             assert sum(int(str(row["growthBytes"])) for row in rows) == peaks[1] - peaks[0]
 
 
-def test_groups_add_up_to_the_peak(real: Real):
+def test_groups_add_up_to_the_peak(real: RealDumps):
     for dump in real.telling:
         for color in dump.colors:
             shares = dump.shares(color)

@@ -122,7 +122,7 @@ def test_rows_are_the_same_on_both_engines(
 
 
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
-def test_plan_knows_every_name_and_scans_no_strangers(
+def test_plan_knows_every_name_and_does_not_scan_all_nodes(
     engines: Engines, asked: list[dict[str, Cell]], query: Query
 ):
     server = engines.uri

@@ -25,7 +25,7 @@ RUNS = ("fusion", "call", "async-start", "custom-call")
 
 
 @dataclass(frozen=True)
-class Belonging:
+class Attribution:
     """Whose a value is."""
 
     rule: str | None = None
@@ -35,7 +35,7 @@ class Belonging:
     frame: int = 0
 
 
-def belonging(dump: "PlainDump", value: "PlainValue") -> Belonging:
+def attribute(dump: "PlainDump", value: "PlainValue") -> Attribution:
     """Apply the rules one after the other."""
     index = tuple(int(number) for number in re.findall(r"\d+", value.shape_index or ""))
     here = (value.name, index)
@@ -54,7 +54,7 @@ def belonging(dump: "PlainDump", value: "PlainValue") -> Belonging:
     for reader in sorted((name for name in value.users if name in steps), key=lambda n: steps[n]):
         if found := own_or_inside(dump, (reader, ())):
             return _of(dump, "reader", found)
-    return Belonging()
+    return Attribution()
 
 
 def named(dump: "PlainDump", name: str) -> bool:
@@ -156,7 +156,7 @@ def only_moves(dump: "PlainDump", name: str) -> bool:
     ) and set(dump.called(name)) <= set(dump.module.computations.values())
 
 
-def _of(dump: "PlainDump", rule: str, name: str) -> Belonging:
+def _of(dump: "PlainDump", rule: str, name: str) -> Attribution:
     made = dump.text(name)
     frame = made.frame if made.frame in dump.module.stacks else 0
     user: tuple[str | None, int | None, str | None] = (None, None, None)
@@ -169,7 +169,7 @@ def _of(dump: "PlainDump", rule: str, name: str) -> Belonging:
                 break
     elif made.source[0] and not is_installed(made.source[0]):
         user = (*made.source, None)
-    return Belonging(rule, made.op_name, made.source, user, frame)
+    return Attribution(rule, made.op_name, made.source, user, frame)
 
 
 def is_installed(file: str) -> bool:

@@ -31,20 +31,20 @@ class Group:
     of: Callable[[PlainDump, PlainValue], Row]
 
 
-OP = Group("opName", lambda dump, value: (dump.belonging(value).op_name,))
-LINE = Group("sourceFile sourceLine", lambda dump, value: dump.belonging(value).source)
+OP = Group("opName", lambda dump, value: (dump.attribution(value).op_name,))
+LINE = Group("sourceFile sourceLine", lambda dump, value: dump.attribution(value).source)
 OPCODE = Group("opcode", lambda _, value: (value.made.opcode,))
-SCOPE = Group("scope", lambda dump, value: (scope(dump.belonging(value).op_name, 3),))
+SCOPE = Group("scope", lambda dump, value: (scope(dump.attribution(value).op_name, 3),))
 DTYPE = Group("dtype", lambda _, value: (value.dtype,))
 SHAPE = Group("shape", lambda _, value: (value.shape,))
-CALLER = Group("userFile userLine userFunction", lambda dump, value: dump.belonging(value).user)
+CALLER = Group("userFile userLine userFunction", lambda dump, value: dump.attribution(value).user)
 
 
 def _stack(dump: PlainDump, value: PlainValue) -> Row:
-    belongs = dump.belonging(value)
-    if not belongs.frame:
-        return (*belongs.source, None, None, None, None)
-    *callers, (file, line, function, _) = dump.module.stack(belongs.frame)
+    attribution = dump.attribution(value)
+    if not attribution.frame:
+        return (*attribution.source, None, None, None, None)
+    *callers, (file, line, function, _) = dump.module.stack(attribution.frame)
     caller_file, caller_line, caller, _ = callers[-1] if callers else (None,) * 4
     return file, line, function, caller_file, caller_line, caller
 
@@ -58,10 +58,10 @@ def over_generations(op_name: str | None) -> str | None:
 
 
 def _compared_scope(dump: PlainDump, value: PlainValue) -> Row:
-    return (scope(over_generations(dump.belonging(value).op_name), 3),)
+    return (scope(over_generations(dump.attribution(value).op_name), 3),)
 
 
 COMPARED_SCOPE = Group("scope", _compared_scope)
 COMPARED_OP = Group(
-    "opName", lambda dump, value: (over_generations(dump.belonging(value).op_name),)
+    "opName", lambda dump, value: (over_generations(dump.attribution(value).op_name),)
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from tests.queries.plain.attribution import Belonging, belonging
+from tests.queries.plain.attribution import Attribution, attribute
 from tests.queries.plain.measures import (
     shares_at_peak,
 )
@@ -117,14 +117,14 @@ class PlainDump:
         names += [use.instruction for used_value in used for use in used_value.uses]
         return list(dict.fromkeys(names))
 
-    def belonging(self, value: PlainValue) -> Belonging:
+    def attribution(self, value: PlainValue) -> Attribution:
         """Return whose a value is."""
-        if value not in self._belongings:
-            self._belongings[value] = belonging(self, value)
-        return self._belongings[value]
+        if value not in self._attributions:
+            self._attributions[value] = attribute(self, value)
+        return self._attributions[value]
 
     @cached_property
-    def _belongings(self) -> dict[PlainValue, Belonging]:
+    def _attributions(self) -> dict[PlainValue, Attribution]:
         return {}
 
     def root(self, instruction: str) -> str | None:

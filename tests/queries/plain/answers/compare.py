@@ -61,7 +61,7 @@ def values(
             for value in dump.values:
                 is_here = value.allocation.color == memory_space and value.size > 0
                 if is_here and role(value.allocation) != "threadLocal":
-                    op_name = over_generations(dump.belonging(value).op_name)
+                    op_name = over_generations(dump.attribution(value).op_name)
                     group = (op_name, value.made.opcode, value.shape_index)
                     groups.setdefault(group, ([], []))[side].append(value)
     last = chr(0x10FFFF)  # null sorts behind all text

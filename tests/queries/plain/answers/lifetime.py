@@ -45,7 +45,7 @@ def kept_for_backward(dump: PlainDump, memory_space: int) -> Rows:
         leaves = dump.live_to_the_end(value) or value.allocation.parameter is not None
         if leaves or share == 0 or value.made.opcode in (None, "constant"):
             continue
-        op_name = dump.belonging(value).op_name
+        op_name = dump.attribution(value).op_name
         if op_name is None or (is_backward(op_name) and not is_recomputed(op_name)):
             continue
         readers = [(name, op) for name in value.users for op in _ops_of(dump, name)]
@@ -66,7 +66,7 @@ def _ops_of(dump: PlainDump, instruction: str) -> set[str]:
     if op_name := dump.text(instruction).op_name:
         return {op_name}
     made = (value for value in dump.values if value.name == instruction)
-    return {dump.belonging(value).op_name or "" for value in made}
+    return {dump.attribution(value).op_name or "" for value in made}
 
 
 @in_any_order("value sizeBytes physicalBytes liveFrom neededAt liveUntil")
@@ -74,10 +74,13 @@ def recomputed(dump: PlainDump, memory_space: int) -> Rows:
     for value in dump.values:
         if value.allocation.color != memory_space:
             continue
-        belongs = dump.belonging(value)
-        if belongs.op_name is None or belongs.rule == "reader" or not value.is_array:
+        attribution = dump.attribution(value)
+        if attribution.op_name is None or attribution.rule == "reader" or not value.is_array:
             continue
-        if is_recomputed(belongs.op_name) and value.made.opcode not in ("parameter", "constant"):
+        if is_recomputed(attribution.op_name) and value.made.opcode not in (
+            "parameter",
+            "constant",
+        ):
             readers = [
                 (dump.steps[name], op)
                 for name in value.users

@@ -45,9 +45,11 @@ by_caller = _grouped_by(CALLER)
 def by_stack(dump: PlainDump, memory_space: int, min_percent: int = 1) -> Rows:
     own: Counter[tuple[Any, ...]] = Counter()
     for value, share in dump.shares(memory_space).items():
-        belongs = dump.belonging(value)
-        stack: tuple[Any, ...] = tuple(dump.module.stack(belongs.frame)) if belongs.frame else ()
-        own[stack or ((*belongs.source, None, None),)] += share
+        attribution = dump.attribution(value)
+        stack: tuple[Any, ...] = (
+            tuple(dump.module.stack(attribution.frame)) if attribution.frame else ()
+        )
+        own[stack or ((*attribution.source, None, None),)] += share
     whole = sum(own.values())
     cumulative: Counter[tuple[Any, ...]] = Counter()
     for stack, share in own.items():

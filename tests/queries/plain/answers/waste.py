@@ -87,7 +87,7 @@ def wide_types(dump: PlainDump) -> Rows:
 def duplicates(dump: PlainDump, memory_space: int) -> Rows:
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for value, share in dump.shares(memory_space).items():
-        if share > 0 and value.is_array and (name := dump.belonging(value).op_name) is not None:
+        if share > 0 and value.is_array and (name := dump.attribution(value).op_name) is not None:
             groups[name, value.shape].append(value.size)
     for group, sizes in groups.items():
         if len(sizes) > 1:
