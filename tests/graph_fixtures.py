@@ -212,7 +212,7 @@ def _program(java: str, version: str) -> Path:
         raise NoNeo4j(f"{java} has no compiler beside it: a JDK is needed")
     made_of = f"{version} {compiler} {source.read_text()}".encode()
     libraries = _libraries(version)
-    with _made_once(f"serve-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):
+    with _shared_folder(f"serve-{hashlib.sha256(made_of).hexdigest()[:16]}") as (folder, is_made):
         if not is_made:
             command: list[str | Path] = [compiler, "-cp", f"{libraries}/*", "-d", folder, source]
             subprocess.run(command, check=True)
@@ -228,7 +228,7 @@ def _fetched(name: str, *arguments: str) -> Path:
     """Return a folder of artifacts, which Maven fetches once."""
     if shutil.which("mvn") is None:
         raise NoNeo4j("mvn is missing")
-    with _made_once(name) as (folder, is_made):
+    with _shared_folder(name) as (folder, is_made):
         if not is_made:
             fetched = subprocess.run(
                 ["mvn", "-q", "-B", *arguments, f"-DoutputDirectory={folder}"],
@@ -242,7 +242,7 @@ def _fetched(name: str, *arguments: str) -> Path:
 
 
 @contextmanager
-def _made_once(name: str) -> Iterator[tuple[Path, bool]]:
+def _shared_folder(name: str) -> Iterator[tuple[Path, bool]]:
     """Yield a folder that runs of the tests share, and whether it is made; else the caller does."""
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = caches / "xlagraph-tests" / name

@@ -224,7 +224,7 @@ def test_a_ratio_without_a_goal_is_shown():
     assert (row.verdict, row.ratio, row.goal) == (table.Verdict.SHOWN, 4, "")
 
 
-def test_what_is_missing_here_is_no_failure_and_what_breaks_is_one():
+def test_what_is_missing_here_is_not_a_failure_and_what_breaks_is_one():
     skipped, broken = table.skipped_row("Neo4j", "no Java"), table.broken_row("Neo4j", "no disk")
     assert table.failed([skipped, broken]) == [broken]
 

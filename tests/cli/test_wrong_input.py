@@ -87,7 +87,7 @@ def test_a_graph_file_that_is_not_there_is_exit_3(run):
     assert not Path("missing.lbug").exists()
 
 
-def test_a_file_that_is_no_graph_is_exit_3(run):
+def test_a_file_that_is_not_a_graph_is_exit_3(run):
     Path("notes.txt").write_text("no graph")
     ended = run("runs", "--graph", "notes.txt")
     assert ended.code == NO_GRAPH
@@ -224,7 +224,7 @@ def test_a_parameter_without_a_name_is_a_usage_error(run, graph):
     assert one_line(ended.err) == "error: --param expects name=value, found '=1'"
 
 
-def test_a_limit_that_is_no_number_of_bytes_shows_the_forms(run, graph):
+def test_a_limit_that_is_not_a_number_of_bytes_shows_the_forms(run, graph):
     assert "expected bytes such as 64MiB" in run("check", "--max-reserved", "1 cup").err
     ended = run("compare", "before", "after", "--max-growth", "a lot")
     assert ended.code == USAGE
@@ -332,7 +332,7 @@ def test_a_defect_is_told_without_a_traceback_unless_asked(capsys):
     assert "Traceback" not in message
 
 
-def test_a_reader_that_has_enough_is_no_failure(run, graph, tmp_path):
+def test_a_reader_that_has_enough_is_not_a_failure(run, graph, tmp_path):
     piped = f"{shlex.join(COMMAND)} query --format ndjson | head -1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", piped], capture_output=True, text=True, check=False)
     assert ended.returncode == 0

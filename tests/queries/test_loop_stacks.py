@@ -87,7 +87,7 @@ def test_what_a_turn_begins_with_is_kept_and_at_most_its_dots_and_one_turn(calle
     assert stacks.kept_at_most == Fraction(10 * 4 + 10 * 4 * 2 + 16, 160)
 
 
-def test_what_no_loop_fills_is_no_stack():
+def test_what_no_loop_fills_is_not_a_stack():
     compiled = compiled_loop(stacked=False)
     assert list(loop_stacks(compiled, compiled.program, {1, 5})) == []
 

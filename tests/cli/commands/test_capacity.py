@@ -108,7 +108,7 @@ def test_other_limits_still_hold_beside_a_capacity(run, graph):
 
 
 @pytest.mark.parametrize("text", ["much", "1=", "hbm=16GiB", "-1=1GiB", "1=1,2=2"])
-def test_what_is_no_capacity_shows_the_forms(run, graph, text):
+def test_what_is_not_a_capacity_shows_the_forms(run, graph, text):
     ended = run("check", "--capacity", text)
     assert ended.code == 2
     assert "expected" in ended.err

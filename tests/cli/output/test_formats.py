@@ -46,7 +46,7 @@ def test_json_leaves_nothing_that_a_terminal_obeys():
     assert stream.getvalue() == '{\n  "name": "\\u007f\\u009b31m"\n}\n'
 
 
-def test_json_has_no_word_for_what_is_no_number():
+def test_json_has_no_word_for_what_is_not_a_number():
     nan = float("nan")
     cells: list[Cell] = [nan, [1, [nan]], {"x": -float("inf")}]
     rows = json.loads(written(Format.JSON, ("cell",), [(cell,) for cell in cells]))
@@ -217,7 +217,7 @@ def test_bytes_are_read_with_any_unit(text, size_bytes):
 
 
 @pytest.mark.parametrize("text", ["", "MiB", "1e3", "-1", "64 MoB", "2%", "1.MiB"])
-def test_what_is_no_number_of_bytes_is_refused(text):
+def test_what_is_not_a_number_of_bytes_is_refused(text):
     with pytest.raises(ValueError, match="expected bytes such as 64MiB"):
         parse_bytes(text)
 

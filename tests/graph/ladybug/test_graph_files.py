@@ -82,7 +82,7 @@ def test_a_load_of_nothing_leaves_the_file_alone(file):
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_what_is_no_graph_is_neither_read_nor_overwritten(tmp_path):
+def test_what_is_not_a_graph_is_neither_read_nor_overwritten(tmp_path):
     text = tmp_path / "README.md"
     text.write_text("# hello\n")
     empty = tmp_path / "empty.lbug"
@@ -94,7 +94,7 @@ def test_what_is_no_graph_is_neither_read_nor_overwritten(tmp_path):
     assert text.read_text() == "# hello\n"
 
 
-def test_a_database_of_somebody_else_is_no_graph(tmp_path):
+def test_a_database_of_somebody_else_is_not_a_graph(tmp_path):
     path = tmp_path / "theirs.lbug"
     with ladybug.Database(path) as database, ladybug.Connection(database) as connection:
         connection.execute("CREATE NODE TABLE Person(name STRING, PRIMARY KEY(name))")
@@ -110,7 +110,7 @@ def test_a_cut_file_is_damaged(file, share):
         open_graph(file)
 
 
-def test_a_path_is_no_pattern(tmp_path):
+def test_a_path_is_not_a_pattern(tmp_path):
     (tmp_path / "ab").mkdir()
     load(tmp_path / "ab" / "g.lbug", made_rows())
     for name in ("run[1]", "a*", "a?", "{a,b}", "it's"):
@@ -121,7 +121,7 @@ def test_a_path_is_no_pattern(tmp_path):
             assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
 
 
-def test_a_link_in_a_circle_is_no_graph(tmp_path):
+def test_a_link_in_a_circle_is_not_a_graph(tmp_path):
     link = tmp_path / "loop.lbug"
     link.symlink_to(link)
     with pytest.raises(GraphMissing, match="leads nowhere"):

@@ -103,7 +103,7 @@ def test_uses_that_xla_had_not_computed_are_an_empty_list():
     assert plan.style.values_without_uses == {0}
 
 
-def test_printed_total_that_is_wrong_is_no_error_of_the_text():
+def test_printed_total_that_is_wrong_is_not_an_error_of_the_text():
     assert parsed(NEW.replace("used: 56 (56B)", "used: 57 (57B)")).total.bytes == 57
 
 

@@ -98,7 +98,7 @@ def test_shape_and_layout_give_the_text_back(text, layout):
      "f32[4] f32[4]", "(f32[4]f32[4])", "f32[4]{0}{0}", "hello world", "(f32[4]), (f32[4])",
      "()()", "(f32[4], )"],
 )  # fmt: skip
-def test_text_that_is_no_shape_stays_whole(text):
+def test_text_that_is_not_a_shape_stays_whole(text):
     assert shape_facts(text) == (text, None, None, None)
 
 

@@ -141,7 +141,7 @@ def test_a_file_of_any_name_is_a_dump_if_it_begins_like_one(given, write):
     ]
 
 
-def test_what_is_no_dump_is_ignored_without_a_word(given, write):
+def test_what_is_not_a_dump_is_ignored_without_a_word(given, write):
     write("readme.txt", "hello")
     write("empty.txt", "")
     write("image.bin", bytes(range(256)) * 64)
@@ -301,7 +301,7 @@ def test_a_single_file_is_a_run_named_after_its_folder(given, write):
     assert found.searched == frozenset()
 
 
-def test_a_single_file_that_is_no_dump_is_named(given, write):
+def test_a_single_file_that_is_not_a_dump_is_named(given, write):
     notes = write("notes.txt", "hello")
     assert [problem.file for problem in find_dumps(notes).problems] == [str(notes)]
 

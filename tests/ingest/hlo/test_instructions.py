@@ -58,7 +58,7 @@ def test_an_element_and_a_parameter_have_their_number():
     assert parsed("f32[] constant(12)").parameter_number is None
 
 
-def test_what_does_not_fit_is_no_instruction():
+def test_what_does_not_fit_is_not_an_instruction():
     assert parse_instruction("x", "odd") is None
     assert not Computation("odd", "\n  odd\n  x = odd").instructions
 

@@ -141,7 +141,7 @@ def test_an_empty_companion_is_named(graph, runs, write):
     assert summary.added == (f"baseline/{name(1)}",)
 
 
-def test_module_text_that_is_no_text_is_named_and_the_dump_loaded(graph, runs, write):
+def test_module_text_that_is_not_text_is_named_and_the_dump_loaded(graph, runs, write):
     write("baseline")
     module_text = runs / "baseline" / f"{name(1)}.txt"
     module_text.write_bytes(b"HloModule f\n\xe9\n")

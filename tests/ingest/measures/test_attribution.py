@@ -354,7 +354,7 @@ def test_the_innermost_frame_is_the_source_line_even_in_a_package():
     )
 
 
-def test_a_line_that_does_not_fit_is_no_instruction_and_stops_nothing():
+def test_a_line_that_does_not_fit_is_not_an_instruction_and_stops_nothing():
     module = """
 inner {
   p = f32[8]{0} parameter(0)

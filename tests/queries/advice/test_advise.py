@@ -62,7 +62,7 @@ def test_of_two_inputs_that_fit_one_output_only_one_can_be_donated(advised):
     assert shown(finding, "value", "freeInSpace", "savedBytes") == [("x", 1, 4096)]
 
 
-def test_an_input_that_is_read_after_the_output_begins_is_no_candidate(advised):
+def test_an_input_that_is_read_after_the_output_begins_is_not_a_candidate(advised):
     diagnosis = advised(
         """
         0 | 4096 | parameter 0, shape |f32[1024]| at ShapeIndex {}
@@ -284,7 +284,7 @@ def test_what_the_forward_pass_reads_too_was_merged_under_the_second_name(advise
     ]
 
 
-def test_what_is_small_is_no_finding(advised):
+def test_what_is_small_is_not_a_finding(advised):
     # all of it is padding, and all of it is 512 bytes
     diagnosis = advised("0 | 512 | preallocated-temp", "0 | a | s8[1] | 0 | 512 | 0-1 | iota()")
     assert diagnosis.findings == ()
