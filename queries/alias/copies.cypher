@@ -51,6 +51,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.opcode = 'copy' OR (v.opcode = 'copy-start' AND v.shapeIndex = '{0}')
+// long: who needs a copy and who forces it are walks of their own, which no property holds
 MATCH (v)<-[:DEFINES]-(i:Instruction)
 WITH v, i ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
@@ -66,10 +67,10 @@ OPTIONAL MATCH (o:Value)-[x:USED_BY]->(i) WHERE x.operandIndex IS NULL OR x.oper
 OPTIONAL MATCH (b:Allocation)-[:HOLDS]->(o)
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 OPTIONAL MATCH (o)-[h:LIVE_AT_PEAK]->(:MemorySpace)
-OPTIONAL MATCH (o)<-[:UPDATES_IN_PLACE]-(n:Value)
+OPTIONAL MATCH (o)<-[:UPDATES_IN_PLACE]-(w:Value)
 WITH v, p, o, b, usedBy, neededBy, users, o.liveUntil > v.liveFrom AS originalLive,
      inLoops = 1 OR o.isPhi AS ofLoop,
-     h.physicalBytes IS NOT NULL OR n.key IS NOT NULL AS heldToo
+     h.physicalBytes IS NOT NULL OR w.key IS NOT NULL AS heldToo
 // the old value is the one that is copied, or the copy where that one ends
 WITH DISTINCT v, p, o, b, usedBy, neededBy, users, originalLive, ofLoop, heldToo,
      CASE WHEN originalLive THEN o.key ELSE v.key END AS oldKey

@@ -43,6 +43,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(b:Allocation)-[:HOLDS]->(o:Value)
 WHERE b.maybeLiveOut = true AND o.liveUntil = c.scheduleLength
+// long: outputs, the copy, its last reader and what comes next are walks of their own
 WITH c, o.sizeBytes AS sizeBytes, o.dtype AS dtype, count(o) AS outputCount,
      count(b.parameterNumber) AS takenCount
 WITH c, collect({sizeBytes: sizeBytes, dtype: dtype, outputCount: outputCount,

@@ -14,6 +14,7 @@
 // @column   physicalPeakBytes INTEGER      most bytes of memory space 0 that hold a live value
 // @measure  allocation, printed, logical, physical
 // @note     Those that do not agree come first, those without a total last.
+// @note     The sum is that of the ingest; `xlagraph check` adds up what the graph holds.
 // @note     XLA's printed peak is an estimate with other sizes and often of another step: that
 //           it differs from the logical peak says nothing against the dump.
 // @status   stable
