@@ -89,8 +89,8 @@ class Load(Protocol):
     def remove(self, compilation: str) -> None:
         """Remove a compilation, with all its parts and what nothing else uses.
 
-        A run goes with its last compilation. Nothing happens if there is no such key. What was
-        written before is complete by then.
+        A run goes with its last compilation. Nothing happens if there is no such key. On a
+        server, what was written before is complete before this begins.
         """
 
     def tag(self, run: str, tags: Sequence[str]) -> None:

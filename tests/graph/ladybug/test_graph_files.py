@@ -15,6 +15,7 @@ import pytest
 from tests.graph.loader import TREE, start_loader
 from tests.graph.made_rows import facts, made_rows
 from xlagraph.graph import (
+    CompilationRows,
     GraphBusy,
     GraphMissing,
     GraphTooNew,
@@ -57,6 +58,17 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
     with open_graph(tmp_path / "graph.lbug") as graph:
         for rows in compilations:
             assert facts(graph.read(rows.compilation)) == facts(rows)
+
+
+def test_new_rows_out_of_files_wait_in_memory_for_a_while_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(ladybug_load, "_WAITING_ROWS", 1)  # the true number is 100 000
+    stored, new = made_rows("stored", sha256="a"), made_rows("new", sha256="b")
+    load(tmp_path / "graph.lbug", stored)
+    with open_graph(tmp_path / "graph.lbug") as graph, graph.load() as loading:
+        assert loading.row_folder is not None
+        rows = CompilationRows.joined([stored, new])
+        loading.write_files(RowFiles.write(loading.row_folder, rows.tables.items()))
+        assert len(list(loading.row_folder.glob("rows-*"))) == 1
 
 
 def test_reading_never_makes_a_file(tmp_path):
