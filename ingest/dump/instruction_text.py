@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from xlagraph.ingest.hlo.computations import Instruction
 
 __all__ = [
+    "NO_FACTS",
     "InstructionFacts",
     "attribute_facts",
     "instruction_facts",
@@ -74,7 +75,7 @@ _REMEMBERED_TEXTS: Final = 1 << 15
 _REMEMBERED_CHARACTERS: Final = 1000
 
 _NO_HEAD: Final = (None, None, 0)
-_NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
+NO_FACTS: Final = InstructionFacts(None, None, None, None, None, None, None, None)
 
 
 def instruction_facts(text: str) -> InstructionFacts:
@@ -92,7 +93,7 @@ def attribute_facts(instruction: Instruction) -> InstructionFacts:
 
 def _read(text: str) -> InstructionFacts:
     shape, opcode, at = _head(text)
-    return _NOTHING if opcode is None else _with_attributes(shape, opcode, text, at)
+    return NO_FACTS if opcode is None else _with_attributes(shape, opcode, text, at)
 
 
 def _with_attributes(shape: str | None, opcode: str, text: str, at: int) -> InstructionFacts:

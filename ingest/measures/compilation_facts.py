@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from xlagraph.ingest.dump.instruction_text import (
+    NO_FACTS,
     InstructionFacts,
     instruction_facts,
     sharding,
@@ -30,8 +31,6 @@ from xlagraph.ingest.measures.succession import (
 from xlagraph.ingest.measures.takeovers import takeovers
 
 __all__ = ["CompilationFacts", "DumpInstruction", "derive_facts", "instruction_names"]
-
-_NOTHING: Final = InstructionFacts(None, None, None, None, None, None, None, None)
 
 
 class DumpInstruction(NamedTuple):
@@ -165,7 +164,7 @@ def _instruction_facts(
     joined = {}
     for name in names:
         text = plan.instructions.get(name)
-        facts = instruction_facts(text) if text is not None else _NOTHING
+        facts = instruction_facts(text) if text is not None else NO_FACTS
         if (found := in_module.get(name)) is not None:
             if text is None:
                 facts = instruction_facts(found.text)

@@ -13,9 +13,11 @@ named after its smallest value id; a position in it is counted from 0 in the ord
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple, cast
 
 from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.hlo.buffer_sets import joined
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover
 
@@ -69,21 +71,12 @@ def alias_positions(
 
     Algorithm: union-find over the updates in place, then each set is sorted: O(n log n).
     """
-    joined: dict[int, int] = {}  # from a value of a set towards the one that stands for it
-
-    def representative(index: int) -> int:
-        while (towards := joined.setdefault(index, index)) != index:
-            joined[index] = index = joined[towards]
-        return index
-
-    for pair in successions:
-        if pair.in_place:
-            joined[representative(pair.later)] = representative(pair.earlier)
+    in_place = [(pair.later, pair.earlier) for pair in successions if pair.in_place]
     sets: dict[int, list[tuple[Span, int, int]]] = {}
-    for index in joined:
+    for index, smallest in joined(chain.from_iterable(in_place), in_place).items():
         if (span := spans[index]) is not None:
             member = span, plan.values[index].value_id, index
-            sets.setdefault(representative(index), []).append(member)
+            sets.setdefault(smallest, []).append(member)
     positions = [AliasPosition(value.value_id, 0) for value in plan.values]
     for members in sets.values():
         alias_set = min(value_id for _, value_id, _ in members)
