@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph.schema import VERSION
-from xlagraph.ingest.dump.module_header import EntryParameter, ModuleHeader
-from xlagraph.ingest.dump.plan import Allocation, ParameterStorage
 from xlagraph.ingest.dump.shapes import ShapeFacts, shape_facts
+from xlagraph.ingest.measures.allocation_roles import donations, marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
+from xlagraph.ingest.measures.memory_spaces import memory_space_names
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
 from xlagraph.ingest.rows.row_source import (
@@ -24,10 +24,6 @@ from xlagraph.ingest.rows.row_source import (
 )
 
 __all__ = ["NODE_ROWS", "PROVENANCE_NODE_ROWS"]
-
-_SPACES: Final[Mapping[int, str]] = {5: "host"}
-"""`Layout::kHostMemorySpace` (xla/layout.h): the host's memory, on every platform."""
-_SPACES_OF_TPU: Final[Mapping[int, str]] = {0: "HBM", 1: "VMEM", 2: "SMEM", **_SPACES}
 
 
 def _run(provenance: Provenance, _: CompilationFacts) -> Columns:
@@ -103,9 +99,7 @@ def _no_peaks(*, has_ranges: bool) -> Columns:
 
 def _memory_spaces(source: NumberedFacts) -> Columns:
     spaces = source.facts.peaks.spaces
-    # Only TPUs lay arrays out in tiles.
-    is_tpu = any(":T(" in value.shape for value in source.facts.plan.values)
-    names = _SPACES_OF_TPU if is_tpu else _SPACES
+    names = memory_space_names(source.facts.plan)
     return dict(
         key=[f"#m/{space.color}" for space in spaces],
         color=[space.color for space in spaces],
@@ -119,12 +113,13 @@ def _allocations(source: NumberedFacts) -> Columns:
     allocations = source.facts.plan.allocations
     parameters = [allocation.parameter for allocation in allocations]
     peaks = source.facts.peaks.allocations
-    prints_output = _prints_output(allocations)
+    has_outputs = marks_outputs(allocations)
+    donated = donations(allocations, source.facts.header)
     return {
         "key": [f"#a/{allocation.number}" for allocation in allocations],
         "number": [allocation.number for allocation in allocations],
         **bytes_and_text("sizeBytes", [allocation.size_bytes for allocation in allocations]),
-        "role": [_role(allocation) for allocation in allocations],
+        "role": [role(allocation) for allocation in allocations],
         "memorySpace": [allocation.color for allocation in allocations],
         "page": [allocation.page for allocation in allocations],
         "parameterNumber": [
@@ -137,9 +132,10 @@ def _allocations(source: NumberedFacts) -> Columns:
             parameter.shape if parameter is not None else allocation.output_shape
             for allocation, parameter in zip(allocations, parameters, strict=True)
         ],
-        **_donation(source.facts.header, parameters),
+        "donation": [None if each is None else each.state for each in donated],
+        "donatedTo": [None if each is None else each.output_index for each in donated],
         "isOutput": [
-            allocation.output_shape is not None if prints_output else None
+            allocation.output_shape is not None if has_outputs else None
             for allocation in allocations
         ],
         "maybeLiveOut": [allocation.maybe_live_out for allocation in allocations],
@@ -147,55 +143,6 @@ def _allocations(source: NumberedFacts) -> Columns:
         "physicalPeakStep": [peak.physical.step for peak in peaks],
         "largestHoleBytes": [peak.largest_hole_bytes for peak in peaks],
     }
-
-
-def _donation(
-    header: ModuleHeader | None, parameters: Sequence[ParameterStorage | None]
-) -> Columns:
-    pairs = header.output_by_donated if header is not None else {}
-    donors = header.unpaired_donors if header is not None else frozenset()
-    stored = [
-        None
-        if parameter is None
-        else EntryParameter(parameter.number, parameter.shape_index or "{}")
-        for parameter in parameters
-    ]
-    return {
-        "donation": [
-            "paired" if parameter in pairs else "unpaired" if parameter in donors else None
-            for parameter in stored
-        ],
-        "donatedTo": [None if parameter is None else pairs.get(parameter) for parameter in stored],
-    }
-
-
-def _role(allocation: Allocation) -> str | None:
-    """Return the first role that holds; None if the dump does not say."""
-    if allocation.is_thread_local:
-        return "threadLocal"
-    if allocation.is_constant:
-        return "constant"
-    if allocation.parameter is not None:
-        return "parameter"
-    if allocation.output_shape is not None:
-        return "output"
-    if allocation.maybe_live_out:
-        return "liveOut"
-    return "temp" if allocation.is_preallocated_temp else None
-
-
-def _prints_output(allocations: Sequence[Allocation]) -> bool:
-    """Return whether the producer marks the output at all.
-
-    TensorFlow does since 2.2, when it also began to print the shapes of parameters; what
-    came before prints neither, but an address in every allocation.
-    """
-    return any(
-        allocation.address is None
-        or allocation.output_shape is not None
-        or (allocation.parameter is not None and allocation.parameter.shape is not None)
-        for allocation in allocations
-    )
 
 
 def _values(source: NumberedFacts) -> Columns:
@@ -220,10 +167,7 @@ def _values(source: NumberedFacts) -> Columns:
         valueId=ids,
         name=names,
         shapeIndex=indexes,
-        label=[
-            name if index is None else name + index
-            for name, index in zip(names, indexes, strict=True)
-        ],
+        label=[value.label for value in facts.plan.values],
         isPhi=phis,
         shape=bare,
         layout=layouts,
