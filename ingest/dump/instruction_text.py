@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.hlo.computations import Instruction
+from xlagraph.ingest.hlo.computations import BRACES, STRING, Instruction
 
 __all__ = [
     "NO_FACTS",
@@ -40,28 +40,26 @@ class InstructionFacts(NamedTuple):
     """Name of the computation that a fusion or an async start runs, without ``%``."""
 
 
-_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 # All quantifiers are possessive: each character is looked at a few times at most, whatever
 # the text. Deeper nesting than these patterns know is left to `_after_brackets`.
-_BRACES: Final = rf"\{{(?:[^{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+\}}"
-_PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
+_PARENTHESES: Final = rf'\((?:[^()"]++|{STRING}|\([^()"]*+\))*+\)'
 
 # f32[64,64]{1,0:T(8,128)} fusion(%a, %b)   (s32[], f32[2]{0}) while(%tuple.1)
 _HEAD: Final = re.compile(
-    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?)"
+    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{BRACES})?)"
     rf" ([a-z][\w-]*){_PARENTHESES}"
 )
 _OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
 _VALUE: Final = re.compile(
-    rf'(?:[^,"(){{}}\[\]]++|{_STRING}|{_BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
+    rf'(?:[^,"(){{}}\[\]]++|{STRING}|{BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
 )
 # , calls=%fused_computation.1
 _ATTRIBUTE: Final = re.compile(rf", ([\w-]+)=({_VALUE.pattern})", re.DOTALL)
 # A string that never ends takes all the rest, so that it is looked for once.
-_BRACKET: Final = re.compile(rf"{_STRING}?|[()\[\]{{}}]", re.DOTALL)
+_BRACKET: Final = re.compile(rf"{STRING}?|[()\[\]{{}}]", re.DOTALL)
 # op_name="jit(f)/add"   source_line=12   profile_type={…}
 _METADATA_FIELD: Final = re.compile(
-    rf'[{{ ](\w+)=(?:({_STRING})|{_BRACES}|([^\s{{}}"]++))', re.DOTALL
+    rf'[{{ ](\w+)=(?:({STRING})|{BRACES}|([^\s{{}}"]++))', re.DOTALL
 )
 # , sharding={replicated}   , sharding={{devices=[2,1]<=[2]}, {replicated}}
 _SHARDING: Final = re.compile(r", sharding=(\{(?:[^{}\"]++|\{[^{}\"]*+\})*+\})")

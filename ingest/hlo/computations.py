@@ -18,6 +18,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 __all__ = [
+    "BRACES",
+    "STRING",
     "WHOLE",
     "Aliasing",
     "Computation",
@@ -32,22 +34,23 @@ __all__ = [
 
 WHOLE: Final = "{}"
 
-_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_BRACES: Final = rf"\{{(?:[^{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+\}}"
+STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+BRACES: Final = rf"\{{(?:[^{{}}\"]++|{STRING}|\{{(?:[^{{}}\"]++|{STRING})*+\}})*+\}}"
+"""Up to one pair of braces in another."""
 _NESTING: Final = 6
 
 
 def _in_parentheses(nesting: int) -> str:
     """Return what matches all up to the parenthesis that closes, others nested in between."""
     further = rf"|\({_in_parentheses(nesting - 1)}\)" if nesting else ""
-    return rf'(?:[^()"]++|{_STRING}{further})*+'
+    return rf'(?:[^()"]++|{STRING}{further})*+'
 
 
 _INNER: Final = _in_parentheses(_NESTING)
 _OPCODE: Final = r"[a-z][\w-]*"
 # f32[8]{0} add(%a, %b), metadata={…}   shape, opcode, operands, attributes
 _ANY: Final = (
-    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?\({_INNER}\))(?:{_BRACES})?)"
+    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?\({_INNER}\))(?:{BRACES})?)"
     rf" ({_OPCODE})\(({_INNER})\)(.*)"
 )
 _NAME: Final = r"\n  (?:ROOT )?%?([^\s=]+) = "
@@ -56,6 +59,7 @@ _TEXT: Final = re.compile(_ANY)
 # The same where no operand has parentheses: almost every line, in a third of the time.
 _PLAIN_SHAPE: Final = r"(?:\([^\n]*?\)|\S+)"
 _PLAIN_LINE: Final = re.compile(rf"{_NAME}({_PLAIN_SHAPE}) ({_OPCODE})\(([^()\n]*)\)(.*)")
+_LINE_BREAK: Final = re.compile("\n")
 _OPCODE_OF_LINE: Final = re.compile(rf"\n  (?:ROOT )?[^\s=]+ = {_PLAIN_SHAPE} ({_OPCODE})\(")
 
 _OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
@@ -217,9 +221,11 @@ class Computation:
     def instructions(self) -> dict[str, Instruction]:
         """All by name."""
         found = _PLAIN_LINE.findall(self.text)
-        if len(found) < self.text.count("\n"):
-            found = _LINE.findall(self.text)
-        return {fields[0]: Instruction(*fields) for fields in found}
+        if len(found) == self.text.count("\n"):
+            return {fields[0]: Instruction(*fields) for fields in found}
+        starts = (line_break.start() for line_break in _LINE_BREAK.finditer(self.text))
+        lines = map(self._line_at, starts)
+        return {line.name: line for line in lines if line is not None}
 
     def find(self, name: str) -> Instruction | None:
         """Return one instruction; None if it is not there or its line does not fit."""
