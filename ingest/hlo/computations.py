@@ -59,7 +59,6 @@ _TEXT: Final = re.compile(_ANY)
 # The same where no operand has parentheses: almost every line, in a third of the time.
 _PLAIN_SHAPE: Final = r"(?:\([^\n]*?\)|\S+)"
 _PLAIN_LINE: Final = re.compile(rf"{_NAME}({_PLAIN_SHAPE}) ({_OPCODE})\(([^()\n]*)\)(.*)")
-_LINE_BREAK: Final = re.compile("\n")
 _OPCODE_OF_LINE: Final = re.compile(rf"\n  (?:ROOT )?[^\s=]+ = {_PLAIN_SHAPE} ({_OPCODE})\(")
 
 _OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
@@ -221,11 +220,9 @@ class Computation:
     def instructions(self) -> dict[str, Instruction]:
         """All by name."""
         found = _PLAIN_LINE.findall(self.text)
-        if len(found) == self.text.count("\n"):
-            return {fields[0]: Instruction(*fields) for fields in found}
-        starts = (line_break.start() for line_break in _LINE_BREAK.finditer(self.text))
-        lines = map(self._line_at, starts)
-        return {line.name: line for line in lines if line is not None}
+        if len(found) < self.text.count("\n"):  # all again: quicker than line by line
+            found = _LINE.findall(self.text)
+        return {fields[0]: Instruction(*fields) for fields in found}
 
     def find(self, name: str) -> Instruction | None:
         """Return one instruction; None if it is not there or its line does not fit."""
