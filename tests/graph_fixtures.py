@@ -16,8 +16,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,11 @@ NEWEST = "2026.08.1"
 BROWSER = "org.neo4j.client:neo4j-browser:5.24.0"
 """The last Browser that is published as an artifact; servers since then carry a later one."""
 VERSION = os.environ.get("XLAGRAPH_NEO4J_VERSION") or LONG_TERM
+Fill = Callable[[Graph, Path], object]
+"""Fills an empty graph; the folder is there for dumps."""
+GraphOf = Callable[[Fill], Graph]
+_FILLED_BY: dict[str, Fill] = {}
+"""What the graph of a server holds, by its address, where `graph_of` filled it."""
 _CONNECTION = ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "XLAGRAPH_GRAPH")
 
 CONFIGURATION = """\
@@ -158,15 +163,11 @@ def own_server(
         else:
             raise NoNeo4j(f"the server did not start: {(home / 'stderr.txt').read_text()[-2000:]}")
     finally:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
+        process.kill()  # to end by itself takes seconds, and what it committed stays without
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
 
 
 def neo4j_admin(home: Path, *, version: str = VERSION) -> Path:
@@ -348,6 +349,42 @@ def graph(request: pytest.FixtureRequest) -> Graph:
     return found
 
 
+@pytest.fixture(scope="module", params=["embedded", "neo4j"])
+def graph_of(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GraphOf]:
+    """Return the graph that a function has filled, on each engine in turn; not to be changed.
+
+    A function fills it once, however many tests ask, unless another emptied the server.
+    """
+    with ExitStack() as opened:
+        environment = opened.enter_context(pytest.MonkeyPatch.context())
+        for name in _CONNECTION:
+            environment.delenv(name, raising=False)
+        server: Neo4jServer | None = None
+        if request.param == "neo4j":
+            server = request.getfixturevalue("neo4j_server")
+            for name, value in server.environment().items():
+                environment.setenv(name, value)
+        graphs: dict[Fill, Graph] = {}
+
+        def filled(fill: Fill) -> Graph:
+            if fill not in graphs:
+                file = tmp_path_factory.mktemp("graph") / "test.lbug"
+                location = file if server is None else server.uri
+                graphs[fill] = opened.enter_context(open_graph(location, create=True))
+            elif server is None or _FILLED_BY.get(server.uri) is fill:
+                return graphs[fill]
+            if server is not None:
+                empty(server)
+                _FILLED_BY[server.uri] = fill
+            fill(graphs[fill], tmp_path_factory.mktemp("dumps"))
+            return graphs[fill]
+
+        yield filled
+
+
 def empty(server: Neo4jServer) -> None:
     """Delete all nodes; constraints stay."""
+    _FILLED_BY.pop(server.uri, None)
     server.execute("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS")

@@ -8,6 +8,9 @@ Run `padded` has one value, of 16 bytes in 8,192: what `advise` finds fault with
 
 from pathlib import Path
 
+from xlagraph.graph import Graph
+from xlagraph.ingest import ingest
+
 DUMP = """\
 BufferAssignment:
 allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {{}}:
@@ -117,3 +120,8 @@ def write_padded_run(folder: Path) -> Path:
     (folder / "padded").mkdir(parents=True)
     (folder / "padded" / "f.txt").write_text(PADDED)
     return folder
+
+
+def ingest_two_runs(graph: Graph, folder: Path) -> None:
+    """Fill a graph with the runs `before` and `after`."""
+    assert ingest(graph, write_runs(folder), jobs=1).ok

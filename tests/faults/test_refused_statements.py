@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from tests.faults.harness.graph_states import everything
-from tests.tiny_dumps import write_runs
+from tests.graph_fixtures import GraphOf
+from tests.tiny_dumps import ingest_two_runs
 from xlagraph.graph import Graph, QueryFailed, QueryRefused
-from xlagraph.ingest import ingest
 
 WRITES = {
     "create": "CREATE (:Run {key: 'x'})",
     "create after a comment": "// reads nothing\n/* or */ CREATE (:Run {key: 'x'})",
     "merge": "MERGE (:Run {key: 'x'})",
+    "merge after match": "MATCH (o:Op) MERGE (p:Op {key: 'x'}) RETURN p.key AS key",
     "set": "MATCH (r:Run) SET r.name = 'x'",
     "set in small letters": "match (r:Run) set r.name = 'x'",
     "remove": "MATCH (r:Run) REMOVE r.name",
@@ -92,6 +93,9 @@ REACHES_OUT = {
     "setting": "CALL threads = 1",
     "call at a number": "MATCH (r:Run) WHERE 1 = 1CALL show_tables() RETURN *",
     "call in a row": "MATCH (r:Run) CALL current_setting('threads') RETURN *",
+    "procedure of a plugin": (
+        "CALL apoc.load.json('file://{folder}/secret.csv') YIELD value RETURN value"
+    ),
     "list configuration": "CALL dbms.listConfig() YIELD name RETURN name",
     "quoted procedure": "CALL `dbms`.`listConfig`() YIELD name RETURN name",
     "procedure after match": (
@@ -115,6 +119,9 @@ REACHES_OUT = {
 }
 READS = {
     "names in quotes": "RETURN 'LOAD CSV' AS `CALL`",
+    "comments around a semicolon": "UNWIND [1, 2] AS number RETURN number /* CALL */ ;",
+    "a comment first": "// LOAD a thing\nRETURN 1 AS one",
+    "an optional match": "OPTIONAL MATCH (o:Op {key: 'none'}) RETURN o.key AS `load`",
     "names in comments": "/* CALL x() */ RETURN 1 AS one // LOAD",
     "a semicolon at the end": "RETURN 1 AS one; // over",
     "a semicolon in a string": "RETURN ';CREATE (:Run)' AS text",
@@ -131,9 +138,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def filled(graph: Graph, tmp_path: Path) -> Graph:
-    assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
-    return graph
+def filled(graph_of: GraphOf) -> Graph:
+    return graph_of(ingest_two_runs)
 
 
 def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folder: Path):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.graph_fixtures import GraphOf
 from tests.queries.short_dumps import short_dump
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import Graph, tag_run
@@ -23,15 +24,18 @@ def runs_of(graph: Graph, query: str, sort_by: str) -> list[object]:
     return list(dict.fromkeys(row["run"] for row in answer.result.mappings()))
 
 
-@pytest.fixture
-def runs(graph: Graph, tmp_path: Path) -> Graph:
-    """The runs `before` and `after` with their tags, and `late` with a tag of another kind."""
-    ingest(graph, write_runs(tmp_path / "runs"), jobs=1)
-    write_dump(tmp_path / "late", 1, "jit_f", dump(256))
-    ingest(graph, tmp_path / "late", jobs=1)
+def ingest_tagged_runs(graph: Graph, folder: Path) -> None:
+    """Fill a graph with `before` and `after`, which have tags, and later `late`, without."""
+    ingest(graph, write_runs(folder / "runs"), jobs=1)
+    write_dump(folder / "late", 1, "jit_f", dump(256))
+    ingest(graph, folder / "late", jobs=1)
     for name, tags in TAGS.items():
         tag_run(graph, name, tags)
-    return graph
+
+
+@pytest.fixture
+def runs(graph_of: GraphOf) -> Graph:
+    return graph_of(ingest_tagged_runs)
 
 
 @pytest.mark.parametrize("query", TRENDS)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.graph_fixtures import GraphOf
 from tests.queries.short_dumps import short_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
@@ -19,16 +20,21 @@ from xlagraph.queries import (
 Advise = Callable[..., Diagnosis]
 
 
+def leave_empty(_graph: Graph, _folder: Path) -> None:
+    pass
+
+
 @pytest.fixture
-def advised(graph: Graph, tmp_path: Path) -> Advise:
-    """Ingest a dump as `run/f`, and diagnose it; on each engine in turn."""
+def advised(graph_of: GraphOf, tmp_path: Path) -> Advise:
+    """Ingest a dump as a run of its own, and diagnose it; on each engine in turn."""
+    graph, run = graph_of(leave_empty), tmp_path.name
 
     def diagnose(allocations: str, values: str, *, live_ranges: bool = True) -> Diagnosis:
-        folder = tmp_path / "runs" / "run"
+        folder = tmp_path / "runs" / run
         folder.mkdir(parents=True)
         (folder / "f.txt").write_text(short_dump(allocations, values, live_ranges=live_ranges))
-        ingest(graph, tmp_path / "runs", jobs=1)
-        return advise(graph, "run/f")
+        assert ingest(graph, tmp_path / "runs", jobs=1).ok
+        return advise(graph, f"{run}/f")
 
     return diagnose
 

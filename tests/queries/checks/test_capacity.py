@@ -2,16 +2,15 @@
 
 import pytest
 
-from tests.tiny_dumps import dump, write_runs
+from tests.tiny_dumps import dump, ingest_two_runs
 from xlagraph.ingest import ingest
 from xlagraph.queries import NoSuchCompilation, check_capacity, first_findings
 
 
 @pytest.fixture
-def two_runs(graph, tmp_path):
+def two_runs(graph_of):
     """Return the runs `before` and `after` of tiny_dumps."""
-    assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
-    return graph
+    return graph_of(ingest_two_runs)
 
 
 def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):

@@ -2,16 +2,15 @@
 
 import pytest
 
-from tests.tiny_dumps import dump, write_dump, write_runs
+from tests.tiny_dumps import dump, ingest_two_runs, write_dump
 from xlagraph.ingest import ingest
 from xlagraph.queries import check, run
 
 
 @pytest.fixture
-def two_runs(graph, tmp_path):
+def two_runs(graph_of):
     """Return the runs `before` and `after` of tiny_dumps."""
-    assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
-    return graph
+    return graph_of(ingest_two_runs)
 
 
 def test_a_run_is_checked_compilation_by_compilation(two_runs):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.tiny_dumps import dump, write_dump, write_runs
+from tests.tiny_dumps import dump, ingest_two_runs, write_dump
 from xlagraph.ingest import ingest
 from xlagraph.queries import (
     By,
@@ -23,10 +23,9 @@ AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
 
 
 @pytest.fixture
-def two_runs(graph, tmp_path):
+def two_runs(graph_of):
     """Return the runs `before` and `after` of tiny_dumps."""
-    assert ingest(graph, write_runs(tmp_path / "runs"), jobs=1).ok
-    return graph
+    return graph_of(ingest_two_runs)
 
 
 def grown(comparison, by):

@@ -1,10 +1,12 @@
 """`value` tells all about one value: whose bytes it has, who reads it, when it dies and why."""
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.graph_fixtures import Fill, GraphOf
 from tests.queries.short_dumps import short_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
@@ -15,16 +17,24 @@ STEP = (Path(__file__).parents[1] / "dumps" / "tiny" / "step.txt").read_text()
 Tell = Callable[..., ValueDetails]
 
 
+@cache
+def ingested(text: str) -> Fill:
+    """Return what fills a graph with a dump, as `run/f`."""
+
+    def fill(graph: Graph, folder: Path) -> None:
+        (folder / "run").mkdir()
+        (folder / "run" / "f.txt").write_text(text)
+        ingest(graph, folder, jobs=1)
+
+    return fill
+
+
 @pytest.fixture
-def tell(graph: Graph, tmp_path: Path) -> Tell:
-    """Ingest a dump as `run/f`, and tell of one of its values; on each engine in turn."""
+def tell(graph_of: GraphOf) -> Tell:
+    """Tell of one value of a dump that is ingested as `run/f`; on each engine in turn."""
 
     def details(name: str, text: str = STEP) -> ValueDetails:
-        folder = tmp_path / "runs" / "run"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "f.txt").write_text(text)
-        ingest(graph, tmp_path / "runs", jobs=1)
-        return value(graph, name)
+        return value(graph_of(ingested(text)), name)
 
     return details
 
