@@ -1,8 +1,11 @@
-"""A server with Neo4j Browser that holds a run with an odd name."""
+"""Servers with Neo4j Browser, and one of them that holds a run with an odd name."""
 
+import json
 import shutil
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import neo4j
 import pytest
@@ -11,7 +14,6 @@ from playwright.sync_api import Page
 from tests.browser.neo4j_browser import Neo4jBrowser
 from tests.graph_fixtures import (
     LONG_TERM,
-    NEWEST,
     Neo4jServer,
     own_server,
     skipped_without_neo4j,
@@ -30,26 +32,15 @@ SECRET = "only-for-tests"
 Command = Callable[..., str]
 
 
-@pytest.fixture(scope="session", params=[LONG_TERM, NEWEST])
-def browser_server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Neo4jServer]:
-    """A server that asks for a password and serves Browser; its graph is not to be changed."""
+@contextmanager
+def server_with_browser(home: Path, version: str) -> Iterator[Neo4jServer]:
+    """Start an empty server that asks for a password and serves Browser; environment set."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    home = tmp_path_factory.mktemp("server")
-    shutil.copytree(TINY, home / "runs" / ODD_RUN)
-    write_dumps(PICTURES, home / "runs")
     with (
-        skipped_without_neo4j(),
         own_server(
-            home,
-            auth=True,
-            http_port=port,
-            version=request.param,
-            is_brief=True,
-            has_browser=True,
+            home, auth=True, http_port=port, version=version, is_brief=True, has_browser=True
         ) as (server, _),
         pytest.MonkeyPatch.context() as environment,
     ):
@@ -57,9 +48,19 @@ def browser_server(
             change = "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret"
             driver.execute_query(change, secret=SECRET, database_="system")
         environment.setenv("NEO4J_PASSWORD", SECRET)
+        yield Neo4jServer(server.uri, "neo4j", SECRET, browser_url=server.browser_url)
+
+
+@pytest.fixture(scope="module")
+def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """A server with Browser that holds pictures; its graph is not to be changed."""
+    home = tmp_path_factory.mktemp("server")
+    shutil.copytree(TINY, home / "runs" / ODD_RUN)
+    write_dumps(PICTURES, home / "runs")
+    with skipped_without_neo4j(), server_with_browser(home, LONG_TERM) as server:
         with open_graph(server.uri) as graph:
             assert ingest(graph, home / "runs", jobs=1).ok
-        yield Neo4jServer(server.uri, "neo4j", SECRET, browser_url=server.browser_url)
+        yield server
 
 
 @pytest.fixture
@@ -85,3 +86,16 @@ def command(
         return capsys.readouterr().out.strip()
 
     return run
+
+
+def assert_a_link_shows_rows(browser: Neo4jBrowser, command: Command) -> None:
+    """Open the link of a query, press the arrow once, and find the rows of the query."""
+    asked = ("query", "peak/contributors", "-c", f"{ODD_RUN}/step", "--limit", 3)
+    link = command(*asked, "--browser")
+    # the page is where the server says
+    assert link.startswith(f"{browser.server.browser_url}?dbms=bolt%3A%2F%2Fneo4j%40127.0.0")
+    browser.open(link)
+    browser.press_the_arrow()
+    values = [row["value"] for row in json.loads(command(*asked, "--format", "json"))]
+    # the first column numbers the rows
+    assert [row[1] for row in browser.rows()] == values

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from tests.browser.conftest import ODD_RUN, PICTURES, Command
+from tests.browser.conftest import ODD_RUN, PICTURES, Command, assert_a_link_shows_rows
 from tests.browser.neo4j_browser import Drawn, Neo4jBrowser
 from xlagraph.queries import load_catalogue
 from xlagraph.queries.pictures.style import NODE_STYLES
@@ -15,15 +15,7 @@ ODD = f"{ODD_RUN}/step"
 def test_a_link_shows_rows_after_one_press_though_the_run_has_an_odd_name(
     neo4j_browser: Neo4jBrowser, command: Command
 ) -> None:
-    asked = ("query", "peak/contributors", "-c", ODD, "--limit", 3)
-    link = command(*asked, "--browser")
-    # the page is where the server says
-    assert link.startswith(f"{neo4j_browser.server.browser_url}?dbms=bolt%3A%2F%2Fneo4j%40127.0.0")
-    neo4j_browser.open(link)
-    neo4j_browser.press_the_arrow()
-    values = [row["value"] for row in json.loads(command(*asked, "--format", "json"))]
-    # the first column numbers the rows
-    assert [row[1] for row in neo4j_browser.rows()] == values
+    assert_a_link_shows_rows(neo4j_browser, command)
 
 
 def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(

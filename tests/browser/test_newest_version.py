@@ -1,43 +1,54 @@
-"""The newest version of the server holds and answers what a file does."""
+"""The newest version of the server: its answers are those of a file, its Browser shows them."""
 
-import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.browser.conftest import (
+    ODD_RUN,
+    SECRET,
+    TINY,
+    Command,
+    assert_a_link_shows_rows,
+    server_with_browser,
+)
+from tests.browser.neo4j_browser import Neo4jBrowser
 from tests.graph.made_rows import facts, untimed
 from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
-from tests.graph_fixtures import NEWEST, VERSION, NoNeo4j, own_server, skipped_without_neo4j
+from tests.graph_fixtures import NEWEST, Neo4jServer, empty, skipped_without_neo4j
 from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import STEM, dump, write_dump, write_runs
 from xlagraph.graph import open_graph, remove
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
 
-pytestmark = pytest.mark.usefixtures("no_connection_named")
+
+@pytest.fixture(scope="module")
+def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """A server of the newest version, with Browser; it is empty."""
+    with (
+        skipped_without_neo4j(),
+        server_with_browser(tmp_path_factory.mktemp("newest"), NEWEST) as server,
+    ):
+        yield server
 
 
-@pytest.fixture
-def server_home(tmp_path):
-    """A folder for a server of the test's own; skips where none can be started."""
-    if os.environ.get("NEO4J_URI"):
-        pytest.skip("NEO4J_URI is set: this test would start and kill a server of its own")
-    with skipped_without_neo4j():
-        return tmp_path / "home"
+def test_its_browser_shows_rows_behind_a_link(
+    browser_server: Neo4jServer, neo4j_browser: Neo4jBrowser, command: Command, tmp_path: Path
+) -> None:
+    shutil.copytree(TINY, tmp_path / ODD_RUN)
+    with open_graph(browser_server.uri) as graph:
+        assert ingest(graph, tmp_path, jobs=1).ok
+    assert_a_link_shows_rows(neo4j_browser, command)
 
 
-@pytest.fixture
-def newest_server(server_home):
-    """A server of the newest version; skips where no Java is new enough, whatever is required."""
-    if VERSION == NEWEST:
-        pytest.skip("all tests are of the newest version")
-    try:
-        with own_server(server_home, version=NEWEST, is_brief=True) as (server, _):
-            yield server
-    except NoNeo4j as reason:
-        pytest.skip(str(reason))
-
-
-def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, tmp_path):
+def test_it_holds_and_answers_what_a_file_does(
+    browser_server: Neo4jServer, no_connection_named: None, monkeypatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NEO4J_PASSWORD", SECRET)
+    empty(browser_server)
     runs = write_runs(tmp_path / "runs")
     changed = STEM.format(number=1, module="jit_f")
 
@@ -53,7 +64,7 @@ def test_the_newest_version_holds_and_answers_what_the_file_does(newest_server, 
         assert_nothing_is_left_over(graph)
 
     with (
-        open_graph(newest_server.uri) as graph,
+        open_graph(browser_server.uri) as graph,
         open_graph(tmp_path / "g.lbug", create=True) as file,
     ):
         assert graph.versions["neo4j server"] == NEWEST
