@@ -6,6 +6,7 @@ ends of a range.
 """
 
 import tarfile
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,10 +64,17 @@ def graph(tmp_path_factory):
         yield graph
 
 
-def reserved(graph, side, name):
-    found = whatif(graph, KEY.format(side, name))
-    assert found.is_exact
-    return found.reserved_bytes
+@pytest.fixture(scope="module")
+def reserved(graph):
+    """What a program reserves, `before` or `after` its change."""
+
+    @cache
+    def reserved_bytes(side: str, name: str) -> int:
+        found = whatif(graph, KEY.format(side, name))
+        assert found.is_exact
+        return found.reserved_bytes
+
+    return reserved_bytes
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +104,8 @@ def keys(graph):
 
 
 @pytest.mark.parametrize("name", DONATIONS)
-def test_donation_is_foretold_within_a_hair(graph, name):
-    before, after = (reserved(graph, side, name) for side in ("before", "after"))
+def test_donation_is_foretold_within_a_hair(graph, reserved, name):
+    before, after = (reserved(side, name) for side in ("before", "after"))
     found = whatif(graph, KEY.format("before", name), Changes(donate=DONATIONS[name]))
     print(f"{name}: promised {found.saved_bytes:,}, came {before - after:,}")
     assert found.reserved_bytes_after == pytest.approx(after, rel=0.015)
@@ -115,9 +123,9 @@ def test_donation_on_a_tpu_is_foretold_and_advised(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("name", FINDINGS)
-def test_a_finding_comes_true_or_says_that_it_cannot_tell(graph, findings, name):
-    before = reserved(graph, "before", name)
-    came = before - reserved(graph, "after", name)
+def test_a_finding_comes_true_or_says_that_it_cannot_tell(reserved, findings, name):
+    before = reserved("before", name)
+    came = before - reserved("after", name)
     promise = promised(findings, name)
     print(f"{name}: promised {promise}, came {came:,}")
     if promise is None:
@@ -127,9 +135,9 @@ def test_a_finding_comes_true_or_says_that_it_cannot_tell(graph, findings, name)
         assert promise.least - 0.015 * before <= came <= promise.most + 0.015 * before
 
 
-def test_a_loop_over_layers_is_another_program_of_which_nothing_is_promised(graph):
+def test_a_loop_over_layers_is_another_program_of_which_nothing_is_promised(graph, reserved):
     # here it takes twice as much: what a loop keeps for the backward pass, it keeps in stacks
-    before, after = (reserved(graph, side, "scan_over_layers") for side in ("before", "after"))
+    before, after = (reserved(side, "scan_over_layers") for side in ("before", "after"))
     assert after > before
     for finding in advise(graph, KEY.format("before", "scan_over_layers")).findings:
         assert finding.savings.doubt or "scan" not in finding.advice.remedies["jax"]
@@ -142,8 +150,8 @@ def test_findings_that_cannot_tell_come_last(findings):
 
 
 @pytest.mark.parametrize("name", SHRUNK)
-def test_smaller_activations_are_foretold(graph, name):
-    came = reserved(graph, "before", name) - reserved(graph, "after", name)
+def test_smaller_activations_are_foretold(graph, reserved, name):
+    came = reserved("before", name) - reserved("after", name)
     found = whatif(graph, KEY.format("before", name), Changes(shrink={"layer_*": SHRUNK[name]}))
     print(f"{name}: promised {found.saved_bytes:,}, came {came:,}")
     assert found.saved_bytes is not None

@@ -121,18 +121,20 @@ def test_rows_are_the_same_on_both_engines(
             )
 
 
+@pytest.fixture(scope="module")
+def session(engines: Engines) -> Iterator[neo4j.Session]:
+    """A session of the driver's on that server."""
+    database = engines.uri.database or "neo4j"
+    with engines.uri.driver() as driver, driver.session(database=database) as session:
+        yield session
+
+
 @pytest.mark.parametrize("query", CATALOGUE.values(), ids=lambda query: query.id)
 def test_plan_knows_every_name_and_does_not_scan_all_nodes(
-    engines: Engines, asked: list[dict[str, Cell]], query: Query
+    session: neo4j.Session, asked: list[dict[str, Cell]], query: Query
 ):
-    server = engines.uri
-    auth = (server.user or "neo4j", server.password) if server.password else None
-    with (
-        neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver,
-        driver.session(database=server.database or "neo4j") as session,
-    ):
-        text = neo4j.Query(f"EXPLAIN {query.text}")
-        summary = session.run(text, suitable_parameters(query, asked[0])).consume()
+    text = neo4j.Query(f"EXPLAIN {query.text}")
+    summary = session.run(text, suitable_parameters(query, asked[0])).consume()
     notified = [
         (status.gql_status, status.status_description)
         for status in summary.gql_status_objects
