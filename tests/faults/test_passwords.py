@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -29,14 +30,46 @@ COMMANDS = (
     ["remove", "a", "--yes"],
 )
 
+ENCRYPTED = """\
+dbms.ssl.policy.bolt.enabled=true
+dbms.ssl.policy.bolt.base_directory={certificates}
+dbms.ssl.policy.bolt.client_auth=NONE
+server.bolt.tls_level=OPTIONAL
+"""
+
 pytestmark = pytest.mark.usefixtures("no_connection_named")
 
 
 @pytest.fixture(scope="module")
-def locked_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
-    """A server that asks for a password."""
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """A folder with a certificate that nobody has signed but its owner; None without openssl."""
+    if shutil.which("openssl") is None:
+        return None
+    folder = tmp_path_factory.mktemp("certificates")
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-keyout", "private.key", "-out", "public.crt", "-subj", "/CN=localhost"),
+            *("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
+        ],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def locked_server(
+    certificates: Path | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Neo4jServer]:
+    """A server that asks for a password, and may be spoken to in TLS."""
+    extra = ENCRYPTED.format(certificates=certificates) if certificates else ""
     home = tmp_path_factory.mktemp("locked")
-    with skipped_without_neo4j(), own_server(home, auth=True, is_brief=True) as (server, _):
+    with (
+        skipped_without_neo4j(),
+        own_server(home, auth=True, is_brief=True, extra=extra) as (server, _),
+    ):
         with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
             driver.execute_query(
                 "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret",
@@ -75,6 +108,31 @@ def test_missing_password_is_asked_for_on_a_terminal_only(
     ended = commands.run("runs", "--graph", locked_server.uri)
     assert ended.code == 3
     assert "set NEO4J_PASSWORD" in ended.err
+    asked = []
+
+    def answer(user: str) -> str:
+        asked.append(user)
+        return SECRET
+
+    with open_graph(locked_server.uri, ask_password=answer) as graph:
+        assert graph.query("RETURN 1 AS one").rows == ((1,),)
+    assert asked == ["neo4j"]
+
+
+def test_certificate_that_is_not_trusted_is_named_with_the_remedies(
+    certificates: Path | None, locked_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+):
+    if certificates is None:
+        pytest.skip("openssl is missing")
+    monkeypatch.setenv("NEO4J_PASSWORD", SECRET)
+    address = locked_server.uri.partition("://")[2]
+    with pytest.raises(GraphUnreachable, match=r"self-signed .* SSL_CERT_FILE.* bolt\+ssc://"):
+        open_graph(f"bolt+s://{address}")
+    with open_graph(f"bolt+ssc://{address}") as graph:
+        assert graph.query("RETURN 1 AS one").rows == ((1,),)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates / "public.crt"))
+    with open_graph(f"bolt+s://{address}") as graph:
+        assert graph.query("RETURN 1 AS one").rows == ((1,),)
 
 
 def test_password_is_told_and_kept_nowhere(

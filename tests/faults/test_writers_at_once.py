@@ -1,5 +1,6 @@
 """Writers at once: on a server side by side, on a file one after another; nothing is lost."""
 
+import os
 import random
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from tests.faults.harness.changing_dumps import ChangingDumps
 from tests.faults.harness.forked_commands import Commands
 from tests.faults.harness.graph_states import CleanGraphs, everything
+from tests.graph.neo4j.left_over import assert_nothing_is_left_over
 from tests.graph_fixtures import Neo4jServer
 from tests.tiny_dumps import write_runs
 from xlagraph.graph import Graph, GraphBusy, open_graph
@@ -39,6 +41,7 @@ def test_eight_writers_into_one_server_make_what_one_makes(
 ):
     dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=300)
     ingest_at_once(commands, neo4j_server.uri, dumps, CleanGraphs(tmp_path / "clean"))
+    assert_nothing_is_left_over(neo4j_graph)
 
 
 def test_eight_writers_into_one_file_make_what_one_makes(
@@ -71,6 +74,7 @@ def test_writers_that_remove_and_ingest_leave_no_shared_node_lost_or_alone(
             assert ended.code == 0, ended
     with CleanGraphs(tmp_path / "clean").of(dumps.run_of("beta")) as expected:
         assert everything(neo4j_graph) == everything(expected)
+    assert_nothing_is_left_over(neo4j_graph)
 
 
 def test_second_writer_of_a_file_says_for_whom_it_waits(
@@ -94,7 +98,7 @@ def test_second_writer_that_does_not_wait_says_who_writes(
         open_graph(file, create=True) as first,
         open_graph(file, create=True, wait=False) as second,
         first.load(),
-        pytest.raises(GraphBusy, match="is being written by process"),
+        pytest.raises(GraphBusy, match=f"is being written by process {os.getpid()} on"),
         second.load(),
     ):
         pass

@@ -160,13 +160,6 @@ def test_readers_see_nothing_of_a_load_that_is_under_way(graph):
         assert cells(reader, COMPILATIONS) == ["baseline/module_0001.jit_step"]
 
 
-def test_hostile_names_are_data(graph):
-    op = "a'b\"c`d\\e\n$f {g} \x1b[31m// /* é ☃"
-    rows = made_rows("run; DROP 'x'", op=op + "/" + op)
-    load(graph, rows)
-    assert facts(graph.read(rows.compilation)) == facts(rows)
-
-
 def test_numbers_of_64_bits_are_kept(graph):
     rows = made_rows(size=2**60)
     load(graph, rows)

@@ -17,6 +17,7 @@ from tests.faults.harness.graph_states import (
     everything,
     of_compilation,
 )
+from tests.graph.neo4j.left_over import assert_nothing_is_left_over
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import find_dumps
 from xlagraph.ingest.files.contents import read_dump
@@ -93,6 +94,9 @@ class Killer:
             name = self._location.name
             left = {path.name for path in self._location.parent.iterdir()}
             assert left == {name, f"{name}.lock"}
+        else:
+            with open_graph(self._location) as graph:
+                assert_nothing_is_left_over(graph)
 
     def _prepare(self, action: str, before: Digests) -> tuple[list[object], Digests]:
         """Change the dumps; return the command, and what is visible when it has ended."""

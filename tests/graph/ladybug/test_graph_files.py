@@ -1,24 +1,18 @@
 """The embedded graph as a file: how it is opened, locked, changed and found."""
 
 import os
-import random
 import shutil
-import signal
 import subprocess
 import sys
 import threading
-import time
 
 import ladybug
 import pytest
 
-from tests.graph.loader import TREE, start_loader
 from tests.graph.made_rows import facts, made_rows
 from xlagraph.graph import (
     CompilationRows,
-    GraphBusy,
     GraphMissing,
-    GraphTooNew,
     GraphUnreachable,
     GraphUnwritable,
     open_graph,
@@ -154,13 +148,6 @@ def test_an_engine_that_gets_no_addresses_says_what_limits_it(file):
     assert "see `ulimit -v`" in ended.stdout, ended.stderr
 
 
-def test_a_graph_of_a_newer_schema_is_refused_with_the_remedy(file):
-    with ladybug.Database(file) as database, ladybug.Connection(database) as connection:
-        connection.execute("MATCH (s:Schema) SET s.version = 99")
-    with pytest.raises(GraphTooNew, match="upgrade xlagraph"):
-        open_graph(file)
-
-
 def test_a_damaged_load_leaves_the_graph_as_it_was(file):
     rows = made_rows("second")
     twice = {**rows.nodes, "Value": rows.nodes["Value"].take([0, 0, 1, 2, 3])}
@@ -178,17 +165,6 @@ def test_a_file_keeps_its_permissions_and_a_link_stays_a_link(file, tmp_path):
     load(link, made_rows("second"))
     assert file.stat().st_mode & 0o777 == 0o640
     assert link.is_symlink()
-
-
-def test_the_second_writer_is_told_who_writes(file):
-    with (
-        open_graph(file) as first,
-        first.load(),
-        open_graph(file, wait=False) as second,
-        pytest.raises(GraphBusy, match=f"process {os.getpid()} on"),
-        second.load(),
-    ):
-        pass
 
 
 def test_the_second_writer_waits_and_nothing_is_lost(file):
@@ -212,36 +188,6 @@ def test_the_second_writer_waits_and_nothing_is_lost(file):
     assert runs == (("baseline",), ("first",), ("second",))
 
 
-def test_an_open_reader_is_not_disturbed(file):
-    with open_graph(file) as reader:
-        values = "MATCH (v:Value) RETURN count(*) AS n"
-        assert reader.query(values).rows == ((4,),)
-        load(file, made_rows("second"))
-        assert reader.query(values).rows == ((4,),)
-    with open_graph(file) as reader:
-        assert reader.query(values).rows == ((8,),)
-
-
-def test_a_killed_load_leaves_the_old_graph_and_the_next_one_clears(file):
-    chance = random.Random(7)
-    for attempt in range(6):
-        process = start_loader(file, f"killed{attempt}", 0, 40, 60)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "loading\n"
-        time.sleep(chance.uniform(0, 1.2))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        with open_graph(file) as graph:
-            counts = graph.query(
-                "MATCH (r:Run)-[:COMPILED]->(:Compilation) RETURN r.key AS run, count(*) AS n"
-            ).rows
-            assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
-        assert {count for _, count in counts} <= {1, 40}
-    with open_graph(file) as graph, graph.load():
-        pass
-    assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_told(file):
     file.parent.chmod(0o500)
@@ -250,31 +196,6 @@ def test_a_folder_that_cannot_be_written_is_told(file):
             load(file, made_rows("second"))
     finally:
         file.parent.chmod(0o700)
-
-
-def test_a_full_disk_is_told_and_the_graph_is_as_before(file):
-    script = (
-        "import resource, sys\n"
-        "from tests.graph.made_rows import made_rows; from xlagraph.graph import *\n"
-        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))\n"
-        "try:\n"
-        "    with open_graph(sys.argv[1]) as graph, graph.load() as load:\n"
-        "        load.write(made_rows('second', values=5000))\n"
-        "except GraphUnwritable as error: print(error)\n"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", script, file],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(TREE)},
-        timeout=120,
-    )
-    assert "as before" in ended.stdout, ended.stderr
-    with open_graph(file) as graph:
-        assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
-    assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
 
 
 def test_the_graph_is_found_by_flag_then_variable_then_folder(file, monkeypatch):

@@ -1,13 +1,11 @@
 """Loads into a server: killed, at once, and what is to be seen meanwhile."""
 
-import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
-from tests.graph.loader import start_loader
 from tests.graph.made_rows import facts, made_rows
 from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
 from tests.tiny_dumps import dump, write_dump
@@ -116,40 +114,6 @@ def test_an_index_for_which_a_name_is_too_long_is_dropped_and_named(
     assert len(str(key)) < 8000
 
 
-def test_a_killed_load_is_invisible_and_the_next_one_clears(neo4j_graph):
-    kept = made_rows("kept", op="op/0/x")
-    with neo4j_graph.load() as load:
-        load.write(kept)
-    for delay in (0.0, 0.3, 0.8, 1.6):
-        process = start_loader(neo4j_graph.location, "killed", 0, 60, 400)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "loading\n"
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        visible = cells(
-            neo4j_graph,
-            "MATCH (:Run)-[:COMPILED]->(c:Compilation) WHERE c.state = 'complete' "
-            "RETURN c.key AS key ORDER BY key",
-        )
-        for key in visible[::20]:
-            number = int(key[-4:]) if key.startswith("killed") else None
-            expected = kept
-            if number is not None:
-                expected = made_rows(
-                    "killed",
-                    f"module_{number:04}",
-                    values=400,
-                    op=f"op/{number % 3}/x",
-                    sha256=f"{number} 400",
-                )
-            assert facts(neo4j_graph.read(key)) == facts(expected)
-    with neo4j_graph.load():
-        pass
-    assert_nothing_is_left_over(neo4j_graph)
-    assert facts(neo4j_graph.read(kept.compilation)) == facts(kept)
-
-
 def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
     rows = made_rows(values=8000)
     with neo4j_graph.load() as load:
@@ -177,24 +141,6 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
     assert cells(neo4j_graph, "MATCH (n:Value) RETURN count(*) AS n") == [0]
 
 
-def test_processes_that_load_the_same_at_once_give_what_one_gives(neo4j_graph):
-    processes = [
-        start_loader(neo4j_graph.location, "run", first, first + 12, 25) for first in range(8)
-    ]
-    for process in processes:
-        said, errors = process.communicate(timeout=300)
-        assert said == "loading\ndone\n", errors
-    expected = [f"run/module_{number:04}" for number in range(19)]
-    keys = "MATCH (:Run)-[:COMPILED]->(c:Compilation) RETURN c.key AS key ORDER BY key"
-    assert cells(neo4j_graph, keys) == expected
-    for number in range(19):
-        rows = made_rows(
-            "run", f"module_{number:04}", values=25, op=f"op/{number % 3}/x", sha256=f"{number} 25"
-        )
-        assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
-    assert_nothing_is_left_over(neo4j_graph)
-
-
 def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_graph):
     old, new = made_rows("old"), made_rows("new")
     with neo4j_graph.load() as load:
@@ -207,28 +153,6 @@ def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_gr
         load.write(old)
     assert sorted(cells(neo4j_graph, keys)) == [new.compilation, old.compilation]
     assert_nothing_is_left_over(neo4j_graph)
-
-
-def test_loads_and_removals_at_once_lose_no_shared_node(neo4j_graph):
-    """One process takes runs out whose ops others begin to use at that moment."""
-    with neo4j_graph.load() as load:
-        for number in range(12):
-            load.write(made_rows("old", f"module_{number:04}", op=f"op/{number % 3}/x"))
-    processes = [start_loader(neo4j_graph.location, f"new{n}", 0, 12, 5) for n in range(2)]
-    for number in range(12):
-        with neo4j_graph.load() as load:
-            load.remove(f"old/module_{number:04}")
-    for process in processes:
-        said, errors = process.communicate(timeout=300)
-        assert said == "loading\ndone\n", errors
-    for run in ("new0", "new1"):
-        for number in range(12):
-            rows = made_rows(
-                run, f"module_{number:04}", values=5, op=f"op/{number % 3}/x", sha256=f"{number} 5"
-            )
-            assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
-    assert_nothing_is_left_over(neo4j_graph)
-    assert cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run ORDER BY run") == ["new0", "new1"]
 
 
 def test_what_a_load_has_seen_may_be_removed_before_it_is_used_again(neo4j_graph):
