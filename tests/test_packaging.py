@@ -90,13 +90,17 @@ def test_the_installed_command_tells_its_version(installed: Path, tmp_path: Path
 
 
 def test_the_installed_packages_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:
-    statement = "import xlagraph.{0} as part; print(part.__file__)"
-    for name in SUBPACKAGES:
-        shown = subprocess.run(
-            [installed / "python", "-c", statement.format(name)],
-            cwd=tmp_path,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        assert Path(shown.stdout.strip()).is_relative_to(installed.parent)
+    script = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]: print(importlib.import_module(f'xlagraph.{name}').__file__)"
+    )
+    shown = subprocess.run(
+        [installed / "python", "-c", script, *SUBPACKAGES],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    files = [Path(line) for line in shown.stdout.splitlines()]
+    assert len(files) == len(SUBPACKAGES)
+    assert all(file.is_relative_to(installed.parent) for file in files)

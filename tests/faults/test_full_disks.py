@@ -55,7 +55,7 @@ def change_dumps(runs: Path) -> None:
     write_dump(runs / "before", 1, "jit_f", dump(1024))
 
 
-@pytest.mark.parametrize("limit", [1, 4096, 100_000, 10_000_000, 19_000_000])
+@pytest.mark.parametrize("limit", [1, 100_000, 19_000_000])
 def test_file_as_large_as_it_may_be_stays_as_it_was(
     file: Path, tmp_path: Path, commands: Commands, limit: int
 ):
@@ -64,6 +64,7 @@ def test_file_as_large_as_it_may_be_stays_as_it_was(
     change_dumps(tmp_path / "runs")
     ended = commands.run("ingest", tmp_path / "runs", "--graph", file, file_size_limit=limit)
     assert ended.code == 1
+    assert "as before" in ended.err or limit == 1  # what it writes there is a file too
     assert "Traceback" not in ended.err
     with open_graph(file) as graph:
         assert everything(graph) == before
