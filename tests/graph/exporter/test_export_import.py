@@ -61,14 +61,16 @@ def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
     with skipped_without_neo4j():
         program = neo4j_admin(folder / "home")
     with open_graph(folder / "ingested.lbug", create=True) as embedded:
-        assert ingest(embedded, dumps / "runs").ok
-        assert ingest(embedded, dumps / "odd", IngestOptions(tags=TAGS)).ok
+        assert ingest(embedded, dumps / "runs", jobs=1).ok
+        assert ingest(embedded, dumps / "odd", IngestOptions(tags=TAGS), jobs=1).ok
         exports = [folder / "shard 1", folder / "shard 2", folder / "odd"]
         for number, path in enumerate(exports[:2], 1):
             with open_export(path) as target:
-                assert ingest(target, dumps / "runs", IngestOptions(shard=Shard(number, 2))).ok
+                assert ingest(
+                    target, dumps / "runs", IngestOptions(shard=Shard(number, 2)), jobs=1
+                ).ok
         with open_export(exports[2]) as target:
-            assert ingest(target, dumps / "odd", IngestOptions(tags=TAGS)).ok
+            assert ingest(target, dumps / "odd", IngestOptions(tags=TAGS), jobs=1).ok
         merge_exports(folder / "all", exports)
         imported = subprocess.run(
             ["sh", folder / "all" / "import.sh"],
@@ -107,12 +109,12 @@ def compilations(graph: Graph) -> list[str]:
 
 def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Path):
     """It is the first test: what it makes the others look keys up by."""
-    summary = ingest(engines.server, engines.dumps / "runs")
+    summary = ingest(engines.server, engines.dumps / "runs", jobs=1)
     assert (summary.added, summary.updated) == ((), ())
     assert len(summary.unchanged) == 10
     ops = engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows
     write_dump(tmp_path / "later", 1, "jit_f", dump(256, op=ODD_OPS[0]))
-    assert ingest(engines.server, tmp_path / "later").ok
+    assert ingest(engines.server, tmp_path / "later", jobs=1).ok
     assert engines.server.query("MATCH (o:Op) RETURN count(o) AS ops").rows == ops
     with neo4j.GraphDatabase.driver(engines.uri) as driver:
         indexes = driver.execute_query("SHOW INDEXES YIELD name, state RETURN name, state")
