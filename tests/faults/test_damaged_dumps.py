@@ -30,6 +30,12 @@ def test_damaged_dump_is_an_error_or_comes_back(data: st.DataObject):
     assert_error_or_faithful_plan(parts)
 
 
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text(st.sampled_from("BufferAssignment:\n allocation0{}<>@,(size=)é\r"), max_size=200))
+def test_any_text_is_an_error_or_comes_back(text: str):
+    assert_error_or_faithful_plan([DumpPart("mine.txt", text)])
+
+
 def test_dump_cut_at_each_line_is_an_error_or_comes_back():
     for sample in SAMPLES:
         for place, part in enumerate(sample):

@@ -13,8 +13,8 @@ SAMPLES = [parts_of(name) for name in NAMES]
 _JUNK = (
     "\n", "\r", "\ufeff", "\x00", "é", " ", "0", "-1", "9" * 19, "9" * 400, "{", "}}", "<", ">",
     "(", "BufferAssignment:\n", "Used values:\n", " uses:\n", " positions:\n", ", color 0", "@0>",
-    "    0:x\n", "    x{}:0-1\n", "allocation 0: size 1",
-    " value: <0 x @0> (size=1,offset=0): f32[]",
+    "\r\n", "  ", "  (none)", "  add.3, operand 0\n", "    0:x\n", "    x{}:0-1\n",
+    "allocation 0: size 1", " value: <0 x @0> (size=1,offset=0): f32[]",
 )  # fmt: skip
 
 Draw = Callable[[int, int], int]
