@@ -31,7 +31,7 @@ def ingested(text: str) -> Fill:
 
 @pytest.fixture
 def tell(graph_of: GraphOf) -> Tell:
-    """Tell of one value of a dump that is ingested as `run/f`; on each engine in turn."""
+    """Return the details of a value of a dump ingested as `run/f`; on each engine in turn."""
 
     def details(name: str, text: str = STEP) -> ValueDetails:
         return value(graph_of(ingested(text)), name)
