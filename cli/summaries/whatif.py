@@ -55,7 +55,7 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
 
 def _replayed(result: "WhatIf") -> str:
     if result.is_exact:
-        return "XLA's plan is given back byte for byte"
+        return "XLA's plan is reproduced byte for byte"
     if result.temp_bytes_replayed != result.temp_bytes:
         replayed, temp = distinct_bytes(result.temp_bytes_replayed, result.temp_bytes)
         return f"the temporary block does not replay: {replayed} in place of {temp}"

@@ -117,7 +117,7 @@ class WhatIf:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the plan as it is was given back to the byte, replayed and made anew."""
+        """Whether replay and plan anew both reproduce the plan to the byte."""
         return (
             self.offsets_equal
             and self.temp_bytes_replayed == self.temp_bytes

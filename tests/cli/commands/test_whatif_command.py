@@ -46,7 +46,7 @@ def test_one_object_says_what_is_before_and_after(plan):
 def test_a_page_begins_with_how_exact_the_replay_is(plan):
     ended = plan("--donate", "all")
     assert ended.code == 0
-    assert "XLA's plan is given back byte for byte" in ended.out.splitlines()[0]
+    assert "XLA's plan is reproduced byte for byte" in ended.out.splitlines()[0]
     assert "Donated: " in ended.out
     assert "Assumed: the schedule stays as it is." in ended.out
 
