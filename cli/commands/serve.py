@@ -14,7 +14,7 @@ from xlagraph.cli.output.messages import note, problem
 if TYPE_CHECKING:
     from socket import socket
 
-    from starlette.applications import Starlette
+    import uvicorn
 
 TOKEN: Final = "XLAGRAPH_TOKEN"  # noqa: S105 - its name
 
@@ -37,7 +37,7 @@ def serve(
     Example: xlagraph serve --open
     """
     try:
-        import uvicorn  # noqa: F401 - named where it is missing, before a graph is opened
+        import uvicorn
 
         from xlagraph.serve import Access, create_app
     except ModuleNotFoundError as error:
@@ -61,21 +61,17 @@ def serve(
         import webbrowser
 
         webbrowser.open(address)
-    _run_until_interrupted(app, listener)
-
-
-def _run_until_interrupted(app: "Starlette", listener: "socket") -> None:
-    import uvicorn
-
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_level="critical",  # what is cut off at the end is not an error
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=0,
-        )
+    config = uvicorn.Config(
+        app,
+        log_level="critical",  # what is cut off at the end is not an error
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=0,
     )
+    _run_until_interrupted(uvicorn.Server(config), listener)
+
+
+def _run_until_interrupted(server: "uvicorn.Server", listener: "socket") -> None:
     try:
         server.run([listener])
     except KeyboardInterrupt:
