@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from xlagraph.graph import Cell, Graph, GraphError, QueryFailed, QueryRefused, Result
-from xlagraph.graph.finite_cells import without_nan
+from xlagraph.graph.row_cells import without_nan
 from xlagraph.queries import (
     BadParameter,
     Query,

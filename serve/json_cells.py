@@ -1,7 +1,7 @@
 """Rows and queries as JSON can write them."""
 
 from xlagraph.graph import Cell, Result
-from xlagraph.graph.finite_cells import without_nan
+from xlagraph.graph.row_cells import without_nan
 from xlagraph.queries import Answer, Query
 from xlagraph.queries.pictures.picture import picture_of
 

@@ -11,7 +11,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from xlagraph.graph import Cell, Graph, GraphError
-from xlagraph.graph.finite_cells import without_nan
+from xlagraph.graph.row_cells import without_nan
 from xlagraph.queries import (
     Query,
     QueryError,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.aligned_tables import write_lines
 from xlagraph.cli.output.cells import cell_text, escape_control_characters, text_columns
-from xlagraph.graph.finite_cells import without_nan
 from xlagraph.graph.html_table import is_numeric
+from xlagraph.graph.row_cells import without_nan
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

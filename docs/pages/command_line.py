@@ -1,7 +1,7 @@
 """cli.md: the help of every command, exit codes and the environment."""
 
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import typer
 from typer.core import TyperGroup
@@ -12,6 +12,9 @@ from xlagraph.cli.app import build_app
 from xlagraph.cli.commands.query.canned import canned_command
 from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.queries.catalogue.query_files import load_catalogue
+
+if TYPE_CHECKING:
+    from typer._click.core import Command
 
 HELP_COLUMNS: Final = 112
 """So wide that no command's line in the list is cut."""
@@ -73,13 +76,8 @@ ENVIRONMENT: Final = (
 )
 
 
-def _child_context(command: object, name: str, parent: typer.Context | None) -> typer.Context:
-    return typer.Context(
-        command,  # type: ignore[arg-type]
-        info_name=name,
-        parent=parent,
-        terminal_width=HELP_COLUMNS,
-    )
+def _child_context(command: "Command", name: str, parent: typer.Context | None) -> typer.Context:
+    return typer.Context(command, info_name=name, parent=parent, terminal_width=HELP_COLUMNS)
 
 
 def _commands(parent: typer.Context) -> Iterator[typer.Context]:

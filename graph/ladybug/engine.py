@@ -14,7 +14,7 @@ from uuid import UUID
 
 import ladybug
 
-from xlagraph.graph import elements
+from xlagraph.graph import row_cells
 from xlagraph.graph.engine import Cell, Graph, Load, Result
 from xlagraph.graph.errors import (
     GraphBusy,
@@ -238,16 +238,16 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever th
 
 def _path(
     nodes: Sequence[dict[str, Any]], relationships: Sequence[dict[str, Any]]
-) -> elements.Path | None:
+) -> row_cells.Path | None:
     """Return a path; None for one that an OPTIONAL MATCH did not find, which is all nulls."""
     if any(node["_ID"] is None for node in nodes):
         return None
-    walk = [elements.Node(node["_LABEL"], _properties(node)) for node in nodes]
+    walk = [row_cells.Node(node["_LABEL"], _properties(node)) for node in nodes]
     by_id = {tuple(node["_ID"].values()): found for node, found in zip(nodes, walk, strict=True)}
-    return elements.Path(
+    return row_cells.Path(
         walk,
         [
-            elements.Relationship(
+            row_cells.Relationship(
                 relationship["_LABEL"],
                 _properties(relationship),
                 source=by_id[tuple(relationship["_SRC"].values())],

@@ -24,7 +24,7 @@ from neo4j.exceptions import (
 )
 from neo4j.graph import Node, Path, Relationship
 
-from xlagraph.graph import elements
+from xlagraph.graph import row_cells
 from xlagraph.graph.engine import Cell, Graph, Load, Result
 from xlagraph.graph.errors import (
     GraphError,
@@ -366,9 +366,9 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever th
     return str(value)
 
 
-def _path(path: Path) -> elements.Path:
+def _path(path: Path) -> row_cells.Path:
     by_id = {
-        node.element_id: elements.Node(next(iter(node.labels), ""), _properties(node))
+        node.element_id: row_cells.Node(next(iter(node.labels), ""), _properties(node))
         for node in path.nodes
     }
     relationships = []
@@ -376,11 +376,11 @@ def _path(path: Path) -> elements.Path:
         # the driver knows both ends of what is in a path
         source, target = (by_id[node.element_id] for node in relationship.nodes if node is not None)
         relationships.append(
-            elements.Relationship(
+            row_cells.Relationship(
                 relationship.type, _properties(relationship), source=source, target=target
             )
         )
-    return elements.Path([by_id[node.element_id] for node in path.nodes], relationships)
+    return row_cells.Path([by_id[node.element_id] for node in path.nodes], relationships)
 
 
 def _properties(element: Node | Relationship) -> dict[str, Cell]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from xlagraph.graph.elements import Node
 from xlagraph.graph.engine import Cell
+from xlagraph.graph.row_cells import Node
 from xlagraph.queries.pictures.picture import Picture
 from xlagraph.queries.pictures.style import (
     EDGE_STYLES,

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Final
 
 from xlagraph.graph.byte_sizes import caption_property, counts_bytes, human_bytes
-from xlagraph.graph.elements import Node, Relationship
 from xlagraph.graph.engine import Cell
+from xlagraph.graph.row_cells import Node, Relationship
 from xlagraph.graph.schema import SCHEMA
 
 __all__ = [

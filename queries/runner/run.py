@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, cast
 
-from xlagraph.graph.elements import Path
 from xlagraph.graph.engine import Cell, Graph, Result, Scalar
+from xlagraph.graph.row_cells import Path
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
     NO_LIMIT,

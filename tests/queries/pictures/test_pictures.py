@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from xlagraph.graph import Cell, Result
-from xlagraph.graph.elements import Node, Path, Relationship
+from xlagraph.graph.row_cells import Node, Path, Relationship
 from xlagraph.queries import picture_of
 from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
 from xlagraph.queries.pictures.style import node_caption

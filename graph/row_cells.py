@@ -1,10 +1,11 @@
-"""Nodes, relationships and paths as rows hold them: mappings of their properties."""
+"""Cells of rows: nodes, relationships and paths as mappings; what JSON cannot write."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from xlagraph.graph.engine import Cell
 
-__all__ = ["Node", "Path", "Relationship"]
+__all__ = ["Node", "Path", "Relationship", "without_nan"]
 
 
 class Node(dict[str, Cell]):
@@ -39,3 +40,17 @@ class Path(dict[str, Cell]):
         super().__init__(nodes=nodes, relationships=relationships)
         self.nodes = nodes
         self.relationships = relationships
+
+
+def without_nan(cell: Cell) -> Cell:
+    """Return a cell with null for each NaN and infinity, also inside lists and mappings.
+
+    JSON has no word for these.
+    """
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    if cell is None or isinstance(cell, str | int):
+        return cell
+    if isinstance(cell, Mapping):
+        return {name: without_nan(value) for name, value in cell.items()}
+    return [without_nan(element) for element in cell]
