@@ -83,6 +83,8 @@ HloLiveRange (max 1):
 """
 
 STEM = "module_{number:04}.{module}.cpu_after_optimizations"
+BEFORE_F = f"before/{STEM.format(number=1, module='jit_f')}"
+"""The key of the larger compilation of `before`."""
 
 
 def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot") -> str:

@@ -1,7 +1,7 @@
 """What tests of the command line share: two tiny runs in a graph, and a way to ask it."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,19 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         return Ended(code, *capsys.readouterr())
 
     return run_command
+
+
+@pytest.fixture
+def complete(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], list[str]]:
+    """Return what the shell offers for the last of some words."""
+
+    def offered(words: Sequence[str]) -> list[str]:
+        monkeypatch.setenv("_XLAGRAPH_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", " ".join(words))
+        monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+        return run().out.split()
+
+    return offered
 
 
 @pytest.fixture(scope="session")

@@ -67,29 +67,3 @@ def test_what_needs_no_graph_loads_nothing_slow(arguments):
     loaded = set(json.loads(ended.stderr))
     slow = SLOW if arguments != ["runs", "--help"] else SLOW[:4]  # typer converts flags with it
     assert not loaded & set(slow)
-
-
-def complete(monkeypatch, run, words):
-    """Return what the shell offers for the last word."""
-    monkeypatch.setenv("_XLAGRAPH_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", " ".join(words))
-    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
-    return run().out.split()
-
-
-def test_the_shell_completes_ids_options_runs_and_compilations(run, graph, monkeypatch):
-    key = "before/module_0001.jit_f.cpu_after_optimizations"
-    for words, offered in (
-        (("xlagraph", "query", "peak/con"), ["peak/contributors"]),
-        (("xlagraph", "query", "peak/by-op", "--mem"), ["--memory-space"]),
-        (("xlagraph", "query", "peak/by-op", "--compilation", "before/module_0001"), [key]),
-        (("xlagraph", "query", "compare/modules", "--run-a", "be"), ["before"]),
-        (("xlagraph", "compare", "before/module_0001"), [key]),
-        (("xlagraph", "compilations", "a"), ["after"]),
-    ):
-        assert complete(monkeypatch, run, words) == offered
-
-
-def test_the_shell_completes_nothing_where_there_is_no_graph(run, monkeypatch):
-    words = ("xlagraph", "query", "peak/by-op", "--compilation", "b")
-    assert complete(monkeypatch, run, words) == []

@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-pytest.register_assert_rewrite("tests.faults.harness.kills", "tests.faults.harness.graph_states")
+pytest.register_assert_rewrite(
+    "tests.faults.harness.graph_states",
+    "tests.faults.harness.kills",
+    "tests.faults.harness.watched_replacements",
+)
 
 from tests.faults.harness.forked_commands import Commands, command_server  # noqa: E402
 

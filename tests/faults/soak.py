@@ -33,7 +33,7 @@ from tests.faults.harness.dump_damage import (
 from tests.faults.harness.forked_commands import Commands, command_server
 from tests.faults.harness.graph_states import CleanGraphs, everything
 from tests.faults.harness.kills import kill_many
-from tests.faults.test_readers import watch_a_file, watch_a_server
+from tests.faults.harness.watched_replacements import watch_a_file, watch_a_server
 from tests.graph_fixtures import Neo4jServer, NoNeo4j, empty, own_server
 from xlagraph.graph import open_graph
 

@@ -4,37 +4,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
+from tests.axe import accessibility_faults, needs_axe
 from tests.report.conftest import OpenPage
-from tests.report.test_report_page import JIT_F
+from tests.tiny_dumps import BEFORE_F
 
-AXE = Path(__file__).parents[2] / ".ci/page/node_modules/axe-core/axe.min.js"
-FAULTS = """async () => (await axe.run({resultTypes: ['violations']})).violations.flatMap(
-  ({id, nodes}) => nodes.map((node) => `${id}: ${node.target} ${node.failureSummary}`))"""
-
-WITH_AXE = pytest.mark.skipif(not AXE.exists(), reason="`make page` fetches axe-core")
-pytestmark = WITH_AXE
-
-
-def faults(page: Page) -> object:
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    return page.evaluate(FAULTS)
+pytestmark = needs_axe
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_compilation_can_be_read_by_all(
     open_page: OpenPage, write_report: Callable[..., Path], scheme: str
 ) -> None:
-    page = open_page(write_report("before"), f"#c={JIT_F}", color_scheme=scheme)
-    assert faults(page) == []
+    page = open_page(write_report("before"), f"#c={BEFORE_F}", color_scheme=scheme)
+    assert accessibility_faults(page) == []
     for panel in ("2", "3", "4", "5"):
         page.keyboard.press(panel)
-        assert faults(page) == []
+        assert accessibility_faults(page) == []
 
 
 def test_lists_and_comparisons_can_be_read_by_all(
     open_page: OpenPage, write_report: Callable[..., Path]
 ) -> None:
-    assert faults(open_page(write_report())) == []
-    assert faults(open_page(write_report("before", "after"))) == []
+    assert accessibility_faults(open_page(write_report())) == []
+    assert accessibility_faults(open_page(write_report("before", "after"))) == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.tiny_dumps import dump, write_dump
+from tests.tiny_dumps import BEFORE_F, dump, write_dump
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
@@ -18,7 +18,6 @@ from xlagraph.report import compare_sides, comparison_part, compilation_part, ma
 from xlagraph.report import report as report_module
 from xlagraph.report.provenance import command_line
 
-JIT_F = "before/module_0001.jit_f.cpu_after_optimizations"
 OWN = """\
 // Values of a compilation, by name
 // @kind     table
@@ -60,8 +59,8 @@ def test_the_first_compilation_is_carried_however_large_it_is(
     tiny_graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report_module, "MOST_BYTES", 1)
-    assert list(facts_by_part(make_report(tiny_graph, [JIT_F]).html)) == ["start", JIT_F]
-    assert list(facts_by_part(make_report(tiny_graph, ["before"]).html)) == ["start", JIT_F]
+    assert list(facts_by_part(make_report(tiny_graph, [BEFORE_F]).html)) == ["start", BEFORE_F]
+    assert list(facts_by_part(make_report(tiny_graph, ["before"]).html)) == ["start", BEFORE_F]
 
 
 def test_the_users_own_queries_are_answered(tiny_graph: Graph, tmp_path: Path) -> None:
@@ -70,8 +69,8 @@ def test_the_users_own_queries_are_answered(tiny_graph: Graph, tmp_path: Path) -
     own.write_text(OWN)
     own.with_name("refused.cypher").write_text(OWN.replace("v.label AS", "v.labels AS"))
     catalogue = load_catalogue([tmp_path])
-    parts = facts_by_part(make_report(tiny_graph, [JIT_F], catalogue=catalogue).html)
-    answers = {answer["id"]: answer for answer in parts[JIT_F]["answers"]}
+    parts = facts_by_part(make_report(tiny_graph, [BEFORE_F], catalogue=catalogue).html)
+    answers = {answer["id"]: answer for answer in parts[BEFORE_F]["answers"]}
     assert answers["names/all"]["rows"] == [["out"], ["p"], ["t"]]
     assert answers["names/refused"]["rows"] == []
     assert "labels" in answers["names/refused"]["notes"][0]
@@ -81,7 +80,7 @@ def test_the_users_own_queries_are_answered(tiny_graph: Graph, tmp_path: Path) -
 
 
 def test_what_repeats_a_table_runs_where_it_is_pasted(tiny_graph: Graph) -> None:
-    provenance: Any = compilation_part(tiny_graph, JIT_F).facts["provenance"]
+    provenance: Any = compilation_part(tiny_graph, BEFORE_F).facts["provenance"]
     live_at = provenance["liveAt"]["cypher"].replace("$step", "1")
     assert [row["value"] for row in tiny_graph.query(live_at)] == ["t", "p"]
     assert [row["label"] for row in tiny_graph.query(provenance["values"]["cypher"])] == [

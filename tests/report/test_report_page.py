@@ -8,15 +8,15 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.report.conftest import OpenPage
+from tests.tiny_dumps import BEFORE_F
 
 WriteReport = Callable[..., Path]
-JIT_F = "before/module_0001.jit_f.cpu_after_optimizations"
 
 
 @pytest.fixture
 def plan_page(open_page: OpenPage, write_report: WriteReport) -> Page:
     """Open one compilation: p (64 bytes, steps 0–3), t (256, 1–2), out (64, 2–3)."""
-    return open_page(write_report("before"), f"#c={JIT_F}")
+    return open_page(write_report("before"), f"#c={BEFORE_F}")
 
 
 def shown(page: Page, expression: str) -> object:
@@ -45,7 +45,7 @@ def test_the_list_opens_the_compilation_that_is_clicked(
 ) -> None:
     page = open_page(write_report("before"))
     lines = page.locator(".barline")
-    expect(lines.first).to_contain_text(JIT_F)
+    expect(lines.first).to_contain_text(BEFORE_F)
     lines.first.click()
     expect(page.locator(".figurecard").first).to_contain_text("384 B")
     page.click("a.back")
@@ -171,7 +171,7 @@ def test_tables_sort_filter_and_tell_what_made_them(plan_page: Page) -> None:
     expect(rows).to_have_count(1)
     plan_page.click("text=Cypher and command")
     expect(plan_page.locator(".provenance")).to_contain_text(
-        f"xlagraph query lifetime/live-at --compilation {JIT_F} --step 2"
+        f"xlagraph query lifetime/live-at --compilation {BEFORE_F} --step 2"
     )
 
 
@@ -244,7 +244,7 @@ def test_every_bar_of_a_comparison_has_the_bytes_of_the_values_behind_it(
 def test_light_and_dark_follow_the_system_and_the_key(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    page = open_page(write_report("before"), f"#c={JIT_F}", color_scheme="dark")
+    page = open_page(write_report("before"), f"#c={BEFORE_F}", color_scheme="dark")
     assert shown(page, "view.ink.theme") == "dark"
     page.keyboard.press("t")
     assert shown(page, "view.ink.theme") == "light"
@@ -274,7 +274,7 @@ def test_a_comparison_tells_both_steps_at_the_pointer_and_zooms_into_a_range(
 def test_forced_colours_are_those_of_the_plots_and_lines_tell_what_is_chosen(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    page = open_page(write_report("before"), f"#c={JIT_F}", forced_colors="active")
+    page = open_page(write_report("before"), f"#c={BEFORE_F}", forced_colors="active")
     assert shown(page, "[view.ink.plot, view.ink.text]") == page.evaluate(SYSTEM_COLOURS)
     temp = page.locator(".legend button", has_text="temp")
     temp.click()
@@ -294,7 +294,7 @@ SYSTEM_COLOURS = """() => ['Canvas', 'CanvasText'].map((name) => {
 def test_nothing_moves_by_itself_where_less_motion_is_asked_for(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    page = open_page(write_report("before"), f"#c={JIT_F}", reduced_motion="reduce")
+    page = open_page(write_report("before"), f"#c={BEFORE_F}", reduced_motion="reduce")
     click_value(page, "t")
     page.keyboard.press("0")
     assert page.evaluate("document.getAnimations().length") == 0
@@ -307,7 +307,7 @@ def test_nothing_moves_by_itself_where_less_motion_is_asked_for(
 def test_where_the_page_scrolls_the_wheel_moves_the_map_once_it_is_clicked(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    page = open_page(write_report("before"), f"#c={JIT_F}")
+    page = open_page(write_report("before"), f"#c={BEFORE_F}")
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator("canvas.overlay").scroll_into_view_if_needed()
     page.mouse.move(*box_centre(page, "t"))
@@ -323,7 +323,7 @@ def test_where_the_page_scrolls_the_wheel_moves_the_map_once_it_is_clicked(
 def test_a_phone_shows_everything_in_one_column(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    page = open_page(write_report("before"), f"#c={JIT_F}")
+    page = open_page(write_report("before"), f"#c={BEFORE_F}")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Dialog, Page, Route, expect
 
-from tests.report.test_accessibility import WITH_AXE, faults
+from tests.axe import accessibility_faults, needs_axe
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import open_graph
 from xlagraph.ingest import IngestOptions, ingest
@@ -123,11 +123,11 @@ def test_a_screen_of_a_phone_is_not_left(shown: Page, address: str) -> None:
         assert shown.evaluate("document.documentElement.scrollWidth") <= 390, Path(path)
 
 
-@WITH_AXE
+@needs_axe
 def test_the_pages_of_the_service_can_be_read_by_all(shown: Page, address: str) -> None:
     for path in ("/", "/queries", "/cypher", "/query/peak/by-op"):
         visit(shown, address + path)
-        assert faults(shown) == [], path
+        assert accessibility_faults(shown) == [], path
 
 
 def test_what_failed_to_load_is_loaded_when_it_is_asked_for_again(page: Page, address: str) -> None:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny_dumps import dump, write_dump, write_runs
+from tests.tiny_dumps import BEFORE_F, dump, write_dump, write_runs
 from xlagraph.graph import open_graph
 
-BEFORE_F = "before/module_0001.jit_f.cpu_after_optimizations"
 BEFORE_G = "before/module_0003.jit_g.cpu_after_optimizations"
 AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
 AFTER_H = "after/module_0005.jit_h.cpu_after_optimizations"

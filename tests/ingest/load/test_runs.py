@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ingest.load.one_value_dumps import compilations, dump_text, messages, name, tags
+from tests.ingest.one_value_dumps import compilations, dump_text, messages, name, tags
 from xlagraph.ingest import IngestOptions, ingest
 
 BOOKKEEPING_NODES = 1

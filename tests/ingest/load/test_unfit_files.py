@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.ingest.load.one_value_dumps import (
+from tests.ingest.one_value_dumps import (
     BLANK_LINES,
     CUT_GZIP,
     compilations,

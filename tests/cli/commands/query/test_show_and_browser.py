@@ -5,9 +5,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.tiny_dumps import BEFORE_F
 from xlagraph.graph import open_graph
 
-BEFORE_F = "before/module_0001.jit_f.cpu_after_optimizations"
 BY_LINE = """\
 MATCH (c:Compilation {key: 'run/f', state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: 0})

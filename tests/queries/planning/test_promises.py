@@ -16,7 +16,8 @@ from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import Changes, advise, whatif
 
-ARCHIVE = Path(__file__).parents[2] / "examples" / "changes" / "dumps.tar.xz"
+TREE = Path(__file__).parents[3]
+ARCHIVE = TREE / "examples" / "changes" / "dumps.tar.xz"
 KEY = "{}/module_0000.jit_{}.cpu_after_optimizations"
 WEIGHTS, STATE = range(8), range(8, 24)  # parameters of the step of Adam
 DONATIONS = {
@@ -46,6 +47,31 @@ FINDINGS = {
 }
 SHRUNK = {"half_batch": 2, "sharding": 8}
 """The activations are so much smaller."""
+CHANGES = {name: Changes(donate=names) for name, names in DONATIONS.items()} | {
+    name: Changes(shrink={"layer_*": factor}) for name, factor in SHRUNK.items()
+}
+PAGE = TREE / "docs" / "measures.md"
+ON_THE_PAGE = {
+    "donate_all": "donate weights and state of Adam",
+    "donate_weights": "donate the weights alone",
+    "donate_state": "donate the state alone",
+    "donate_sgd": "donate the weights of SGD",
+    "donate_cache": "donate a cache",
+    "donate_loop": "donate a cache that a loop fills",
+    "donate_wrong_type": "donate what no result has the type of",
+    "half_batch": "half the batch (`--shrink 'layer_*=2'`)",
+    "sharding": "shard activations over 8 devices (`--shrink 'layer_*=8'`)",
+    "checkpoint_all": "checkpoint every layer, unrolled",
+    "checkpoint_scan": "checkpoint the body of a scan",
+    "checkpoint_scan_dots": "the same, dots saved",
+    "checkpoint_scan_bf16": "checkpoint the body of a scan in bf16",
+    "checkpoint_merged": "checkpoint with `prevent_cse=True`, which XLA had merged",
+    "checkpoint_whole": "checkpoint every layer, not all of them at once",
+    "shard_table": "shard a table over 8 devices",
+    "shard_weights": "shard weights and state of Adam over 8 devices",
+    "bf16": "bf16",
+    "scan_over_layers": "layers in a loop (`lax.scan`): another program, nothing is promised",
+}
 
 
 class Promise(NamedTuple):
@@ -105,10 +131,8 @@ def keys(graph):
 
 @pytest.mark.parametrize("name", DONATIONS)
 def test_donation_is_foretold_within_a_hair(graph, reserved, name):
-    before, after = (reserved(side, name) for side in ("before", "after"))
-    found = whatif(graph, KEY.format("before", name), Changes(donate=DONATIONS[name]))
-    print(f"{name}: promised {found.saved_bytes:,}, came {before - after:,}")
-    assert found.reserved_bytes_after == pytest.approx(after, rel=0.015)
+    found = whatif(graph, KEY.format("before", name), CHANGES[name])
+    assert found.reserved_bytes_after == pytest.approx(reserved("after", name), rel=0.015)
 
 
 def test_donation_on_a_tpu_is_foretold_and_advised(corpus, tmp_path):
@@ -127,7 +151,6 @@ def test_a_finding_comes_true_or_says_that_it_cannot_tell(reserved, findings, na
     before = reserved("before", name)
     came = before - reserved("after", name)
     promise = promised(findings, name)
-    print(f"{name}: promised {promise}, came {came:,}")
     if promise is None:
         assert came < 0.1 * before, "a change that helps is not advised"
     elif promise.doubt is None:
@@ -152,7 +175,21 @@ def test_findings_that_cannot_tell_come_last(findings):
 @pytest.mark.parametrize("name", SHRUNK)
 def test_smaller_activations_are_foretold(graph, reserved, name):
     came = reserved("before", name) - reserved("after", name)
-    found = whatif(graph, KEY.format("before", name), Changes(shrink={"layer_*": SHRUNK[name]}))
-    print(f"{name}: promised {found.saved_bytes:,}, came {came:,}")
+    found = whatif(graph, KEY.format("before", name), CHANGES[name])
     assert found.saved_bytes is not None
     assert found.saved_bytes / 2 <= came <= found.saved_bytes * 2
+
+
+@pytest.mark.parametrize("name", ON_THE_PAGE)
+def test_the_page_shows_what_was_promised_and_what_came(graph, reserved, findings, name):
+    before = reserved("before", name)
+    change, promise = f"{ON_THE_PAGE[name]} |", "none"
+    if name in CHANGES:
+        promise = f"{whatif(graph, KEY.format('before', name), CHANGES[name]).saved_bytes:,}"
+    elif name in FINDINGS:
+        least, most, doubt = promised(findings, name)
+        promise = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        if doubt:
+            change = f"{ON_THE_PAGE[name]} (not certain: "
+    (row,) = (line for line in PAGE.read_text().splitlines() if line.startswith(f"| {change}"))
+    assert row.endswith(f"| {promise} | {before - reserved('after', name):,} | {before:,} |")

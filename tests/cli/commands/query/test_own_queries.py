@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_help import complete
-
 SOUND = """\
 // Values of at least a size
 // @kind     table
@@ -61,22 +59,24 @@ def test_its_parameters_are_options_and_a_flag_can_say_no(run, graph):
     )
 
 
-def test_it_is_listed_and_completed_among_the_others(run, monkeypatch):
+def test_it_is_listed_and_completed_among_the_others(run, complete, monkeypatch):
     write(SOUND)
     listed = json.loads(run("query", "--queries", "own", "--format", "json").out)
     assert {"id": "mine/large", "question": "Which values are as large as that?"} in listed
     assert len(listed) > 20
     assert "mine/large" in run("query", "--help", "--queries", "own").out
     monkeypatch.setenv("XLAGRAPH_QUERIES", os.pathsep.join(("own", "own")))
-    assert complete(monkeypatch, run, ("xlagraph", "query", "mi")) == ["mine/large"]
+    assert complete(("xlagraph", "query", "mi")) == ["mine/large"]
 
 
-def test_a_folder_that_is_not_there_is_named_but_not_while_the_shell_completes(run, monkeypatch):
+def test_a_folder_that_is_not_there_is_named_but_not_while_the_shell_completes(
+    run, complete, monkeypatch
+):
     ended = run("query", "--queries", "nowhere")
     assert ended.code == 1
     assert ended.err == "error: nowhere: no such folder; name one that holds theme/noun.cypher\n"
     monkeypatch.setenv("XLAGRAPH_QUERIES", "nowhere")
-    assert complete(monkeypatch, run, ("xlagraph", "query", "peak/con")) == []
+    assert complete(("xlagraph", "query", "peak/con")) == []
 
 
 def test_a_file_that_is_not_as_it_should_be_does_not_stop_the_others(run, graph):
