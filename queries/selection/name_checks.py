@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
-from xlagraph.graph.engine import Graph, Scalar
+from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.similar_names import similar_names
@@ -15,7 +15,7 @@ __all__ = ["check_names", "check_tag"]
 class _Named(NamedTuple):
     noun: str
     names: str
-    """Statement whose rows are the names that hold $part, the name itself first."""
+    """Statement whose rows are the names that hold $part, and whether each is what it names."""
 
 
 _NAMED: Final[Mapping[str, _Named]] = {
@@ -61,12 +61,12 @@ def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Sca
 
 
 def _check_name(graph: Graph, named: _Named, where: Mapping[str, Scalar], name: str) -> None:
-    def names(part: str) -> list[str]:
-        return [str(row[0]) for row in graph.query(named.names, {**where, "part": part}).rows]
+    def names(part: str) -> list[tuple[Cell, ...]]:
+        return list(graph.query(named.names, {**where, "part": part}).rows)
 
     found = names(name)
-    if name not in found:
+    if not any(is_whole for _, is_whole in found):
         # A wrong index or counter is the usual slip: look for what has the stem.
         stem = re.split(r"[.{\[(]", name)[0]
-        found = found or names(stem) or names("")
-        raise NoSuchName(f"no {named.noun} is called '{name}'", similar_names(name, found))
+        near = [str(near) for near, _ in found or names(stem) or names("")]
+        raise NoSuchName(f"no {named.noun} is called '{name}'", similar_names(name, near))

@@ -13,11 +13,14 @@
 // @column   tag         STRING       name=value of the tag that sorts; null if none does
 // @measure  physical
 // @note     Compilations in which a value that belongs to the op is live at the physical peak.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
 // @note     A tag sorts by number where its values are digits alone, else by text; runs without
 //           it come last.
 // @status   stable
-MATCH (o:Op)<-[:ATTRIBUTED_TO]-(v:Value)
-WHERE o.name = $opName // its key, where that is too long, is another
+MATCH (o:Op) // by name: its key is another where that is too long
+WHERE replace(o.name, '/jit(main)', '') = replace($opName, '/jit(main)', '')
+WITH DISTINCT o // else one engine starts at the runs
+MATCH (o)<-[:ATTRIBUTED_TO]-(v:Value)
 MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace {color: $memorySpace})<-[:USES_SPACE]-(c:Compilation)
 WHERE c.state = 'complete'
 WITH c, sum(p.physicalBytes) AS bytes

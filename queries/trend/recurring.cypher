@@ -12,12 +12,14 @@
 // @note     Shares above 0 only. The largest share is that of all values of the op in one
 //           compilation together.
 // @note     What has no op name of its own counts for the op that it is made of or read by.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete' AND ($run = '' OR r.name = $run)
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
 WHERE p.physicalBytes > 0
-WITH v.attributedOpName AS opName, c.key AS compilation, sum(p.physicalBytes) AS bytes
+WITH replace(v.attributedOpName, '/jit(main)', '') AS opName, c.key AS compilation,
+     sum(p.physicalBytes) AS bytes
 WITH opName, count(compilation) AS compilations, sum(bytes) AS totalBytes, max(bytes) AS maxBytes
 RETURN opName, compilations, totalBytes, maxBytes
 ORDER BY compilations DESC, totalBytes DESC, opName

@@ -73,3 +73,15 @@ def test_an_op_with_a_name_too_long_for_a_key_is_found(graph: Graph, tmp_path: P
     assert row["bytes"] == 8
     (row,) = run(graph, "compare/scopes", runA="long", runB="long", depth=1).result.mappings()
     assert row["scope"] == "jit(f)"
+
+
+def test_an_op_off_the_peak_is_known_by_the_name_that_newer_jax_would_give_it(
+    graph: Graph, tmp_path: Path
+):
+    value = "0 | a | s8[8] | 0 | 8 | 0-1 | iota() | jit(f)/jit(main)/dot"
+    (tmp_path / "f.txt").write_text(short_dump("0 | 8 | preallocated-temp", value))
+    ingest(graph, tmp_path, jobs=1)
+    for name in ("jit(f)/dot", "jit(f)/jit(main)/dot"):
+        assert not run(graph, "trend/op", opName=name, memorySpace=7).result.rows
+    with pytest.raises(NoSuchName, match=r"no op is called 'jit\(f\)/dit'"):
+        run(graph, "trend/op", opName="jit(f)/dit", memorySpace=7)

@@ -1,6 +1,8 @@
-// Op names that have $part in them, the one that is $part first
+// Op names that have $part in them, first what is $part with or without the main of older JAX
 MATCH (o:Op)
-WHERE $part = '' OR o.name CONTAINS $part
-RETURN o.name AS name, o.name = $part AS isWhole
+WITH o.name AS name,
+     replace(o.name, '/jit(main)', '') = replace($part, '/jit(main)', '') AS isWhole
+WHERE $part = '' OR isWhole OR name CONTAINS $part
+RETURN name, isWhole
 ORDER BY isWhole DESC, name
 LIMIT 1000

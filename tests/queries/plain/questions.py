@@ -57,7 +57,7 @@ def questions_over_runs(declared: Collection[str]) -> list[Question]:
     elif "run" in declared:
         asked = [{}, {"run": "kvcache"}]
     elif "opName" in declared:
-        asked = [{"opName": "x"}]
+        asked = [{"opName": "x"}, {"opName": "jit(sorter)/jit(norm)/mul"}]
     if "module" in declared:
         asked += [{**one, "module": "jit_scanner"} for one in asked]
     if "memorySpace" in declared:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from tests.queries.plain.answer import Rows, in_order, largest_first
+from tests.queries.plain.groups import over_generations
 from tests.queries.plain.plan import PlainDump, chosen
 
 
@@ -19,7 +20,9 @@ def op(dumps: Sequence[PlainDump], op_name: str, memory_space: int = 0) -> Rows:
     for dump in sorted(dumps, key=lambda dump: (dump.files.run, dump.key)):
         shares = dump.shares(memory_space)
         of_op = [
-            share for value, share in shares.items() if dump.attribution(value).op_name == op_name
+            share
+            for value, share in shares.items()
+            if over_generations(dump.attribution(value).op_name) == over_generations(op_name)
         ]
         if of_op:
             yield dump.files.run, dump.key, sum(of_op)
@@ -31,6 +34,6 @@ def recurring(dumps: Sequence[PlainDump], run: str = "", memory_space: int = 0) 
     for dump in chosen(dumps, run):
         for value, share in dump.shares(memory_space).items():
             if share > 0:
-                sums[dump.attribution(value).op_name][dump.key] += share
+                sums[over_generations(dump.attribution(value).op_name)][dump.key] += share
     for name, by_key in sums.items():
         yield name, len(by_key), sum(by_key.values()), max(by_key.values())
