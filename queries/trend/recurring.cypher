@@ -12,15 +12,19 @@
 // @note     Shares above 0 only. The largest share is that of all values of the op in one
 //           compilation together.
 // @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op, under the newer name
+//           where there are both.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete' AND ($run = '' OR r.name = $run)
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
 WHERE p.physicalBytes > 0
-WITH replace(v.attributedOpName, '/jit(main)', '') AS opName, c.key AS compilation,
+WITH replace(v.attributedOpName, '/jit(main)', '') AS op, c.key AS compilation,
+     min(v.attributedOpName) AS least, max(v.attributedOpName) AS greatest,
      sum(p.physicalBytes) AS bytes
-WITH opName, count(compilation) AS compilations, sum(bytes) AS totalBytes, max(bytes) AS maxBytes
+WITH op, min(least) = max(greatest) AS isOneName, min(least) AS name,
+     count(compilation) AS compilations, sum(bytes) AS totalBytes, max(bytes) AS maxBytes
+WITH CASE WHEN isOneName THEN name ELSE op END AS opName, compilations, totalBytes, maxBytes
 RETURN opName, compilations, totalBytes, maxBytes
 ORDER BY compilations DESC, totalBytes DESC, opName
 LIMIT $limit

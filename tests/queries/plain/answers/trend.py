@@ -31,9 +31,13 @@ def op(dumps: Sequence[PlainDump], op_name: str, memory_space: int = 0) -> Rows:
 @largest_first("compilations", "opName compilations totalBytes maxBytes")
 def recurring(dumps: Sequence[PlainDump], run: str = "", memory_space: int = 0) -> Rows:
     sums: dict[str | None, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    names: dict[str | None, set[str | None]] = defaultdict(set)
     for dump in chosen(dumps, run):
         for value, share in dump.shares(memory_space).items():
             if share > 0:
-                sums[over_generations(dump.attribution(value).op_name)][dump.key] += share
-    for name, by_key in sums.items():
+                name = dump.attribution(value).op_name
+                names[over_generations(name)].add(name)
+                sums[over_generations(name)][dump.key] += share
+    for op, by_key in sums.items():
+        (name,) = names[op] if len(names[op]) == 1 else (op,)
         yield name, len(by_key), sum(by_key.values()), max(by_key.values())
