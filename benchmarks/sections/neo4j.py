@@ -56,12 +56,12 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
 def _recipe() -> Iterator[ModuleType]:
     """Return the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
     try:
-        from tests import graph_fixtures
+        from tests.neo4j_server import artifacts, server
     except ImportError as error:
         raise NoServer(f"the recipe of the tests is not here: {error}") from error
     try:
-        yield graph_fixtures
-    except graph_fixtures.NoNeo4j as reason:
+        yield server
+    except artifacts.NoNeo4j as reason:
         raise NoServer(str(reason)) from reason
 
 

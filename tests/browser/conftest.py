@@ -2,22 +2,18 @@
 
 import json
 import shutil
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import neo4j
 import pytest
 from playwright.sync_api import Page
 
 from tests.browser.neo4j_browser import Neo4jBrowser
-from tests.graph_fixtures import (
-    LONG_TERM,
-    Neo4jServer,
-    own_server,
-    skipped_without_neo4j,
-)
+from tests.graph_fixtures import skipped_without_neo4j
+from tests.neo4j_server.artifacts import LONG_TERM
+from tests.neo4j_server.server import ASK_FOR_PASSWORD, Neo4jServer, own_server, with_password
+from tests.ports import reserved_port
 from tests.queries.query_cases import DUMPS, read_cases, write_dumps
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
@@ -35,20 +31,19 @@ Command = Callable[..., str]
 @contextmanager
 def server_with_browser(home: Path, version: str) -> Iterator[Neo4jServer]:
     """Start an empty server that asks for a password and serves Browser; environment set."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     with (
+        reserved_port() as port,  # the address of Browser is read from the settings
         own_server(
-            home, auth=True, http_port=port, version=version, is_brief=True, has_browser=True
+            home,
+            ASK_FOR_PASSWORD | {"server.http.listen_address": f"127.0.0.1:{port}"},
+            version=version,
+            is_short_lived=True,
+            has_browser=True,
         ) as (server, _),
         pytest.MonkeyPatch.context() as environment,
     ):
-        with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
-            change = "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret"
-            driver.execute_query(change, secret=SECRET, database_="system")
         environment.setenv("NEO4J_PASSWORD", SECRET)
-        yield Neo4jServer(server.uri, "neo4j", SECRET, browser_url=server.browser_url)
+        yield with_password(server, SECRET)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.graph_fixtures import Neo4jServer
+from tests.neo4j_server.server import Neo4jServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -16,8 +16,10 @@ from tests.browser.conftest import (
 )
 from tests.browser.neo4j_browser import Neo4jBrowser
 from tests.graph.made_rows import facts, untimed
-from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
-from tests.graph_fixtures import NEWEST, Neo4jServer, empty, skipped_without_neo4j
+from tests.graph.neo4j.leftovers import assert_no_leftovers, first_column
+from tests.graph_fixtures import empty, skipped_without_neo4j
+from tests.neo4j_server.artifacts import NEWEST
+from tests.neo4j_server.server import Neo4jServer
 from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import STEM, dump, write_dump, write_runs
 from xlagraph.graph import open_graph, remove
@@ -54,14 +56,14 @@ def test_it_holds_and_answers_what_a_file_does(
 
     def both_hold_the_same():
         found, expected = (
-            cells(one, "MATCH (c:Compilation) RETURN c.key AS key ORDER BY key")
+            first_column(one, "MATCH (c:Compilation) RETURN c.key AS key ORDER BY key")
             for one in (graph, file)
         )
         assert found == expected
         for key in found:
             read, kept = (facts(one.read(key), without=["ingestedAt"]) for one in (graph, file))
             assert read == kept
-        assert_nothing_is_left_over(graph)
+        assert_no_leftovers(graph)
 
     with (
         open_graph(browser_server.uri) as graph,

@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from tests.faults.harness.changing_dumps import ChangingDumps
 from tests.faults.harness.dropping_proxy import DroppingProxy
@@ -31,10 +30,12 @@ from tests.faults.harness.dump_damage import (
     peak_bytes,
 )
 from tests.faults.harness.forked_commands import Commands, command_server
-from tests.faults.harness.graph_states import CleanGraphs, everything
+from tests.faults.harness.graph_states import CleanGraphs, all_rows
 from tests.faults.harness.kills import kill_many
 from tests.faults.harness.watched_replacements import watch_a_file, watch_a_server
-from tests.graph_fixtures import Neo4jServer, NoNeo4j, empty, own_server
+from tests.graph_fixtures import empty
+from tests.neo4j_server.artifacts import NoNeo4j
+from tests.neo4j_server.server import Neo4jServer, own_server
 from xlagraph.graph import open_graph
 
 Run = Callable[[argparse.Namespace, Path], None]
@@ -118,7 +119,6 @@ def cuts(given: argparse.Namespace, folder: Path) -> None:
     count = given.count or 50
 
     def cut(server: Neo4jServer) -> None:
-        address = urlsplit(server.uri)
         chance = random.Random(given.seed)
         clean = CleanGraphs(folder / "clean")
         dumps = ChangingDumps(folder / "runs", chance, wide=1500)
@@ -128,14 +128,14 @@ def cuts(given: argparse.Namespace, folder: Path) -> None:
                     empty(server)
                 dumps.change()
                 place, away = chance.randint(1000, 500_000), chance.randint(0, 5)
-                with closing(DroppingProxy(str(address.hostname), address.port or 0)) as proxy:
+                with closing(DroppingProxy(server.uri)) as proxy:
                     proxy.drop_after(place, turn_away=away)
                     uri = f"bolt://127.0.0.1:{proxy.port}"
                     ended = commands.run("ingest", dumps.folder, "--graph", uri)
                 if ended.code:
                     raise AssertionError(f"cut after {place} bytes: {ended}")
                 with open_graph(server.uri) as graph, clean.of(dumps.texts) as expected:
-                    if everything(graph) != everything(expected):
+                    if all_rows(graph) != all_rows(expected):
                         raise AssertionError(f"cut after {place} bytes: the graph differs")
         say(f"server: {count} cuts, seed {given.seed}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.harness.changing_dumps import wide_dump
-from tests.faults.harness.graph_states import CleanGraphs, complete, everything, key_of
+from tests.faults.harness.graph_states import CleanGraphs, all_rows, complete_digests, key_of
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import Progress, ingest
@@ -26,7 +26,7 @@ def test_folder_that_vanishes_meanwhile_costs_what_was_not_read(graph: Graph, tm
 
     summary = ingest(graph, runs, jobs=1, progress=take_away)
     # what is small is read together
-    assert set(complete(graph)) == set(summary.added) >= {key_of("mine", 1, "jit_large")}
+    assert set(complete_digests(graph)) == set(summary.added) >= {key_of("mine", 1, "jit_large")}
     assert len(summary.added) + len(summary.problems) == 3
     assert all("No such file" in problem.message for problem in summary.problems)
 
@@ -39,7 +39,7 @@ def test_vanished_dump_stays_in_the_graph_and_is_said(graph: Graph, tmp_path: Pa
     gone.unlink()
     summary = ingest(graph, runs, jobs=1)
     assert summary.gone == (key_of("mine", 1, "jit_f"),)
-    assert len(complete(graph)) == 2
+    assert len(complete_digests(graph)) == 2
 
 
 @contextmanager
@@ -72,14 +72,14 @@ def test_file_that_grows_while_it_is_read_is_whole_or_left_out(graph: Graph, tmp
     with growing(path):
         for _ in range(5):
             summary = ingest(graph, runs, jobs=1)
-            assert key_of("mine", 2, "jit_g") in complete(graph)
+            assert key_of("mine", 2, "jit_g") in complete_digests(graph)
             for problem in summary.problems:
                 assert problem.file == str(path)
     assert ingest(graph, runs, jobs=1).ok
     with CleanGraphs(tmp_path / "clean").of(
         {key: wide_dump(60), key_of("mine", 2, "jit_g"): dump(64)}
     ) as clean:
-        assert everything(graph) == everything(clean)
+        assert all_rows(graph) == all_rows(clean)
 
 
 def test_every_beginning_of_a_dump_is_left_out_or_lacks_what_it_lacks(graph: Graph, tmp_path: Path):
@@ -88,7 +88,7 @@ def test_every_beginning_of_a_dump_is_left_out_or_lacks_what_it_lacks(graph: Gra
     for length in range(0, len(text), 97):
         write_dump(tmp_path / "runs" / "mine", length, "jit_f", text[:length])
     summary = ingest(graph, tmp_path / "runs", jobs=1)
-    assert set(summary.added) == set(complete(graph))
+    assert set(summary.added) == set(complete_digests(graph))
     left_out = {problem.file for problem in summary.problems if problem.left_out}
     assert len(summary.added) + len(left_out) == len(range(0, len(text), 97))
 
@@ -102,7 +102,7 @@ def test_numbers_beyond_64_bits_are_an_error_of_that_file(
     write_dump(runs / "mine", 2, "jit_g", dump(64))
     summary = ingest(graph, runs, jobs=1)
     assert [(problem.file, problem.line) for problem in summary.problems] == [(str(bad), 2)]
-    assert set(complete(graph)) == {key_of("mine", 2, "jit_g")}
+    assert set(complete_digests(graph)) == {key_of("mine", 2, "jit_g")}
 
 
 @pytest.mark.parametrize("number", ["18446744073709551616", "<=99999999999999999999", "1" * 5000])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.harness.forked_commands import Commands
-from tests.faults.harness.graph_states import everything
+from tests.faults.harness.graph_states import all_rows
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import GraphUnwritable, open_graph
 from xlagraph.ingest import Progress, ingest
@@ -60,18 +60,18 @@ def test_file_as_large_as_it_may_be_stays_as_it_was(
     file: Path, tmp_path: Path, commands: Commands, limit: int
 ):
     with open_graph(file) as graph:
-        before = everything(graph)
+        before = all_rows(graph)
     change_dumps(tmp_path / "runs")
     ended = commands.run("ingest", tmp_path / "runs", "--graph", file, file_size_limit=limit)
     assert ended.code == 1
     assert "as before" in ended.err or limit == 1  # what it writes there is a file too
     assert "Traceback" not in ended.err
     with open_graph(file) as graph:
-        assert everything(graph) == before
+        assert all_rows(graph) == before
     assert {path.name for path in file.parent.iterdir()} <= {"g.lbug", "g.lbug.lock"}
     assert commands.run("ingest", tmp_path / "runs", "--graph", file).code == 0
     with open_graph(file) as graph:
-        assert everything(graph) != before
+        assert all_rows(graph) != before
 
 
 def test_full_disk_leaves_the_file_as_it_was(
@@ -81,14 +81,14 @@ def test_full_disk_leaves_the_file_as_it_was(
     shutil.copy(file, here)
     fill(disk)
     with open_graph(here) as graph:
-        before = everything(graph)
+        before = all_rows(graph)
     change_dumps(tmp_path / "runs")
     ended = commands.run("ingest", tmp_path / "runs", "--graph", here)
     assert ended.code == 1
     assert "could not be written, it is as before" in ended.err
     assert {path.name for path in disk.iterdir()} == {"g.lbug", "g.lbug.lock", "other"}
     with open_graph(here) as graph:
-        assert everything(graph) == before
+        assert all_rows(graph) == before
 
 
 def test_disk_too_small_for_a_first_graph_stays_without_one(

@@ -14,8 +14,8 @@ import pytest
 
 from tests.faults.harness.changing_dumps import KEYS, ChangingDumps
 from tests.faults.harness.forked_commands import Commands, Ended, Running
-from tests.faults.harness.graph_states import CleanGraphs, complete, everything
-from tests.graph_fixtures import Neo4jServer
+from tests.faults.harness.graph_states import CleanGraphs, all_rows, complete_digests
+from tests.neo4j_server.server import Neo4jServer
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import Progress, ingest
 
@@ -46,7 +46,7 @@ def test_finished_compilations_are_complete_when_ctrl_c_comes(
 ):
     with pytest.raises(KeyboardInterrupt):
         ingest(graph, large_dumps.folder, jobs=1, progress=interrupt_after(2))
-    assert len(complete(graph)) == 2
+    assert len(complete_digests(graph)) == 2
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -55,7 +55,7 @@ def test_ctrl_c_with_the_last_compilation_still_ends_as_interrupted(
 ):
     with pytest.raises(KeyboardInterrupt):
         ingest(graph, dumps.folder, jobs=1, progress=interrupt_after(len(KEYS)))
-    assert complete(graph).keys() == set(KEYS)
+    assert complete_digests(graph).keys() == set(KEYS)
 
 
 def test_the_next_ingest_brings_the_rest(graph: Graph, large_dumps: ChangingDumps, tmp_path: Path):
@@ -63,7 +63,7 @@ def test_the_next_ingest_brings_the_rest(graph: Graph, large_dumps: ChangingDump
         ingest(graph, large_dumps.folder, jobs=1, progress=interrupt_after(1))
     assert ingest(graph, large_dumps.folder, jobs=1).ok
     with CleanGraphs(tmp_path / "clean").of(large_dumps.texts) as clean:
-        assert everything(graph) == everything(clean)
+        assert all_rows(graph) == all_rows(clean)
 
 
 def test_error_of_the_caller_comes_through_and_leaves_what_was_complete(
@@ -73,10 +73,10 @@ def test_error_of_the_caller_comes_through_and_leaves_what_was_complete(
         raise BrokenPipeError(errno.EPIPE, "nobody reads this")
 
     assert ingest(graph, dumps.folder / "beta", jobs=1).ok
-    before = everything(graph)
+    before = all_rows(graph)
     with pytest.raises(BrokenPipeError, match="nobody reads this"):
         ingest(graph, dumps.folder / "alpha", jobs=1, progress=fail)
-    assert everything(graph) == before
+    assert all_rows(graph) == before
 
 
 PRESSED_AT_IMPORT = """
@@ -152,7 +152,7 @@ def press_at_random(
         assert "Traceback" not in ended.err
         assert commands.run("ingest", dumps.folder, "--graph", location).code == 0
         with open_graph(location) as graph, clean.of(dumps.texts) as expected:
-            assert everything(graph) == everything(expected)
+            assert all_rows(graph) == all_rows(expected)
     assert 130 in codes
 
 
@@ -202,7 +202,7 @@ def press_while_removing(
             assert ended.err.endswith("interrupted\n")
         codes.append(ended.code)
         with open_graph(location) as graph:
-            held = complete(graph).keys()
+            held = complete_digests(graph).keys()
             if ended.code == 0:
                 assert held == kept
             elif whole:
@@ -210,7 +210,7 @@ def press_while_removing(
             else:
                 assert kept <= held
             with clean.of({key: dumps.texts[key] for key in held}) as expected:
-                assert everything(graph) == everything(expected)
+                assert all_rows(graph) == all_rows(expected)
     assert codes[0] == 0
     assert 130 in codes
 
@@ -290,10 +290,10 @@ def test_second_ctrl_c_does_not_wait_for_a_server(
         ended = wait_for(running, press_every=2)
         assert ended.code == 130
         assert ended.err.endswith("interrupted\n")
-    assert complete(neo4j_graph).keys() == set(KEYS)
+    assert complete_digests(neo4j_graph).keys() == set(KEYS)
     assert ingest(neo4j_graph, dumps.folder, jobs=1).ok
     with CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean:
-        assert everything(neo4j_graph) == everything(clean)
+        assert all_rows(neo4j_graph) == all_rows(clean)
 
 
 def wait_for(running: Running, *, press_every: float | None = None) -> Ended:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.faults.harness.forked_commands import Commands
 from tests.faults.harness.kills import kill_many
-from tests.graph_fixtures import Neo4jServer
+from tests.neo4j_server.server import Neo4jServer
 from xlagraph.graph import Graph
 
 

@@ -4,18 +4,18 @@ import os
 import random
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import neo4j
 import pytest
 
 from tests.faults.harness.changing_dumps import ChangingDumps
 from tests.faults.harness.forked_commands import Commands, Ended
-from tests.graph_fixtures import Neo4jServer, own_server, skipped_without_neo4j
+from tests.graph_fixtures import skipped_without_neo4j
+from tests.neo4j_server.server import ASK_FOR_PASSWORD, Neo4jServer, own_server, with_password
+from tests.ports import reserved_port
 from xlagraph.graph import GraphUnreachable, open_graph
 
 SECRET = "s3cret-Pa55w0rd"
@@ -29,13 +29,6 @@ COMMANDS = (
     ["check"],
     ["remove", "a", "--yes"],
 )
-
-ENCRYPTED = """\
-dbms.ssl.policy.bolt.enabled=true
-dbms.ssl.policy.bolt.base_directory={certificates}
-dbms.ssl.policy.bolt.client_auth=NONE
-server.bolt.tls_level=OPTIONAL
-"""
 
 pytestmark = pytest.mark.usefixtures("no_connection_named")
 
@@ -64,19 +57,20 @@ def locked_server(
     certificates: Path | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Neo4jServer]:
     """A server that asks for a password, and may be spoken to in TLS."""
-    extra = ENCRYPTED.format(certificates=certificates) if certificates else ""
+    settings = dict(ASK_FOR_PASSWORD)
+    if certificates:
+        settings |= {
+            "dbms.ssl.policy.bolt.enabled": "true",
+            "dbms.ssl.policy.bolt.base_directory": str(certificates),
+            "dbms.ssl.policy.bolt.client_auth": "NONE",
+            "server.bolt.tls_level": "OPTIONAL",
+        }
     home = tmp_path_factory.mktemp("locked")
     with (
         skipped_without_neo4j(),
-        own_server(home, auth=True, is_brief=True, extra=extra) as (server, _),
+        own_server(home, settings, is_short_lived=True) as (server, _),
     ):
-        with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
-            driver.execute_query(
-                "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $secret",
-                secret=SECRET,
-                database_="system",
-            )
-        yield Neo4jServer(server.uri, "neo4j", SECRET)
+        yield with_password(server, SECRET)
 
 
 def assert_secret_is_not_told(ended: Ended) -> None:
@@ -199,12 +193,11 @@ def test_password_in_the_uri_is_refused_without_an_echo(commands: Commands):
 
 
 def test_traceback_of_a_lost_connection_holds_no_password(commands: Commands):
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
     environment = {"NEO4J_USERNAME": "neo4j", "NEO4J_PASSWORD": SECRET}
-    ended = commands.run(
-        "runs", "--graph", f"bolt://127.0.0.1:{port}", "--verbose", environment=environment
-    )
+    with reserved_port() as port:
+        ended = commands.run(
+            "runs", "--graph", f"bolt://127.0.0.1:{port}", "--verbose", environment=environment
+        )
     assert ended.code == 3
     assert "Traceback" in ended.err  # asked for by --verbose
     assert SECRET not in ended.err

@@ -6,7 +6,7 @@ from tests.faults.harness.changing_dumps import wide_dump
 from tests.faults.harness.forked_commands import Commands
 from tests.faults.harness.graph_states import answers, key_of, put_dump
 from tests.faults.harness.watched_replacements import watch_a_file, watch_a_server
-from tests.graph_fixtures import Neo4jServer
+from tests.neo4j_server.server import Neo4jServer
 from xlagraph.graph import Graph, open_graph
 
 KEY = key_of("alpha", 1, "jit_wide")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.harness.graph_states import everything
+from tests.faults.harness.graph_states import all_rows
 from tests.graph_fixtures import GraphOf
 from tests.tiny_dumps import ingest_two_runs
 from xlagraph.graph import Graph, QueryFailed, QueryRefused
@@ -145,7 +145,7 @@ def filled(graph_of: GraphOf) -> Graph:
 
 
 def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folder: Path):
-    before, files = everything(filled), sorted(folder.rglob("*"))
+    before, files = all_rows(filled), sorted(folder.rglob("*"))
     let_through: list[tuple[str, object]] = []
     unknown: set[str] = set()
     for name, text in {**WRITES, **REACHES_OUT}.items():
@@ -161,7 +161,7 @@ def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folde
                 let_through.append((name, failed))
     assert let_through == []
     assert unknown <= UNKNOWN_TO_AN_ENGINE
-    assert everything(filled) == before
+    assert all_rows(filled) == before
     assert sorted(folder.rglob("*")) == files
 
 

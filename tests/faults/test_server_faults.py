@@ -11,15 +11,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from tests.faults.harness.changing_dumps import ChangingDumps, wide_dump
 from tests.faults.harness.dropping_proxy import DroppingProxy
 from tests.faults.harness.forked_commands import Commands
-from tests.faults.harness.graph_states import CleanGraphs, everything, key_of, put_dump
-from tests.graph_fixtures import Neo4jServer, empty, own_server, skipped_without_neo4j
+from tests.faults.harness.graph_states import CleanGraphs, all_rows, key_of, put_dump
+from tests.graph_fixtures import empty, skipped_without_neo4j
+from tests.neo4j_server.server import Neo4jServer, own_server
+from tests.ports import reserved_port
 from tests.tiny_dumps import dump
 from xlagraph.graph import Graph, GraphTooNew, GraphUnwritable, WrongSchema, open_graph
 from xlagraph.graph.neo4j.transactions import WRITE_LIMIT
@@ -35,8 +36,7 @@ def dumps(tmp_path: Path) -> ChangingDumps:
 @pytest.fixture
 def proxy(neo4j_graph: Graph, neo4j_server: Neo4jServer) -> Iterator[DroppingProxy]:
     """A way to the session's server, which is emptied."""
-    address = urlsplit(neo4j_server.uri)
-    with closing(DroppingProxy(str(address.hostname), address.port or 7687)) as proxy:
+    with closing(DroppingProxy(neo4j_server.uri)) as proxy:
         yield proxy
 
 
@@ -60,20 +60,19 @@ def test_connection_that_is_cut_meanwhile_costs_nothing(
     assert ended.code == 0, ended
     assert proxy.drops == 1
     with CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean:
-        assert everything(neo4j_graph) == everything(clean)
+        assert all_rows(neo4j_graph) == all_rows(clean)
 
 
 def test_server_that_cannot_be_reached_is_said_at_once(
     commands: Commands, dumps: ChangingDumps, no_connection_named: None
 ):
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
-    for uri in (f"bolt://127.0.0.1:{port}", f"neo4j://127.0.0.1:{port}"):
-        for command in (["ingest", dumps.folder], ["runs"], ["query", "peak/contributors"]):
-            ended = commands.run(*command, "--graph", uri)
-            assert ended.code == 3
-            assert f"error: no Neo4j answers at {uri}" in ended.err
-            assert "Traceback" not in ended.err
+    with reserved_port() as port:
+        for uri in (f"bolt://127.0.0.1:{port}", f"neo4j://127.0.0.1:{port}"):
+            for command in (["ingest", dumps.folder], ["runs"], ["query", "peak/contributors"]):
+                ended = commands.run(*command, "--graph", uri)
+                assert ended.code == 3
+                assert f"error: no Neo4j answers at {uri}" in ended.err
+                assert "Traceback" not in ended.err
 
 
 def test_server_that_speaks_something_else_is_said(commands: Commands, no_connection_named: None):
@@ -97,38 +96,37 @@ def test_server_that_speaks_something_else_is_said(commands: Commands, no_connec
 def test_killed_server_that_comes_back_gets_everything(
     commands: Commands, dumps: ChangingDumps, tmp_path: Path, no_connection_named: None
 ):
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
     home = tmp_path / "home"
     beta = dumps.folder / "beta"
     with (
         skipped_without_neo4j(),
-        own_server(home, bolt_port=port, is_brief=True) as (server, process),
+        own_server(home, is_short_lived=True) as (server, process),
     ):
         assert commands.run("ingest", beta, "--graph", server.uri).code == 0
-        with closing(DroppingProxy("127.0.0.1", port)) as proxy:
+        with closing(DroppingProxy(server.uri)) as proxy:
             proxy.drop_after(60_000, turn_away=0)
             uri = f"bolt://127.0.0.1:{proxy.port}"
             running = commands.start("ingest", dumps.folder, "--graph", uri)
             running.wait_until(lambda: proxy.drops > 0)
             process.send_signal(signal.SIGKILL)
             process.wait()
-            with own_server(home, bolt_port=port, is_brief=True):
+            with own_server(home, is_short_lived=True) as (again, _):
+                proxy.lead_to(again.uri)
                 ended = running.wait()
                 assert ended.code == 0, ended
                 with (
-                    open_graph(server.uri) as graph,
+                    open_graph(again.uri) as graph,
                     CleanGraphs(tmp_path / "clean").of(dumps.texts) as clean,
                 ):
-                    assert everything(graph) == everything(clean)
+                    assert all_rows(graph) == all_rows(clean)
 
 
 @pytest.fixture(scope="module")
 def small_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A server whose transactions may hold little."""
     home = tmp_path_factory.mktemp("small")
-    limit = "db.memory.transaction.max=16m\n"
-    with skipped_without_neo4j(), own_server(home, extra=limit, is_brief=True) as (server, _):
+    limit = {"db.memory.transaction.max": "16m"}
+    with skipped_without_neo4j(), own_server(home, limit, is_short_lived=True) as (server, _):
         yield server
 
 
@@ -144,7 +142,7 @@ def test_server_with_little_memory_is_written_to_in_smaller_chunks(
     assert ended.code == 0, ended
     clean = CleanGraphs(tmp_path / "clean")
     with open_graph(small_server.uri) as graph, clean.of(dumps.texts) as expected:
-        assert everything(graph) == everything(expected)
+        assert all_rows(graph) == all_rows(expected)
     assert commands.run("remove", "alpha", "--yes", "--graph", small_server.uri).code == 0
 
 
@@ -183,7 +181,7 @@ def test_size_for_which_a_server_has_no_memory_is_not_tried_again(
             refusals.clear()
             load.remove(keys[1])
             assert not refusals
-        assert everything(graph)["all nodes"] == [(0,)]
+        assert all_rows(graph)["all nodes"] == [(0,)]
 
 
 def test_what_a_server_has_no_memory_for_leaves_no_trace(
@@ -195,7 +193,7 @@ def test_what_a_server_has_no_memory_for_leaves_no_trace(
     with open_graph(small_server.uri) as graph:
         with pytest.raises(GraphUnwritable, match="too little memory"):
             ingest(graph, tmp_path / "runs", jobs=1)
-        assert everything(graph)["all nodes"] == [(0,)]
+        assert all_rows(graph)["all nodes"] == [(0,)]
 
 
 def test_shared_nodes_for_which_a_server_has_no_memory_are_made_in_portions(
@@ -209,7 +207,7 @@ def test_shared_nodes_for_which_a_server_has_no_memory_are_made_in_portions(
     clean = CleanGraphs(tmp_path / "clean")
     with open_graph(small_server.uri) as graph, clean.of({key: text}) as expected:
         assert ingest(graph, tmp_path / "runs", jobs=1).ok
-        assert everything(graph) == everything(expected)
+        assert all_rows(graph) == all_rows(expected)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 
 from tests.faults.harness.changing_dumps import ChangingDumps
 from tests.faults.harness.forked_commands import Commands
-from tests.faults.harness.graph_states import CleanGraphs, everything
-from tests.graph.neo4j.left_over import assert_nothing_is_left_over
-from tests.graph_fixtures import Neo4jServer
+from tests.faults.harness.graph_states import CleanGraphs, all_rows
+from tests.graph.neo4j.leftovers import assert_no_leftovers
+from tests.neo4j_server.server import Neo4jServer
 from tests.tiny_dumps import write_runs
 from xlagraph.graph import Graph, GraphBusy, open_graph
 
@@ -32,7 +32,7 @@ def ingest_at_once(
             assert ended.code == 0, ended
             assert "Traceback" not in ended.err
         with open_graph(str(location)) as graph, clean.of(dumps.texts) as expected:
-            assert everything(graph) == everything(expected)
+            assert all_rows(graph) == all_rows(expected)
         dumps.change()  # now all of them replace
 
 
@@ -41,7 +41,7 @@ def test_eight_writers_into_one_server_make_what_one_makes(
 ):
     dumps = ChangingDumps(tmp_path / "runs", random.Random(8), wide=300)
     ingest_at_once(commands, neo4j_server.uri, dumps, CleanGraphs(tmp_path / "clean"))
-    assert_nothing_is_left_over(neo4j_graph)
+    assert_no_leftovers(neo4j_graph)
 
 
 def test_eight_writers_into_one_file_make_what_one_makes(
@@ -73,8 +73,8 @@ def test_writers_that_remove_and_ingest_leave_no_shared_node_lost_or_alone(
             ended = each.wait()
             assert ended.code == 0, ended
     with CleanGraphs(tmp_path / "clean").of(dumps.run_of("beta")) as expected:
-        assert everything(neo4j_graph) == everything(expected)
-    assert_nothing_is_left_over(neo4j_graph)
+        assert all_rows(neo4j_graph) == all_rows(expected)
+    assert_no_leftovers(neo4j_graph)
 
 
 def test_second_writer_of_a_file_says_for_whom_it_waits(

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import neo4j
 import pytest
 
-from tests.graph_fixtures import Neo4jServer, empty
+from tests.graph_fixtures import empty
+from tests.neo4j_server.server import Neo4jServer
 from tests.queries.suitable_parameters import suitable_parameters
 from xlagraph.graph import Cell, Graph, Result, open_graph
 from xlagraph.ingest import ingest

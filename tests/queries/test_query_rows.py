@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.graph_fixtures import Neo4jServer, empty
+from tests.graph_fixtures import empty
+from tests.neo4j_server.server import Neo4jServer
 from tests.queries.query_cases import Case, read_cases, write_dumps
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest

@@ -3,13 +3,14 @@
 import contextlib
 import socket
 import threading
+from urllib.parse import urlsplit
 
 
 class DroppingProxy:
     """Listens on loopback and passes bytes on, until it is told to drop all connections."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._target = (host, port)
+    def __init__(self, uri: str) -> None:
+        self.lead_to(uri)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self._lock = threading.Lock()
@@ -21,6 +22,11 @@ class DroppingProxy:
         self._is_over = False
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
+
+    def lead_to(self, uri: str) -> None:
+        """Pass on to this server, from the next connection on."""
+        address = urlsplit(uri)
+        self._target = (str(address.hostname), address.port or 7687)
 
     def drop_after(self, sent_bytes: int, *, turn_away: int) -> None:
         """Drop everything once so many more bytes were sent, then turn some connections away."""

@@ -17,7 +17,7 @@ OF_THE_MOMENT = frozenset({"ingestedAt", "path", "tags"})
 Rows = list[tuple[Cell, ...]]
 
 
-def everything(graph: Graph) -> dict[str, Rows]:
+def all_rows(graph: Graph) -> dict[str, Rows]:
     """Return all nodes and relationships, whether they may be seen or not."""
     found = {}
     for node in SCHEMA.nodes:
@@ -38,7 +38,7 @@ def everything(graph: Graph) -> dict[str, Rows]:
     return found
 
 
-def complete(graph: Graph) -> dict[str, str]:
+def complete_digests(graph: Graph) -> dict[str, str]:
     """Return the digest of each compilation that may be seen."""
     rows = graph.query(
         "MATCH (c:Compilation) WHERE c.state = 'complete' RETURN c.key AS key, c.sha256 AS digest"
@@ -46,7 +46,7 @@ def complete(graph: Graph) -> dict[str, str]:
     return {str(key): str(digest) for key, digest in rows}
 
 
-def of_compilation(graph: Graph, key: str) -> dict[str, Rows]:
+def rows_of_compilation(graph: Graph, key: str) -> dict[str, Rows]:
     """Return one compilation with all that hangs on it, as it can be read back."""
     rows: CompilationRows = graph.read(key)
     found: dict[str, Rows] = {}

@@ -12,12 +12,12 @@ from tests.faults.harness.forked_commands import Commands
 from tests.faults.harness.graph_states import (
     CATALOGUE,
     CleanGraphs,
+    all_rows,
     answers,
-    complete,
-    everything,
-    of_compilation,
+    complete_digests,
+    rows_of_compilation,
 )
-from tests.graph.neo4j.left_over import assert_nothing_is_left_over
+from tests.graph.neo4j.leftovers import assert_no_leftovers
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import find_dumps
 from xlagraph.ingest.files.contents import read_dump
@@ -86,17 +86,17 @@ class Killer:
         assert ended.code == 0, ended
         self._know_dumps()
         with open_graph(self._location) as graph:
-            held = complete(graph)
+            held = complete_digests(graph)
             assert held.keys() >= self._dumps.texts.keys()
             with self._clean_of(held) as clean:
-                assert everything(graph) == everything(clean)
+                assert all_rows(graph) == all_rows(clean)
         if isinstance(self._location, Path):
             name = self._location.name
             left = {path.name for path in self._location.parent.iterdir()}
             assert left == {name, f"{name}.lock"}
         else:
             with open_graph(self._location) as graph:
-                assert_nothing_is_left_over(graph)
+                assert_no_leftovers(graph)
 
     def _prepare(self, action: str, before: Digests) -> tuple[list[object], Digests]:
         """Change the dumps; return the command, and what is visible when it has ended."""
@@ -122,14 +122,14 @@ class Killer:
 
     def _visible(self) -> Digests:
         with open_graph(self._location) as graph:
-            return complete(graph)
+            return complete_digests(graph)
 
     def _clean_of(self, held: Digests) -> Graph:
         return self._clean.of({key: self._texts[digest] for key, digest in held.items()})
 
     def _check(self, before: Digests, after: Digests, *, has_ended: bool) -> None:
         with open_graph(self._location) as graph:
-            held = complete(graph)
+            held = complete_digests(graph)
             if has_ended:
                 assert held == after
             elif isinstance(self._location, Path):
@@ -144,7 +144,7 @@ class Killer:
             )
             with self._clean_of(held) as clean:
                 for key in held:
-                    assert of_compilation(graph, key) == of_compilation(clean, key)
+                    assert rows_of_compilation(graph, key) == rows_of_compilation(clean, key)
                 asked = [*visible, *hidden]
                 queries = self._chance.sample(sorted(CATALOGUE), QUERIES_ASKED)
                 expected = answers(clean, asked, queries)

@@ -11,7 +11,7 @@ from tests.faults.harness.graph_states import (
     CATALOGUE,
     CleanGraphs,
     answers,
-    complete,
+    complete_digests,
     key_of,
     put_dump,
     rows_of_dumps,
@@ -52,12 +52,12 @@ def watch_a_file(commands: Commands, folder: Path, *, rounds: int, seed: int) ->
     allowed = []
     for texts in _states(may_be_absent=False):
         with clean.of(texts) as graph:
-            allowed.append((complete(graph), answers(graph, [REPLACED])))
+            allowed.append((complete_digests(graph), answers(graph, [REPLACED])))
     chance = random.Random(seed)
     looks = 0
     for _ in _replace_again_and_again(commands, file, runs, rounds):
         with open_graph(file) as graph:
-            held = complete(graph)
+            held = complete_digests(graph)
             (expected,) = (rows for state, rows in allowed if state == held)
             found = answers(graph, [REPLACED], chance.sample(sorted(CATALOGUE), 5))
             assert found == {ask: expected[ask] for ask in found}

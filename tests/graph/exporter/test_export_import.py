@@ -8,9 +8,10 @@ from typing import NamedTuple
 import neo4j
 import pytest
 
-from tests.faults.harness.graph_states import everything
+from tests.faults.harness.graph_states import all_rows
 from tests.graph.made_rows import untimed
-from tests.graph_fixtures import neo4j_admin, own_server, skipped_without_neo4j
+from tests.graph_fixtures import skipped_without_neo4j
+from tests.neo4j_server.server import neo4j_admin, own_server
 from tests.queries.suitable_parameters import suitable_parameters
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import SCHEMA, Cell, Graph, merge_exports, open_export, open_graph, remove
@@ -81,7 +82,7 @@ def engines(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[E
         )
         assert imported.returncode == 0, imported.stdout[-3000:] + imported.stderr[-3000:]
         with (
-            own_server(folder / "home", is_brief=True) as (server, _),
+            own_server(folder / "home", is_short_lived=True) as (server, _),
             open_graph(server.uri) as graph,
         ):
             yield Engines(embedded, graph, server.uri, dumps, folder / "all")
@@ -126,7 +127,7 @@ def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Pa
 
 def test_the_import_holds_what_the_ingest_holds(engines: Engines):
     """Every node and relationship, none of them doubled."""
-    imported, ingested = everything(engines.server), everything(engines.embedded)
+    imported, ingested = all_rows(engines.server), all_rows(engines.embedded)
     for name, rows in ingested.items():
         assert imported[name] == rows, name
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.graph.made_rows import facts, made_rows
-from tests.graph.neo4j.left_over import assert_nothing_is_left_over, cells
+from tests.graph.neo4j.leftovers import assert_no_leftovers, first_column
 from tests.tiny_dumps import dump, write_dump
 from xlagraph.graph import open_graph, remove
 from xlagraph.graph.neo4j import schema_statements
@@ -29,19 +29,19 @@ pytestmark = pytest.mark.usefixtures("no_connection_named")
 def test_procedures_that_name_what_is_there_may_be_called(neo4j_graph):
     with neo4j_graph.load() as load:
         load.write(made_rows())
-    labels = cells(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
+    labels = first_column(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
     assert "Compilation" in labels
     text = "MATCH (v:Value) CALL (v) { RETURN v.valueId AS id } RETURN max(id) AS id"
-    assert cells(neo4j_graph, text) == [3]
+    assert first_column(neo4j_graph, text) == [3]
 
 
 def test_pictures_of_the_schema_show_the_schema_alone(neo4j_graph):
     with neo4j_graph.load() as load:
         load.write(made_rows())
     text = "CALL db.schema.visualization() YIELD nodes UNWIND nodes AS n RETURN n AS node"
-    shown = {node["name"] for node in cells(neo4j_graph, text)}
+    shown = {node["name"] for node in first_column(neo4j_graph, text)}
     assert shown == {node.label for node in SCHEMA.nodes}
-    labels = cells(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
+    labels = first_column(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
     assert set(labels) == shown
 
 
@@ -70,7 +70,7 @@ def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
     assert seen <= {"1", "2", "3"}
     for rows in (new, other):
         assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
-    assert_nothing_is_left_over(neo4j_graph)
+    assert_no_leftovers(neo4j_graph)
 
 
 def test_a_load_reports_what_of_the_rows_is_written(neo4j_graph, neo4j_server):
@@ -131,14 +131,14 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
     assert process.stdout is not None
     process.stdout.readline()
     deadline = time.monotonic() + 180
-    while cells(neo4j_graph, "MATCH (:Run)-[:COMPILED]->() RETURN count(*) AS n") == [1]:
+    while first_column(neo4j_graph, "MATCH (:Run)-[:COMPILED]->() RETURN count(*) AS n") == [1]:
         assert time.monotonic() < deadline
     process.kill()
     process.communicate()
     with neo4j_graph.load():
         pass
-    assert_nothing_is_left_over(neo4j_graph)
-    assert cells(neo4j_graph, "MATCH (n:Value) RETURN count(*) AS n") == [0]
+    assert_no_leftovers(neo4j_graph)
+    assert first_column(neo4j_graph, "MATCH (n:Value) RETURN count(*) AS n") == [0]
 
 
 def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_graph):
@@ -149,10 +149,10 @@ def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_gr
     with neo4j_graph.load() as load:
         load.write(new)
         load.remove(old.compilation)
-        assert cells(neo4j_graph, keys) == [new.compilation]
+        assert first_column(neo4j_graph, keys) == [new.compilation]
         load.write(old)
-    assert sorted(cells(neo4j_graph, keys)) == [new.compilation, old.compilation]
-    assert_nothing_is_left_over(neo4j_graph)
+    assert sorted(first_column(neo4j_graph, keys)) == [new.compilation, old.compilation]
+    assert_no_leftovers(neo4j_graph)
 
 
 def test_what_a_load_has_seen_may_be_removed_before_it_is_used_again(neo4j_graph):
@@ -165,10 +165,10 @@ def test_what_a_load_has_seen_may_be_removed_before_it_is_used_again(neo4j_graph
     with neo4j_graph.load() as load:
         load.write(seen)
         deadline = time.monotonic() + 180
-        while "seen" not in cells(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run"):
+        while "seen" not in first_column(neo4j_graph, "MATCH (r:Run) RETURN r.key AS run"):
             assert time.monotonic() < deadline
         remove(neo4j_graph, "seen")
         load.write(later)
     for rows in (kept, later):
         assert facts(neo4j_graph.read(rows.compilation)) == facts(rows)
-    assert_nothing_is_left_over(neo4j_graph)
+    assert_no_leftovers(neo4j_graph)

@@ -7,7 +7,7 @@ import neo4j
 import pytest
 
 from tests.graph.made_rows import made_rows
-from tests.graph_fixtures import Neo4jServer
+from tests.neo4j_server.server import Neo4jServer
 from xlagraph.graph import Graph
 from xlagraph.graph.neo4j.chunks import Batch
 from xlagraph.graph.neo4j.database import ServerDatabase

@@ -4,25 +4,25 @@ from typing import Any
 
 from xlagraph.graph import Graph
 
-__all__ = ["assert_nothing_is_left_over", "cells"]
+__all__ = ["assert_no_leftovers", "first_column"]
 
 
-def cells(graph: Graph, text: str) -> list[Any]:
+def first_column(graph: Graph, text: str) -> list[Any]:
     """Return the first column of a statement."""
     return [row[0] for row in graph.query(text).rows]
 
 
-def assert_nothing_is_left_over(graph: Graph) -> None:
+def assert_no_leftovers(graph: Graph) -> None:
     """Accept no bookkeeping, no part without its compilation, no shared node without a user."""
-    assert cells(graph, "MATCH (n:Load|Loading) RETURN count(*) AS n") == [0]
-    assert cells(graph, "MATCH (c:Compilation) WHERE c.state <> 'complete' RETURN c.key AS k") == []
+    bookkeeping = "MATCH (n:Load|Loading) RETURN count(*) AS n"
+    hidden = "MATCH (c:Compilation) WHERE c.state <> 'complete' RETURN count(*) AS n"
     stray = (
         "MATCH (n:Value|Instruction|Allocation|MemorySpace) "
         "WHERE NOT EXISTS { MATCH (c:Compilation {key: n.compilation}) } RETURN count(*) AS n"
     )
-    assert cells(graph, stray) == [0]
+    for text in (bookkeeping, hidden, stray):
+        assert first_column(graph, text) == [0]
     unused = "MATCH (n:Op|Scope|SourceLine|Frame|Module) WHERE NOT EXISTS { MATCH (n)<--() } "
-    assert cells(graph, unused + "RETURN n.key AS key") == []
-    assert (
-        cells(graph, "MATCH (n:Op) WHERE NOT EXISTS { MATCH (n)-->() } RETURN n.key AS key") == []
-    )
+    of_nothing = "MATCH (n:Op) WHERE NOT EXISTS { MATCH (n)-->() } "
+    for text in (unused, of_nothing):
+        assert first_column(graph, text + "RETURN n.key AS key") == []

@@ -1,0 +1,167 @@
+"""Servers: how a running one is spoken to, and how one of our own is started and ended."""
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.neo4j_server.artifacts import (
+    VERSION,
+    NoNeo4j,
+    browser_artifact,
+    find_java,
+    server_libraries,
+    server_program,
+)
+
+if TYPE_CHECKING:
+    import neo4j
+
+Settings = Mapping[str, str]
+"""Lines of neo4j.conf, by name."""
+LOOPBACK_ALONE = {
+    "server.default_listen_address": "127.0.0.1",
+    "server.bolt.enabled": "true",
+    "server.bolt.listen_address": "127.0.0.1:0",
+    "server.http.enabled": "false",
+    "server.http.listen_address": "127.0.0.1:0",
+    "server.https.enabled": "false",
+    "dbms.security.auth_enabled": "false",
+    "dbms.usage_report.enabled": "false",
+    "server.memory.pagecache.size": "128m",
+    "db.tx_log.preallocate": "false",
+    "internal.server.bolt.thread_pool_shutdown_wait_time": "1s",
+}
+ASK_FOR_PASSWORD = {"dbms.security.auth_enabled": "true"}
+
+_JAVA_OPTIONS = (
+    "-Xmx1g",
+    "-XX:+UseSerialGC",  # others have threads, which take the processors from what is tested
+    # a seventh of a start is spent on verifying classes, which are those of releases
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
+    *(
+        f"--add-opens=java.base/{name}=ALL-UNNAMED"
+        for name in ("java.nio", "java.io", "sun.nio.ch")
+    ),
+    "--add-modules=jdk.incubator.vector",
+)
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1"
+"""Warm in half the time, and from then on half as fast or less."""
+
+
+@dataclass(frozen=True)
+class Neo4jServer:
+    """A server that runs; name and password are None where it asks for none."""
+
+    uri: str
+    user: str | None = None
+    password: str | None = None
+    database: str | None = None
+    browser_url: str | None = None
+    """Where it serves Browser, if it was started with it."""
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that name it to xlagraph."""
+        named = {
+            "NEO4J_USERNAME": self.user,
+            "NEO4J_PASSWORD": self.password,
+            "NEO4J_DATABASE": self.database,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    def driver(self) -> "neo4j.Driver":
+        """Connect to it without xlagraph; a context manager."""
+        import neo4j
+
+        auth = (self.user or "neo4j", self.password) if self.password else None
+        return neo4j.GraphDatabase.driver(self.uri, auth=auth)
+
+    @contextmanager
+    def session(self) -> Iterator["neo4j.Session"]:
+        """Open a session of its database without xlagraph."""
+        with self.driver() as driver, driver.session(database=self.database or "neo4j") as session:
+            yield session
+
+    def execute(self, text: str, **parameters: object) -> "list[neo4j.Record]":
+        """Run a statement in its database without xlagraph."""
+        with self.session() as session:
+            return list(session.run(text, parameters))
+
+
+@contextmanager
+def own_server(
+    home: Path,
+    settings: Settings | None = None,
+    *,
+    version: str = VERSION,
+    is_short_lived: bool = False,
+    has_browser: bool = False,
+) -> Iterator[tuple[Neo4jServer, "subprocess.Popen[str]"]]:
+    """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph.
+
+    It listens on loopback only, on free ports if settings name none. One that
+    ``is_short_lived`` has little to do: it is soon warm, and slower from then on.
+    """
+    java = find_java(version)
+    classes = [server_program(java, version), f"{server_libraries(version)}/*"]
+    configuration = LOOPBACK_ALONE | dict(settings or {})
+    if has_browser:
+        classes.append(f"{browser_artifact()}/*")
+        configuration["server.http.enabled"] = "true"
+    (home / "conf").mkdir(parents=True, exist_ok=True)
+    (home / "conf" / "neo4j.conf").write_text(
+        "".join(f"{name}={setting}\n" for name, setting in configuration.items())
+    )
+    options = [*_JAVA_OPTIONS, *((_SHORT_LIVED,) if is_short_lived else ())]
+    with (home / "stderr.txt").open("a") as errors:
+        process = subprocess.Popen(
+            [java, *options, "-cp", ":".join(map(str, classes)), "Serve", home],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if ready := re.match(r"ready bolt=(\d+)(?: http=(\d+))?", line):
+                page = f"http://127.0.0.1:{ready[2]}/browser/" if has_browser else None
+                yield Neo4jServer(f"bolt://127.0.0.1:{ready[1]}", browser_url=page), process
+                break
+        else:
+            raise NoNeo4j(f"the server did not start: {(home / 'stderr.txt').read_text()[-2000:]}")
+    finally:
+        process.kill()  # to end by itself takes seconds, and what it committed stays without
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
+
+
+def with_password(server: Neo4jServer, password: str) -> Neo4jServer:
+    """Set the password of a server that was never logged in to, and return it with that."""
+    import neo4j
+
+    with neo4j.GraphDatabase.driver(server.uri, auth=("neo4j", "neo4j")) as driver:
+        change = "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password"
+        driver.execute_query(change, password=password, database_="system")
+    return replace(server, user="neo4j", password=password)
+
+
+def neo4j_admin(home: Path, *, version: str = VERSION) -> Path:
+    """Write a program that is `neo4j-admin` for the server of that folder; NoNeo4j without Java."""
+    java, libraries = find_java(version), server_libraries(version)
+    (home / "conf").mkdir(parents=True, exist_ok=True)
+    program = home / "neo4j-admin"
+    program.write_text(
+        "#!/bin/sh\n"
+        f"NEO4J_HOME='{home}' NEO4J_CONF='{home}/conf' "
+        f"exec {java} {' '.join(_JAVA_OPTIONS)} {_SHORT_LIVED} -cp '{libraries}/*' "
+        'org.neo4j.cli.AdminTool "$@"\n'
+    )
+    program.chmod(0o755)
+    return program
