@@ -6,10 +6,17 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.corpus.pack import unpack
 
 pytest_plugins = ("tests.browser_fixtures", "tests.graph_fixtures")
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile(
+    "tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("tests")
 
 # A shell lets what it runs in the background ignore Ctrl-C, and so would the processes of
 # the tests that press it.

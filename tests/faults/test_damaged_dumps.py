@@ -22,7 +22,7 @@ def test_every_sample_is_whole_before_it_is_damaged():
         parse_plan(sample)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(st.data())
 def test_damaged_dump_is_an_error_or_comes_back(data: st.DataObject):
     sample = data.draw(st.sampled_from(SAMPLES))
@@ -30,7 +30,7 @@ def test_damaged_dump_is_an_error_or_comes_back(data: st.DataObject):
     assert_error_or_faithful_plan(parts)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(st.text(st.sampled_from("BufferAssignment:\n allocation0{}<>@,(size=)é\r"), max_size=200))
 def test_any_text_is_an_error_or_comes_back(text: str):
     assert_error_or_faithful_plan([DumpPart("mine.txt", text)])

@@ -179,7 +179,7 @@ def test_the_second_writer_waits_and_nothing_is_lost(file):
     with open_graph(file) as graph, graph.load() as loading:
         thread = threading.Thread(target=second)
         thread.start()
-        assert told.wait(20)
+        assert told.wait(180)
         loading.write(made_rows("first"))
     thread.join()
     assert finished.is_set()

@@ -44,7 +44,7 @@ def test_what_is_repeated_while_the_server_still_commits_it_is_not_done_twice(
         with session.begin_transaction() as unconfirmed:
             unconfirmed.run("MATCH (l:Load {key: 'load'}) SET l.count = 1").consume()
             repeated = pool.submit(repeat, transactions)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 180
             while driver.execute_query(BLOCKED, database_=name).records[0]["n"] == 0:
                 assert time.monotonic() < deadline
                 assert not repeated.done()
