@@ -44,7 +44,9 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
         for finding in diagnosis.findings
     ]
     parts = [f"<p><strong>{html_text(diagnosis.name)}</strong></p>"]
-    parts += [f"<p><em>{html_text(note)}</em></p>" for note in diagnosis.notes]
+    parts += [
+        f"<p><em>{html_text(note)}</em></p>" for note in (*diagnosis.notes, *diagnosis.problems)
+    ]
     parts.append(_table(columns, rows) if rows else "<p>Nothing stands out.</p>")
     for finding in diagnosis.findings:
         evidence = [[row[name] for name in finding.evidence_columns] for row in finding.rows]

@@ -26,7 +26,7 @@ def advice_and_answers(
     found = diagnosis or advise(graph, compilation, catalogue=catalogue)
     return {
         "findings": [_finding_facts(finding) for finding in found.findings],
-        "notes": found.notes,
+        "notes": (*found.notes, *found.problems),
         "answers": _answers(graph, compilation, catalogue),
     }
 

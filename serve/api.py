@@ -135,7 +135,7 @@ def _compared(graph: Graph, request: Request) -> Response:
 
 def _advised(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
     diagnosis = advise(graph, request.path_params["key"], catalogue=catalogue)
-    return _Rows(diagnosis_result(diagnosis), diagnosis.notes)
+    return _Rows(diagnosis_result(diagnosis), (*diagnosis.notes, *diagnosis.problems))
 
 
 def _details(graph: Graph, request: Request) -> Response:

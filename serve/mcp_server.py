@@ -116,7 +116,8 @@ class _Tools:
 
         def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
             diagnosis = advise(graph, name, catalogue=self._catalogue)
-            return json_rows(diagnosis_result(diagnosis)), diagnosis.notes
+            notes = (*diagnosis.notes, *diagnosis.problems)
+            return json_rows(diagnosis_result(diagnosis)), notes
 
         return self._read(read)
 

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.open_graph import open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
-from xlagraph.cli.output.messages import note
+from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
     from xlagraph.queries.advice.advise import Diagnosis
@@ -37,6 +38,10 @@ def advise(
     with open_graph_of(options) as graph:
         diagnosis = diagnose(graph, name, memory_space=memory_space, catalogue=catalogue())
     _write(diagnosis, options)
+    for text in diagnosis.problems:
+        problem(f"left out: {text}")
+    if diagnosis.problems:
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:

@@ -116,7 +116,11 @@ def _check_capacity(
 ) -> ExitCode:
     from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.cli.summaries.capacity import write_fit
-    from xlagraph.queries.checks.capacity import check_capacity, findings_where_lacking
+    from xlagraph.queries.checks.capacity import (
+        MOST_FINDINGS,
+        check_capacity,
+        diagnoses_where_lacking,
+    )
 
     size_by_space = {capacity.memory_space: capacity.size_bytes for capacity in capacities}
     if len(size_by_space) < len(capacities):
@@ -125,8 +129,11 @@ def _check_capacity(
     unused = sorted(size_by_space.keys() - {space.memory_space for space in spaces})
     if unused:
         note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")
-    changes = findings_where_lacking(graph, spaces, catalogue=catalogue())
+    diagnoses = diagnoses_where_lacking(graph, spaces, catalogue=catalogue())
+    changes = {space: found.findings[:MOST_FINDINGS] for space, found in diagnoses.items()}
     write_fit(spaces, changes, options.limit, options)
+    for text in dict.fromkeys(text for found in diagnoses.values() for text in found.problems):
+        problem(f"left out: {text}")
     lacking = [space for space in spaces if space.fits is False]
     for space in lacking:
         problem(

@@ -7,9 +7,10 @@ saves enough. Findings whose effect the plan cannot tell come last.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.planned_savings import PotentialSavings, potential_savings
 from xlagraph.queries.advice.rows_with_savings import rows_with_savings
@@ -90,6 +91,8 @@ class Diagnosis:
     """Those whose effect is known before others, most bytes first; none is a good answer."""
     notes: tuple[str, ...]
     """Which compilation was chosen, which were left out, what the dumps lack."""
+    problems: tuple[str, ...] = ()
+    """The files of queries that failed, each with the reason: their findings are missing."""
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -123,6 +126,7 @@ def advise(
     """Diagnose a compilation, or those of a run that reserve most; all by default the largest.
 
     Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
+    A query that the engine refuses, as one of the user's own may be, is named in `problems`.
     Raises NoSuchCompilation or AmbiguousCompilation with the candidates, and EmptyGraph.
     """
     queries = load_catalogue() if catalogue is None else catalogue
@@ -135,12 +139,15 @@ def advise(
             f" {LEAST_OF_RUN:.0%} of what the largest does; they are left out"
         )
     findings: list[Finding] = []
+    problems: list[str] = []
     for compilation in diagnosed:
-        found, lacking = _diagnose(graph, compilation, memory_space, queries)
-        findings += found
+        found = _diagnose(graph, compilation, memory_space, queries)
+        findings += found.findings
         notes += [
-            f"{compilation.compilation}: {text}" if selection.is_run else text for text in lacking
+            f"{compilation.compilation}: {text}" if selection.is_run else text
+            for text in found.notes
         ]
+        problems += found.problems
     findings.sort(key=_rank)
     return Diagnosis(
         selection.name,
@@ -149,6 +156,7 @@ def advise(
         tuple(diagnosed),
         tuple(findings),
         tuple(notes),
+        tuple(dict.fromkeys(problems)),
     )
 
 
@@ -184,28 +192,46 @@ def _large_enough(
     ]
 
 
+class _Found(NamedTuple):
+    """What the queries find in one compilation."""
+
+    findings: list[Finding]
+    notes: list[str]
+    problems: list[str]
+
+
 def _diagnose(
     graph: Graph, diagnosed: DiagnosedCompilation, memory_space: int, catalogue: Mapping[str, Query]
-) -> tuple[list[Finding], list[str]]:
+) -> _Found:
     findings: list[Finding] = []
     notes: dict[str, None] = {}
+    problems: list[str] = []
     planner = Planner(graph, diagnosed.compilation, memory_space)
     for query in catalogue.values():
         if query.advice is None:
             continue
         names = [parameter.name for parameter in query.parameters]
         given = {"limit": NO_LIMIT, "memorySpace": memory_space}
-        answer = run(
-            graph,
-            query.id,
-            catalogue=catalogue,
-            compilation=diagnosed.compilation,
-            **{key: value for key, value in given.items() if key in names},
-        )
+        try:
+            answer = run(
+                graph,
+                query.id,
+                catalogue=catalogue,
+                compilation=diagnosed.compilation,
+                **{key: value for key, value in given.items() if key in names},
+            )
+        except (QueryFailed, QueryRefused) as error:
+            problems.append(f"{query.path}: {error}")
+            continue
+        if missing := [
+            each.name for each in query.columns if each.name not in answer.result.columns
+        ]:
+            problems.append(f"{query.path}: @column {missing[0]} is not returned")
+            continue
         notes |= dict.fromkeys(answer.notes)
         rows = answer.result.mappings()
         findings += _finding(query, query.advice, rows, diagnosed, planner)
-    return findings, list(notes)
+    return _Found(findings, list(notes), problems)
 
 
 def _finding(

@@ -6,13 +6,15 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.advice.advise import Finding, advise
+from xlagraph.queries.advice.advise import Diagnosis, Finding, advise
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.selection.compilations import select_all
 
 _RESERVED: Final = load_statement(__file__, "reserved-by-space")
 _MOST_DIAGNOSED: Final = 5
 """Of those that do not fit, what lacks most first: a diagnosis takes its time."""
+MOST_FINDINGS: Final = 3
+"""What to change first where a compilation does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +72,20 @@ def first_findings(
     graph: Graph,
     space: SpaceFit,
     *,
-    most: int = 3,
+    most: int = MOST_FINDINGS,
     catalogue: Mapping[str, Query] | None = None,
 ) -> tuple[Finding, ...]:
     """Return what to change first where a compilation does not fit, most savings first."""
-    diagnosis = advise(
-        graph, space.compilation, memory_space=space.memory_space, catalogue=catalogue
-    )
-    return diagnosis.findings[:most]
+    return _diagnosis(graph, space, catalogue).findings[:most]
 
 
-def findings_where_lacking(
+def diagnoses_where_lacking(
     graph: Graph, spaces: Sequence[SpaceFit], *, catalogue: Mapping[str, Query] | None = None
-) -> dict[SpaceFit, tuple[Finding, ...]]:
-    """Return what to change first in the five memory spaces at most that lack most."""
+) -> dict[SpaceFit, Diagnosis]:
+    """Diagnose the five memory spaces at most that lack most."""
     lacking = [space for space in spaces if space.fits is False]
-    return {
-        space: first_findings(graph, space, catalogue=catalogue)
-        for space in lacking[:_MOST_DIAGNOSED]
-    }
+    return {space: _diagnosis(graph, space, catalogue) for space in lacking[:_MOST_DIAGNOSED]}
+
+
+def _diagnosis(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | None) -> Diagnosis:
+    return advise(graph, space.compilation, memory_space=space.memory_space, catalogue=catalogue)

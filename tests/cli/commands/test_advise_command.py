@@ -76,3 +76,54 @@ def test_an_unknown_name_is_said_with_what_is_near(run, padded):
     ended = run("advise", "paded")
     assert ended.code == 1
     assert "did you mean 'padded'" in ended.err
+
+
+OWN = """\
+// Values that could be smaller
+// @kind     table
+// @answers  Which values could be smaller?
+// @param    compilation STRING        key of a compilation
+// @param    memorySpace INTEGER = 0   number of the memory space
+// @column   value       STRING        label of the value
+// @column   sizeBytes   INTEGER       assigned size
+// @measure  assigned
+// @advice   sizeBytes reserved Values could be smaller
+// @remedy   jax         cast them
+// @remedy   tensorflow  cast them
+// @remedy   pytorch     cast them
+// @status   experimental
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
+MATCH (a)-[:HOLDS]->(v:Value {memorySpace: $memorySpace})
+RETURN v.label AS value, v.sizeBytes AS sizeBytes
+ORDER BY value
+"""
+FAILING = {
+    "foo(v.sizeBytes) AS sizeBytes": "function FOO does not exist",
+    "v.sizeBytes AS size": "@column sizeBytes is not returned",
+}
+
+
+@pytest.mark.parametrize("returned", FAILING)
+def test_an_own_query_that_fails_is_named_and_the_others_are_asked(
+    run, padded, tmp_path, monkeypatch, returned
+):
+    file = tmp_path / "own" / "mine" / "smaller.cypher"
+    file.parent.mkdir(parents=True)
+    monkeypatch.setenv("XLAGRAPH_QUERIES", str(tmp_path / "own"))
+    asked = ("advise", "padded", "--quiet", "--format", "json")
+    file.write_text(OWN)
+    ended = run(*asked)
+    assert (ended.code, ended.err) == (0, "")
+    assert [row["query"] for row in json.loads(ended.out)] == ["mine/smaller", "waste/padding"]
+    file.write_text(OWN.replace("v.sizeBytes AS sizeBytes", returned))
+    ended = run(*asked)
+    assert ended.code == 1
+    assert [row["query"] for row in json.loads(ended.out)] == ["waste/padding"]
+    (line,) = ended.err.splitlines()
+    assert line.startswith(f"left out: {file}: ")
+    assert FAILING[returned] in line
+    # nor does it hide that something does not fit
+    ended = run("check", "padded", "--capacity", "1KiB")
+    assert ended.code == 4
+    assert "Padding fills the peak" in ended.out
+    assert line in ended.err.splitlines()
