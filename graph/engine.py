@@ -80,7 +80,7 @@ class Load(Protocol):
     def write(self, rows: "CompilationRows") -> None:
         """Write compilations, each at most once in a load.
 
-        One of the same key is replaced, unless it has the same digest: then it stays.
+        One of the same key is replaced, unless it has the same digest and folder: then it stays.
         """
 
     def write_files(self, files: "RowFiles") -> None:

@@ -115,10 +115,20 @@ class _PendingIngest:
         run = self.stored.get(dump.run)
         return None if run is None else run.compilations.get(dump.key)
 
+    def unchanged_sha256(self, dump: DumpFiles) -> str | None:
+        """Return the digest with which a dump stays as it is stored.
+
+        None if nothing is, or comes from a folder that this one replaces.
+        """
+        stored = self.stored_compilation(dump)
+        if stored is None or (self.options.replace and stored.path != dump.run_path):
+            return None
+        return stored.sha256
+
     def is_known_unchanged(self, dump: DumpFiles) -> bool:
         """Return whether it is known without another look that a dump has the content stored."""
-        stored = self.stored_compilation(dump)
-        return stored is not None and self.digests.get(dump.key) == stored.sha256
+        sha256 = self.unchanged_sha256(dump)
+        return sha256 is not None and self.digests.get(dump.key) == sha256
 
     def gone(self) -> list[str]:
         """Return the keys of compilations whose run was searched and whose files were not found."""
@@ -238,12 +248,10 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
 
 def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    jobs = []
-    for dump in dumps:
-        stored = work.stored_compilation(dump)
-        sha256 = None if stored is None else stored.sha256
-        jobs.append(Job(dump, now, work.tags(dump.run), sha256, work.run_path(dump)))
-    return jobs
+    return [
+        Job(dump, now, work.tags(dump.run), work.unchanged_sha256(dump), work.run_path(dump))
+        for dump in dumps
+    ]
 
 
 def _process_count(dumps: Sequence[DumpFiles], work: _PendingIngest) -> int:

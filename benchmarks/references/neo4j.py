@@ -55,7 +55,7 @@ class Prepared:
 
     def add(self, rows: CompilationRows) -> None:
         """Add compilations, each whole, to chunks."""
-        for key in rows.digests:
+        for key in rows.origins:
             self._add_compilation(rows.of([key]))
 
     def _add_compilation(self, rows: CompilationRows) -> None:

@@ -146,7 +146,7 @@ class ExportLoad:
         pass  # what is handed over is written
 
     def write(self, rows: CompilationRows) -> None:
-        self._written.add(rows.digests)
+        self._written.add(rows.origins)
         for run in rows.nodes["Run"].to_pylist():
             self._runs[run["key"]] = run
         for name, table in self._shared.drop_seen(rows):

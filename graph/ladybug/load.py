@@ -15,7 +15,7 @@ file is held by the caller.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
@@ -36,6 +36,7 @@ from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
     CompilationRows,
+    Origin,
     distinct_rows,
     keys_of,
 )
@@ -43,7 +44,7 @@ from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS,
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.runtime.trim_memory import trim_memory
 
-_COMPILATION_DIGESTS: Final = load_statement(__file__, "compilation-digests")
+_COMPILATION_ORIGINS: Final = load_statement(__file__, "compilation-origins")
 
 # The engine may say no more than that it could not read what it has written.
 _LITTLE_SPACE_BYTES: Final = 1 << 20
@@ -106,9 +107,9 @@ class LadybugLoad:
         self._waiting_rows = 0
         self._written = WrittenKeys()
         self._new: set[str] = set()
-        """What of the written is not stored yet, or with another digest."""
+        """What of the written is not stored yet, or from another origin."""
         self._removed: set[str] = set()
-        self._digests: dict[str, str | None] | None = None
+        self._origins: dict[str, Origin] | None = None
         self._tags: dict[str, list[str]] = {}
 
     @property
@@ -130,14 +131,14 @@ class LadybugLoad:
         pass  # all is written at the end
 
     def write(self, rows: CompilationRows) -> None:
-        new = self._claim(rows.digests)
+        new = self._claim(rows.origins)
         if not new:
             return
-        self._wait(rows if len(new) == len(rows.digests) else rows.of(new))
+        self._wait(rows if len(new) == len(rows.origins) else rows.of(new))
 
     def write_files(self, files: RowFiles) -> None:
-        new = self._claim(files.digests)
-        if len(new) == len(files.digests):
+        new = self._claim(files.origins)
+        if len(new) == len(files.origins):
             self._files.append(files)
             return
         if new:
@@ -199,13 +200,14 @@ class LadybugLoad:
         if self._waiting_rows >= _WAITING_ROWS:
             self.write_waiting()
 
-    def _claim(self, digests: Mapping[str, str | None]) -> list[str]:
-        """Return the compilations that are to be written; those of a stored digest stay."""
-        self._written.add(digests)
+    def _claim(self, origins: Mapping[str, Origin]) -> list[str]:
+        """Return the compilations that are to be written; those of a stored origin stay."""
+        self._written.add(origins)
+        stored = self._stored()
         new = [
             key
-            for key, digest in digests.items()
-            if key in self._removed or not digest or self._stored().get(key) != digest
+            for key, origin in origins.items()
+            if key in self._removed or origin.replaces(stored.get(key))
         ]
         self._new.update(new)
         return new
@@ -291,16 +293,15 @@ class LadybugLoad:
         if self._path.exists():
             shutil.copy(self._path, self._copy_path)
 
-    def _stored(self) -> dict[str, str | None]:
-        """Return the digest of each stored compilation, asked once in a load."""
+    def _stored(self) -> dict[str, Origin]:
+        """Return the origin of each stored compilation, asked once in a load."""
         if not self._path.exists():
             return {}
-        if self._digests is None:
-            found = self._query(_COMPILATION_DIGESTS)
-            self._digests = {
-                str(key): None if digest is None else str(digest) for key, digest in found.rows
-            }
-        return self._digests
+        if self._origins is None:
+            found = self._query(_COMPILATION_ORIGINS).rows
+            origins = cast("Iterable[tuple[str, str | None, str | None]]", found)
+            self._origins = {key: Origin(sha256, path) for key, sha256, path in origins}
+        return self._origins
 
 
 def _portions(sources: Sequence[RowFiles], name: str) -> Iterator[list[RowFiles]]:

@@ -12,13 +12,13 @@ from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.chunks import Batch, key_pairs
 from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run_statement
-from xlagraph.graph.rows.tables import keys_of
+from xlagraph.graph.rows.tables import Origin, keys_of
 from xlagraph.graph.schema_tables import SHARED_RELATIONSHIPS
 from xlagraph.graph.statement_files import load_statement
 
 _LOCK_KEYS: Final = load_statement(__file__, "lock-keys")
 _LOCK_INCOMPLETE: Final = load_statement(__file__, "lock-incomplete")
-_COMPLETE_DIGESTS: Final = load_statement(__file__, "complete-digests")
+_COMPLETE_ORIGINS: Final = load_statement(__file__, "complete-origins")
 _INCOMPLETE_HOLDERS: Final = load_statement(__file__, "incomplete-holders")
 _DELETE_UNCLAIMED: Final = load_statement(__file__, "delete-unclaimed")
 _CLAIM_INCOMPLETE: Final = load_statement(__file__, "claim-incomplete")
@@ -61,12 +61,12 @@ class BatchWriter:
 
     def _write_chunks(self, batch: Batch) -> Iterator[int]:
         """Write a batch, and yield how many rows each chunk had."""
-        digests = batch.rows.digests
-        statuses = self._claim(digests)
-        claimed = [key for key in digests if statuses.get(key) == "claimed"]
+        origins = batch.rows.origins
+        statuses = self._claim(origins)
+        claimed = [key for key in origins if statuses.get(key) == "claimed"]
         if not claimed:
             return
-        if len(claimed) < len(digests):
+        if len(claimed) < len(origins):
             batch = Batch(batch.rows.of(claimed))
         self._merge(batch, self._state.known)
         ids = self._element_ids(batch)
@@ -79,15 +79,15 @@ class BatchWriter:
             start = end
         self._complete(batch)
 
-    def _claim(self, digests: Mapping[str, str | None]) -> dict[str, _ClaimStatus]:
+    def _claim(self, origins: Mapping[str, Origin]) -> dict[str, _ClaimStatus]:
         """Make compilations ours where they are to be written, and clear what they had before."""
         statuses: dict[str, _ClaimStatus] = {}
         answer_was_lost = False
-        while left := sorted(digests.keys() - statuses.keys()):
+        while left := sorted(origins.keys() - statuses.keys()):
             if self._state.given_up.is_set():
                 break
             answer = self._transactions.once(
-                partial(self._claim_in_transaction, keys=left, digests=digests)
+                partial(self._claim_in_transaction, keys=left, origins=origins)
             )
             if answer is None:
                 answer_was_lost = True
@@ -113,16 +113,19 @@ class BatchWriter:
         self,
         tx: neo4j.Transaction,
         keys: list[str],
-        digests: Mapping[str, str | None],
+        origins: Mapping[str, Origin],
     ) -> tuple[dict[str, _ClaimStatus], list[str]]:
         """Return the claim status of each compilation, and of which the parts are stale."""
         own = self._state.key
         run_statement(tx, _LOCK_KEYS, keys=keys).consume()
         run_statement(tx, _LOCK_INCOMPLETE, keys=keys).consume()
-        complete = dict(run_statement(tx, _COMPLETE_DIGESTS, keys=keys).values())
+        complete = {
+            key: Origin(sha256, path)
+            for key, sha256, path in run_statement(tx, _COMPLETE_ORIGINS, keys=keys).values()
+        }
         statuses: dict[str, _ClaimStatus] = {
-            key: "unchanged" if digest is not None and digest == digests[key] else "claimed"
-            for key, digest in complete.items()
+            key: "claimed" if origins[key].replaces(stored) else "unchanged"
+            for key, stored in complete.items()
         }
         replaced = sorted(key for key, status in statuses.items() if status == "claimed")
         abandoned = []
@@ -149,7 +152,7 @@ class BatchWriter:
 
     def _element_ids(self, batch: Batch) -> dict[str, str]:
         """Return by key what the server calls the nodes of the claimed compilations."""
-        keys = list(batch.rows.digests)
+        keys = list(batch.rows.origins)
         found = self._transactions.retried(
             lambda tx: run_statement(
                 tx, _CLAIMED_ELEMENT_IDS, keys=keys, load=self._state.key

@@ -115,7 +115,7 @@ class Neo4jLoad:
 
     def write(self, rows: CompilationRows) -> None:
         self._raise_failure()
-        self._written.add(rows.digests)
+        self._written.add(rows.origins)
         self._waiting.append(rows)
         self._waiting_rows += rows.count()
         self._handed_over_rows += rows.count()

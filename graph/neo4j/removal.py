@@ -19,7 +19,7 @@ from xlagraph.graph.statement_files import load_statement
 
 _LOCK_COMPILATION: Final = load_statement(__file__, "lock-compilation")
 _LOCK_INCOMPLETE: Final = load_statement(__file__, "lock-incomplete")
-_COMPLETE_DIGESTS: Final = load_statement(__file__, "complete-digests")
+_COMPLETE_ORIGINS: Final = load_statement(__file__, "complete-origins")
 _HIDE_COMPLETE: Final = load_statement(__file__, "hide-complete")
 _INCOMPLETE_OF_LOAD: Final = load_statement(__file__, "incomplete-of-load")
 _CLAIM_ALL_OF_LOAD: Final = load_statement(__file__, "claim-all-of-load")
@@ -41,7 +41,7 @@ class Removal:
 
         def hide_if_complete(tx: neo4j.Transaction) -> bool:
             run_statement(tx, _LOCK_COMPILATION, key=compilation).consume()
-            if not run_statement(tx, _COMPLETE_DIGESTS, keys=[compilation]).values():
+            if not run_statement(tx, _COMPLETE_ORIGINS, keys=[compilation]).values():
                 return False
             self.hide(tx, [compilation], "removing")
             return True

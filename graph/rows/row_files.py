@@ -19,8 +19,9 @@ from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
     RELATIONSHIP_COLUMNS,
     CompilationRows,
-    digests_of,
+    Origin,
     distinct_rows,
+    origins_of,
 )
 from xlagraph.graph.schema_tables import SHARED_TABLES
 
@@ -37,8 +38,8 @@ class RowFiles:
     folder: Path
     counts: Mapping[str, int]
     """Rows of each table that has some."""
-    digests: Mapping[str, str | None]
-    """Digest of the files of each compilation, by key; None where none is known."""
+    origins: Mapping[str, Origin]
+    """Origin of each compilation, by key."""
 
     @classmethod
     def write(cls, parent: Path, tables: Iterable[tuple[str, pa.Table]]) -> "RowFiles":
@@ -48,7 +49,7 @@ class RowFiles:
         of ``tables``.
         """
         folder = parent / f"rows-{uuid.uuid4().hex}"
-        digests: dict[str, str | None] = {}
+        origins: dict[str, Origin] = {}
         with ExitStack() as stack:
             files = {
                 name: stack.enter_context(_RowFile(folder / f"{name}.parquet", columns))
@@ -59,7 +60,7 @@ class RowFiles:
                 files[name].add(table)
                 waiting_bytes += table.nbytes
                 if name == "Compilation":
-                    digests |= digests_of(table)
+                    origins |= origins_of(table)
                 del table  # it may be as large as the next
                 if waiting_bytes >= _WAITING_BYTES:
                     for unshared in files.keys() - SHARED_TABLES:
@@ -68,7 +69,7 @@ class RowFiles:
             for name in SHARED_TABLES:
                 files[name].keep_distinct()
         counts = {name: file.row_count for name, file in files.items() if file.row_count}
-        return cls(folder, counts, digests)
+        return cls(folder, counts, origins)
 
     def path(self, name: str) -> Path:
         """Return the file of a table that has rows."""

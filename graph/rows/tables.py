@@ -6,7 +6,7 @@ Node rows carry every property of their label. Relationship rows carry ``source`
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,6 +40,19 @@ RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
     )
     for relationship in SCHEMA.relationships
 }
+
+
+class Origin(NamedTuple):
+    """What the rows of a compilation were made from."""
+
+    sha256: str | None
+    """Digest of the contents of its files; None where it is not known."""
+    path: str | None
+    """Folder of its run."""
+
+    def replaces(self, stored: "Origin | None") -> bool:
+        """Return whether rows of this origin replace what is stored under their key."""
+        return self.sha256 is None or self != stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +109,13 @@ class CompilationRows:
     @property
     def compilation(self) -> str:
         """Key of the compilation, where there is exactly one."""
-        (key,) = self.digests
+        (key,) = self.origins
         return key
 
     @property
-    def digests(self) -> dict[str, str | None]:
-        """Digest of the files of each compilation, by key; None where none is known."""
-        return digests_of(self.nodes["Compilation"])
+    def origins(self) -> dict[str, Origin]:
+        """Origin of each compilation, by key."""
+        return origins_of(self.nodes["Compilation"])
 
     @property
     def tables(self) -> Mapping[str, pa.Table]:
@@ -176,10 +189,14 @@ def distinct_rows(table: pa.Table) -> pa.Table:
     return table.take(pc.index_in(pc.unique(keys), value_set=keys))
 
 
-def digests_of(compilations: pa.Table) -> dict[str, str | None]:
-    """Return the digest of the files of each compilation, by key; None where none is known."""
+def origins_of(compilations: pa.Table) -> dict[str, Origin]:
+    """Return the origin of each compilation, by key."""
     digests = cast("list[str | None]", compilations.column("sha256").to_pylist())
-    return dict(zip(keys_of(compilations), digests, strict=True))
+    folders = cast("list[str | None]", compilations.column("path").to_pylist())
+    return {
+        key: Origin(digest, folder)
+        for key, digest, folder in zip(keys_of(compilations), digests, folders, strict=True)
+    }
 
 
 def keys_of(table: pa.Table) -> list[str]:

@@ -18,8 +18,8 @@ class Job(NamedTuple):
     files: DumpFiles
     ingested_at: str
     tags: tuple[str, ...]
-    stored_sha256: str | None = None
-    """Of what the graph holds under its key: the same content is left as it is."""
+    unchanged_sha256: str | None = None
+    """Digest with which it is left as the graph holds it; None if it is written in any case."""
     run_path: str | None = None
     """Of the folder that the run came from first; None if that is the dump's own."""
 

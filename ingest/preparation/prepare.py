@@ -91,7 +91,7 @@ def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> P
             pass
     else:
         files = RowFiles.write(folder, tables())
-    return Prepared(tuple(outcomes), counts, files if files and files.digests else None)
+    return Prepared(tuple(outcomes), counts, files if files and files.origins else None)
 
 
 def _read_and_join(
@@ -100,7 +100,7 @@ def _read_and_join(
     try:
         contents = read_dump(job.files)
         sha256 = contents.sha256
-        if sha256 == job.stored_sha256:
+        if sha256 == job.unchanged_sha256:
             return Outcome(is_unchanged=True), None
         found = known.find(sha256)
         outcome, facts = found or _parse_and_join(job.files, contents)

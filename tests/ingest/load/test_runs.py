@@ -138,6 +138,25 @@ def test_another_folder_may_take_the_place_of_a_run(graph, runs, write, tmp_path
     assert row == (str(tmp_path / "other/baseline"),)
 
 
+def test_a_folder_of_equal_content_may_take_the_place_of_a_run(graph, runs, write, tmp_path):
+    write("baseline", 1)
+    write("baseline", 2)
+    ingest(graph, runs)
+    changed = write("../other/baseline", 1)
+    write("../other/baseline", 2)
+    summary = ingest(graph, tmp_path / "other", IngestOptions(replace=True))
+    assert summary.updated == (f"baseline/{name(1)}", f"baseline/{name(2)}")
+    paths = graph.query(
+        "MATCH (r:Run)-[:COMPILED]->(c:Compilation) RETURN DISTINCT r.path AS run, c.path AS own"
+    ).rows
+    assert paths == ((str(tmp_path / "other/baseline"),) * 2,)
+    changed.write_text(dump_text(8))
+    for replace in (False, True):
+        summary = ingest(graph, tmp_path / "other", IngestOptions(replace=replace))
+        assert (summary.ok, len(summary.updated)) == (True, 0 if replace else 1)
+    assert not ingest(graph, [runs / "baseline"]).ok
+
+
 def test_another_folder_that_holds_more_is_refused_unless_it_joins_the_run(
     graph, runs, write, tmp_path
 ):

@@ -23,8 +23,8 @@ def test_dumps_of_the_same_content_have_the_rows_that_each_has_alone(corpus, tmp
     )
     rows = CompilationRows.joined(together)
     assert len(together) < len(alone) == len(jobs)
-    assert len(set(rows.digests.values())) < len(jobs)
-    assert list(rows.digests) == [job.files.key for job in jobs]
+    assert len({origin.sha256 for origin in rows.origins.values()}) < len(jobs)
+    assert list(rows.origins) == [job.files.key for job in jobs]
     assert rows == CompilationRows.joined(alone)
     assert cells_of(rows.of([jobs[-1].files.key])) == cells_of(alone[-1])
 
@@ -42,7 +42,7 @@ def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
     batches = list(prepare_all([jobs[0], poisoned, *jobs[2:]], 2, tmp_path))
     outcomes = [outcome for prepared in batches for outcome in prepared.outcomes]
     assert [outcome.has_rows for outcome in outcomes] == [True, False, True, True]
-    assert sum(len(prepared.files.digests) for prepared in batches if prepared.files) == 3
+    assert sum(len(prepared.files.origins) for prepared in batches if prepared.files) == 3
     assert "has ended" in outcomes[1].problems[0].message
 
 

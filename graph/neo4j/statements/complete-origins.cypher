@@ -1,0 +1,5 @@
+// Complete compilations of some keys, with what they were made from
+UNWIND $given.keys AS key
+MATCH (c:Compilation {key: key})
+WHERE c.state = 'complete'
+RETURN key, c.sha256 AS sha256, c.path AS path
