@@ -72,14 +72,13 @@ def tag_run(graph: Graph, run: str, tags: Mapping[str, str | None]) -> None:
         if not found.rows:
             raise NameUnknown(f"no run is called {run}")
         stored = found.rows[0][0]
-        current: dict[str, str | None] = {}
+        current: dict[str, str] = {}
         for tag in stored if isinstance(stored, list) else []:
             name, _, value = str(tag).partition("=")
             current[name] = value
-        changed = {**current, **tags}
+        changed = {name: value for name, value in {**current, **tags}.items() if value is not None}
         if changed != current:
-            lines = [f"{name}={value}" for name, value in changed.items() if value is not None]
-            load.tag(run, lines)
+            load.tag(run, [f"{name}={value}" for name, value in changed.items()])
 
 
 def _compilations(graph: Graph, run: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from xlagraph.graph import (
     GraphUnreachable,
     GraphUnwritable,
     open_graph,
+    tag_run,
 )
 from xlagraph.graph.ladybug import load as ladybug_load
 from xlagraph.graph.rows.row_files import RowFiles
@@ -85,6 +86,13 @@ def test_a_load_of_nothing_leaves_the_file_alone(file):
     before = file.stat()
     with open_graph(file, create=True) as graph, graph.load():
         pass
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_tags_that_stay_as_they_are_leave_the_file_alone(file):
+    before = file.stat()
+    with open_graph(file) as graph:
+        tag_run(graph, "baseline", {"commit": "abc", "job": None})
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
