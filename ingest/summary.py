@@ -60,6 +60,7 @@ class IngestSummary:
     """Of all labels; what compilations share is counted once."""
     relationships: int
     bytes_read: int
+    """Of the compilations that were added, updated or unchanged, as their files lie on disk."""
     seconds: float
     dry_run: bool = False
     """Nothing was written: the rest says what would have been."""

@@ -39,11 +39,11 @@ class Tally:
     def count(self, dump: DumpFiles, stored: StoredCompilation | None, outcome: Outcome) -> None:
         """Count the outcome of one dump."""
         self.problems.extend(outcome.problems)
-        self.bytes_read += outcome.bytes_read
         if outcome.is_unchanged and stored is not None:
             self.count_unchanged(dump, stored)
         elif outcome.has_rows:
             (self.added if stored is None else self.updated).append(dump.key)
+            self.bytes_read += dump.size_bytes
             if outcome.missing:
                 self.missing[dump.key] = outcome.missing
             self._compare_totals(dump.key, outcome.total_bytes, outcome.allocation_bytes)

@@ -23,7 +23,7 @@ class DumpContents:
     files: DumpFiles
     sha256: str
     """Of all contents; the same whether a file is packed or not, and whatever its name."""
-    bytes_read: int
+    size_bytes: int
     _contents: dict[Path, bytes]
 
     def take_parts(self) -> tuple[tuple[DumpPart, ...], list[Problem]]:
@@ -94,8 +94,8 @@ def read_dump(files: DumpFiles) -> DumpContents:
         if _version(path) != version:
             message = "changed while it was read; ingest it again once it is complete"
             raise UnreadableDump(Problem(readable(path), None, message))
-    bytes_read = sum(map(len, contents.values()))
-    return DumpContents(files, digest.hexdigest(), bytes_read, contents)
+    size_bytes = sum(map(len, contents.values()))
+    return DumpContents(files, digest.hexdigest(), size_bytes, contents)
 
 
 def _part_of(files: DumpFiles, path: Path) -> str:

@@ -34,7 +34,8 @@ class Outcome:
     problems: tuple[Problem, ...] = ()
     missing: tuple[str, ...] = ()
     """Parts that the dump does not have."""
-    bytes_read: int = 0
+    content_bytes: int = 0
+    """Of all its files, unpacked."""
     total_bytes: int | None = None
     """As printed."""
     allocation_bytes: int = 0

@@ -59,10 +59,10 @@ class KnownContents:
     def keep(self, sha256: str, outcome: Outcome, facts: CompilationFacts) -> None:
         """Keep the facts of a content; drop those not asked for the longest until all fit."""
         self._known[sha256] = outcome, facts
-        self._bytes += outcome.bytes_read
+        self._bytes += outcome.content_bytes
         while self._bytes > _KNOWN_BYTES:
             _, (dropped, _) = self._known.popitem(last=False)
-            self._bytes -= dropped.bytes_read
+            self._bytes -= dropped.content_bytes
 
 
 @collector_paused(has_many=True)
@@ -143,7 +143,7 @@ def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, 
         has_rows=True,
         problems=tuple(problems),
         missing=missing,
-        bytes_read=contents.bytes_read,
+        content_bytes=contents.size_bytes,
         total_bytes=plan.total.bytes if plan.total is not None else None,
         allocation_bytes=sum(allocation.size_bytes for allocation in plan.allocations),
     )

@@ -51,6 +51,15 @@ def test_the_same_content_packed_is_the_same(graph, runs, write):
     assert ingest(graph, runs).unchanged == (f"baseline/{name(1)}",)
 
 
+def test_bytes_read_are_those_on_disk_whether_new_or_unchanged(graph, runs, write):
+    path = write("baseline")
+    packed = Path(f"{path}.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    read = [ingest(graph, runs).bytes_read for _ in range(2)]
+    assert read == [packed.stat().st_size] * 2
+
+
 def test_changed_content_takes_the_place_of_the_old(graph, runs, write):
     write("baseline")
     ingest(graph, runs)
