@@ -66,7 +66,7 @@ MAX_COPIED_RELATIONSHIPS: Final = 8_000_000
 _COPIED_ROWS_PER_NEW_ROW: Final = 4
 
 # Rows in memory, of `write`, that go into files together.
-_WAITING_ROWS: Final = 100_000
+MAX_WAITING_ROWS: Final = 100_000
 
 
 @contextmanager
@@ -197,7 +197,7 @@ class LadybugLoad:
         """Keep rows until there are enough for a file."""
         self._waiting.append(rows)
         self._waiting_rows += rows.count()
-        if self._waiting_rows >= _WAITING_ROWS:
+        if self._waiting_rows >= MAX_WAITING_ROWS:
             self.write_waiting()
 
     def _claim(self, origins: Mapping[str, Origin]) -> list[str]:

@@ -6,23 +6,24 @@ import socket
 from pathlib import Path
 from typing import Final, NamedTuple
 
-_PROCESSES: Final = Path("/proc")
+PROCESSES: Final = Path("/proc")
+"""Folder in which the system shows its processes."""
 
 
 def this_process() -> str:
     """Return a name by which another process of this machine sees whether this one has ended."""
-    status = _status(os.getpid())
+    status = _status(os.getpid(), PROCESSES)
     started = "" if status is None else status.started
     return f"{_machine()} {os.getpid()} {started}".strip()
 
 
-def has_ended(process: str) -> bool:
-    """Whether a process of this machine has ended; False for one of another machine."""
+def has_ended(process: str, shown_in: Path = PROCESSES) -> bool:
+    """Return whether a process of this machine has ended; False for one of another machine."""
     machine, _, rest = process.partition(" ")
     number, _, started = rest.partition(" ")
     if machine != _machine() or not number.isdigit():
         return False
-    if (status := _status(int(number))) is not None:
+    if (status := _status(int(number), shown_in)) is not None:
         return status.has_ended or started not in ("", status.started)
     # /proc may hide the processes of other users
     try:
@@ -53,10 +54,10 @@ class _Status(NamedTuple):
     """When it began, in the system's count."""
 
 
-def _status(process: int) -> _Status | None:
+def _status(process: int, shown_in: Path) -> _Status | None:
     """Read the status of a process; None if the system does not show it."""
     try:
-        text = (_PROCESSES / str(process) / "stat").read_text()
+        text = (shown_in / str(process) / "stat").read_text()
     except OSError:
         return None
     # its name stands in brackets and may hold anything; the 20th field after it is the start

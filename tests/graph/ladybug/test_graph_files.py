@@ -56,7 +56,7 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
 
 
 def test_new_rows_out_of_files_wait_in_memory_for_a_while_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(ladybug_load, "_WAITING_ROWS", 1)  # the true number is 100 000
+    monkeypatch.setattr(ladybug_load, "MAX_WAITING_ROWS", 1)  # the true number is 100 000
     stored, new = made_rows("stored", sha256="a"), made_rows("new", sha256="b")
     load(tmp_path / "graph.lbug", stored)
     with open_graph(tmp_path / "graph.lbug") as graph, graph.load() as loading:

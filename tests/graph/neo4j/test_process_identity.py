@@ -6,31 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.graph.neo4j import process_identity
-from xlagraph.graph.neo4j.process_identity import has_ended, this_process
+from xlagraph.graph.neo4j.process_identity import PROCESSES, has_ended, this_process
 
 NAME = "from xlagraph.graph.neo4j.process_identity import this_process; print(this_process())"
 
 
 @pytest.fixture(params=["shown", "hidden"])
-def processes(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Processes as `/proc` shows them, and where it hides those of other users."""
-    if request.param == "hidden":
-        monkeypatch.setattr(process_identity, "_PROCESSES", tmp_path)
+def processes(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return where the system shows its processes, and a folder where it hides them."""
+    return PROCESSES if request.param == "shown" else tmp_path
 
 
-def test_a_process_that_runs_has_not_ended(monkeypatch, tmp_path):
-    name = this_process()
-    assert not has_ended(name)
-    monkeypatch.setattr(process_identity, "_PROCESSES", tmp_path)
-    assert not has_ended(name)
+def test_a_process_that_runs_has_not_ended(processes):
+    assert not has_ended(this_process(), processes)
 
 
 def test_a_process_that_ended_is_known_by_its_name(processes):
     name = subprocess.run(
         [sys.executable, "-c", NAME], capture_output=True, text=True, check=True
     ).stdout.strip()
-    assert has_ended(name)
+    assert has_ended(name, processes)
 
 
 def test_a_number_that_another_process_has_now_is_no_sign_of_life():
