@@ -30,6 +30,13 @@ def test_a_parameter_whose_readers_the_result_depends_on_is_written_in_place():
     assert found.program.stored_in(given).maybe_live_out
 
 
+def test_the_result_may_depend_on_a_reader_by_way_of_others_in_any_order_of_their_ids():
+    reader = value(5, 2, 4, reads=(1,), instruction="reader")
+    between = value(3, 3, 5, reads=(5,), instruction="between")
+    found = donated(parameter(), between, output(6, reads=(3,)), reader, until=2)
+    assert [donor.parameter for donor in found.in_place] == [1]
+
+
 def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     values = (
         parameter(),
