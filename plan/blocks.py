@@ -12,6 +12,7 @@ first, of equal ones those that live out, then by post-order. For each the first
 5. not live out: the heap; live out: a new block that may be used again.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -22,6 +23,48 @@ import numpy.typing as npt
 from xlagraph.plan.program import Overwrite, Program, Value, members_of_sets
 
 __all__ = ["Block", "Blocks", "choose_blocks"]
+
+
+class _HeldValues:
+    """What a block holds, such that a program's thousands of values in one need no walk."""
+
+    __slots__ = ("_copied_ids", "_last_steps", "_value_ids", "_values")
+
+    def __init__(self) -> None:
+        self._values: list[Value] = []
+        """By first step."""
+        self._last_steps: list[int] = []
+        """Aligned with the values: the last step of any up to there, for members of one set may
+        overlap."""
+        self._value_ids: set[int] = set()
+        self._copied_ids: set[int] = set()
+        """What the copies among the values are made of."""
+
+    def add(self, value: Value) -> None:
+        """Hold one value more."""
+        row = bisect_right(self._values, value.first, key=_first_step)
+        self._values.insert(row, value)
+        self._last_steps.insert(row, max(self._last_steps[row - 1 : row], default=value.last))
+        while row < len(self._values) and self._last_steps[row] < value.last:
+            self._last_steps[row] = value.last
+            row += 1
+        self._value_ids.add(value.value_id)
+        if value.is_copy:
+            self._copied_ids.update(value.operands)
+
+    def interfere(self, value: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
+        """Return whether a value cannot share bytes with these, by its live range or as a copy."""
+        if value.value_id in self._copied_ids:
+            return True
+        if value.is_copy and not self._value_ids.isdisjoint(value.operands):
+            return True
+        start = bisect_left(self._last_steps, value.first)
+        end = bisect_right(self._values, value.last, key=_first_step)
+        return any(_overlap(held, value, overwrites) for held in self._values[start:end])
+
+
+def _first_step(value: Value) -> int:
+    return value.first
 
 
 @dataclass(slots=True)
@@ -35,6 +78,15 @@ class Block:
     values: list[Value] = field(default_factory=list)
     reusable_number: int | None = None
     """Among the blocks that may be used again, as they were made; None of another."""
+    held: _HeldValues = field(default_factory=_HeldValues, init=False, repr=False, compare=False)
+    """The values, to be compared with others."""
+
+    def hold(self, members: Iterable[Value]) -> None:
+        """Hold the values of a buffer set from now on."""
+        for value in members:
+            self.values.append(value)
+            if not (self.is_read_only or self.is_table):  # nothing is compared with those
+                self.held.add(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +124,7 @@ def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
             (tables if block.is_table and not lives_out else blocks).append(block)
             if not (block.is_read_only or block.is_table):
                 reusable.add(block)
-        block.values += members
+        block.hold(members)
         reusable.hold(block, members)
         for value in members:
             block_by_value[value.value_id] = block
@@ -190,20 +242,13 @@ def _may_take(
         or (lives_out and size_bytes != block.size_bytes)
     ):
         return False
-    return not any(
-        _interfere(held, value, overwrites) for held in block.values for value in members
-    )
+    return not any(block.held.interfere(value, overwrites) for value in members)
 
 
-def _interfere(one: Value, other: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
-    """Return whether live ranges overlap, or a copy meets its operand: they cannot share."""
-    if one.is_copy and other.value_id in one.operands:
-        return True
-    if other.is_copy and one.value_id in other.operands:
-        return True
+def _overlap(one: Value, other: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
+    """Return whether live ranges overlap in more than a step in which one is overwritten."""
     if one.first > other.last or other.first > one.last:
         return False
-    # A shared single step is allowed where the later one may overwrite the earlier one.
     if one.last == other.first:
         earlier, later = one, other
     elif other.last == one.first:
