@@ -170,3 +170,21 @@ def test_answers_that_are_not_there_yet_are_waited_for_and_a_failure_is_shown(
     expect(page.locator(".panel")).to_have_text("asking …")
     held[0].fulfill(status=503)
     expect(page.get_by_role("alert")).to_contain_text("503")
+
+
+def test_answers_that_arrive_leave_the_open_table_and_its_filter_as_they_are(
+    shown: Page, address: str
+) -> None:
+    held: list[Route] = []
+    shown.route("**/parts/answers**", lambda route: held.append(route))
+    visit(shown, f"{address}/view/before/module_0001/#tab=values")
+    field = shown.get_by_label("filter values")
+    field.fill("nothing is called so")
+    with shown.expect_response("**/parts/answers**"):
+        held[0].continue_()
+    expect(shown.get_by_role("tab", name=re.compile(r"advice \d"))).to_be_visible()
+    expect(field).to_have_value("nothing is called so")
+    expect(field).to_be_focused()
+    expect(shown.locator(".grid .count")).to_have_text(re.compile("^0 of"))
+    shown.get_by_role("tab", name=re.compile("advice")).click()
+    expect(shown.locator(".panel")).not_to_have_text("asking …")

@@ -79,9 +79,7 @@ export class LowerPanels {
     } catch (error) {
       this.failure = error;
     }
-    if (this.view.closing.signal.aborted) return;
-    this.forget();
-    this.update();
+    if (!this.view.closing.signal.aborted) this.update();
   }
 
   /** Show why there are no advice and answers, yet or at all. */
@@ -133,7 +131,7 @@ export class LowerPanels {
     const pin = (/** @type {string} */ label) => this.pinLabel(label);
     if (tab === 'values') this.showValues();
     else if (tab === 'allocations') this.showAllocations();
-    else if ((tab === 'advice' || tab === 'queries') && !answers) this.showOnce(tab, () => this.showMissing());
+    else if ((tab === 'advice' || tab === 'queries') && !answers) this.showOnce(`missing ${this.failure}`, () => this.showMissing());
     else if (tab === 'advice') this.showOnce('advice', () => showFindings(this.panel, findings, notes, pin));
     else if (tab === 'queries') this.showOnce(`queries ${query}`, () => showAnswers(this.panel, answers, query, (id) => view.set({query: id}), pin));
     else this.showPeak();
