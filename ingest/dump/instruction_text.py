@@ -18,7 +18,6 @@ __all__ = [
     "InstructionFacts",
     "attribute_facts",
     "instruction_facts",
-    "sharding",
     "unescaped",
     "with_gaps_filled",
 ]
@@ -38,6 +37,17 @@ class InstructionFacts(NamedTuple):
     """Of a custom call."""
     calls: str | None
     """Name of the computation that a fusion or an async start runs, without ``%``."""
+    sharding: str | None
+    """Of a parameter: how it is split over devices, in braces as printed."""
+
+
+class _Metadata(NamedTuple):
+    """What stands in the metadata of an instruction."""
+
+    op_name: str | None
+    source_file: str | None
+    source_line: int | None
+    stack_frame_id: int | None
 
 
 # All quantifiers are possessive: each character is looked at a few times at most, whatever
@@ -61,8 +71,6 @@ _BRACKET: Final = re.compile(rf"{STRING}?|[()\[\]{{}}]", re.DOTALL)
 _METADATA_FIELD: Final = re.compile(
     rf'[{{ ](\w+)=(?:({STRING})|{BRACES}|([^\s{{}}"]++))', re.DOTALL
 )
-# , sharding={replicated}   , sharding={{devices=[2,1]<=[2]}, {replicated}}
-_SHARDING: Final = re.compile(r", sharding=(\{(?:[^{}\"]++|\{[^{}\"]*+\})*+\})")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}
@@ -71,9 +79,12 @@ _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\
 # training program were repetitions. Longer texts are not worth the memory.
 _REMEMBERED_TEXTS: Final = 1 << 15
 _REMEMBERED_CHARACTERS: Final = 1000
+_REMEMBERED_METADATA: Final = 1 << 13
+"""Several instructions of a computation come from one operation of the user's."""
 
 _NO_HEAD: Final = (None, None, 0)
-NO_FACTS: Final = InstructionFacts(None, None, None, None, None, None, None, None)
+_NO_METADATA: Final = _Metadata(None, None, None, None)
+NO_FACTS: Final = InstructionFacts(None, None, *_NO_METADATA, None, None, None)
 
 
 def instruction_facts(text: str) -> InstructionFacts:
@@ -95,8 +106,8 @@ def _read(text: str) -> InstructionFacts:
 
 
 def _with_attributes(shape: str | None, opcode: str, text: str, at: int) -> InstructionFacts:
-    target = calls = None
-    metadata: dict[str, str] = {}
+    target = calls = sharding = None
+    metadata = _NO_METADATA
     while attribute := _ATTRIBUTE.match(text, at):
         key, value = attribute.groups()
         at = attribute.end()
@@ -111,28 +122,12 @@ def _with_attributes(shape: str | None, opcode: str, text: str, at: int) -> Inst
             calls = None if value.startswith("{") else value.removeprefix("%")
         elif key == "custom_call_target":
             target = _text(value)
-    if not metadata:
-        return InstructionFacts(shape, opcode, None, None, None, None, target, calls)
-    return InstructionFacts(
-        shape,
-        opcode,
-        _text(metadata.get("op_name")),
-        _text(metadata.get("source_file")),
-        _number(metadata.get("source_line")),
-        _number(metadata.get("stack_frame_id")),
-        target,
-        calls,
-    )
+        elif key == "sharding" and opcode == "parameter":
+            sharding = value
+    return InstructionFacts(shape, opcode, *metadata, target, calls, sharding)
 
 
 _remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read)
-
-
-def sharding(text: str) -> str | None:
-    """Return how an instruction is split over devices, in braces as printed."""
-    attributes, _, _ = text.partition(", metadata={")  # what stands in strings is not meant
-    found = _SHARDING.search(attributes)
-    return found[1] if found else None
 
 
 def with_gaps_filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:
@@ -147,6 +142,7 @@ def with_gaps_filled(facts: InstructionFacts, others: InstructionFacts) -> Instr
         facts.stack_frame_id or others.stack_frame_id,
         facts.target or others.target,
         facts.calls or others.calls,
+        facts.sharding or others.sharding,
     )
 
 
@@ -201,13 +197,19 @@ def _after_brackets(text: str, at: int) -> int:
     return len(text)
 
 
-def _metadata(braced: str) -> dict[str, str]:
+@lru_cache(_REMEMBERED_METADATA)
+def _metadata(braced: str) -> _Metadata:
     fields: dict[str, str] = {}
     at = 0
     while field := _METADATA_FIELD.match(braced, at):
         fields.setdefault(field[1], field[2] or field[3] or "")
         at = field.end()
-    return fields
+    return _Metadata(
+        _text(fields.get("op_name")),
+        _text(fields.get("source_file")),
+        _number(fields.get("source_line")),
+        _number(fields.get("stack_frame_id")),
+    )
 
 
 def _text(quoted: str | None) -> str | None:

@@ -9,11 +9,10 @@ from xlagraph.ingest.dump.instruction_text import (
     NO_FACTS,
     InstructionFacts,
     instruction_facts,
-    sharding,
     with_gaps_filled,
 )
 from xlagraph.ingest.dump.module_header import ModuleHeader
-from xlagraph.ingest.dump.module_text import ModuleInstruction, ModuleText
+from xlagraph.ingest.dump.module_text import ModuleText
 from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
@@ -183,7 +182,7 @@ def _instructions(
     instructions = []
     for name, facts in facts_by_name.items():
         text = plan.instructions.get(name)
-        computation = root_opcode = found = None
+        computation = root_opcode = None
         source_file, source_line = facts.source_file, facts.source_line
         if module_text is not None:
             if (found := module_text.instructions.get(name)) is not None:
@@ -204,17 +203,7 @@ def _instructions(
                 root_opcode,
                 steps.get(name),
                 text,
-                _sharding(facts.opcode, text, found),
+                facts.sharding,
             )
         )
     return tuple(instructions)
-
-
-def _sharding(
-    opcode: str | None, text: str | None, in_module: ModuleInstruction | None
-) -> str | None:
-    """Return the sharding of a parameter, which the module text always prints."""
-    if opcode != "parameter":
-        return None
-    own = sharding(text) if text is not None else None
-    return own or (sharding(in_module.text) if in_module is not None else None)

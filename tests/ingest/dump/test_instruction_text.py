@@ -3,6 +3,7 @@
 import pytest
 
 from xlagraph.ingest.dump.instruction_text import (
+    NO_FACTS,
     InstructionFacts,
     instruction_facts,
     unescaped,
@@ -26,6 +27,7 @@ def test_everything_that_an_instruction_says_is_read():
         stack_frame_id=7,
         target="my_kernel",
         calls="body.3",
+        sharding=None,
     )
 
 
@@ -115,7 +117,7 @@ def test_what_is_empty_or_zero_is_not_known():
         'f32[] add(%a), custom_call_target="", metadata={op_name="" source_file="" source_line=0 '
         "stack_frame_id=0}"
     )
-    assert facts == ("f32[]", "add", None, None, None, None, None, None)
+    assert facts == ("f32[]", "add", None, None, None, None, None, None, None)
 
 
 def test_numbers_beyond_64_bits_are_not_known():
@@ -127,7 +129,7 @@ def test_numbers_beyond_64_bits_are_not_known():
     "text", ["", "f32[]", "f32[] ", "f32[] add", "(f32[] add(%a)", "add(%a)", "{", '"', "\\"]
 )
 def test_text_without_shape_and_opcode_tells_nothing(text):
-    assert instruction_facts(text) == (None,) * 8
+    assert instruction_facts(text) == NO_FACTS
 
 
 def test_a_cut_leaves_what_stands_before_it():
@@ -139,6 +141,16 @@ def test_a_cut_leaves_what_stands_before_it():
         assert instruction_facts(whole[:end]).opcode in (None, "fusion")
 
 
+def test_the_sharding_of_a_parameter_is_read_outside_of_strings():
+    nested = "sharding={{devices=[2,1]<=[2]}, {replicated}}"
+    quoted = 'metadata={op_name="x, sharding={manual}"}'
+    assert instruction_facts(f"(f32[], f32[]) parameter(0), {nested}, {quoted}").sharding == (
+        "{{devices=[2,1]<=[2]}, {replicated}}"
+    )
+    assert instruction_facts(f"f32[] parameter(0), {quoted}").sharding is None
+    assert instruction_facts("f32[] add(%a), sharding={replicated}").sharding is None
+
+
 @pytest.mark.parametrize("part", ['\\"', '"', "{", "(", "}", '{"', ", a={{{", ", a=", "[(", "\\"])
 def test_a_million_odd_characters_are_read_once(part):
     instruction_facts("f32[] add(%a), b=" + part * (1_000_000 // len(part)))
@@ -148,8 +160,8 @@ def test_a_million_odd_characters_are_read_once(part):
 
 
 def test_filling_keeps_file_and_line_together():
-    nothing = InstructionFacts(*(None,) * 8)
-    own = nothing._replace(opcode="add", source_file="a.py")
-    other = InstructionFacts("f32[]", "copy", "op", "b.py", 7, 3, "kernel", "f")
-    assert with_gaps_filled(own, other) == ("f32[]", "add", "op", "a.py", None, 3, "kernel", "f")
-    assert with_gaps_filled(nothing, other) == other
+    own = NO_FACTS._replace(opcode="add", source_file="a.py")
+    other = InstructionFacts("f32[]", "copy", "op", "b.py", 7, 3, "kernel", "f", "{manual}")
+    filled = ("f32[]", "add", "op", "a.py", None, 3, "kernel", "f", "{manual}")
+    assert with_gaps_filled(own, other) == filled
+    assert with_gaps_filled(NO_FACTS, other) == other

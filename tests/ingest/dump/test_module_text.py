@@ -1,6 +1,6 @@
 """A module text gives computations, call stacks and the root of each fusion."""
 
-from xlagraph.ingest.dump.instruction_text import InstructionFacts, instruction_facts
+from xlagraph.ingest.dump.instruction_text import NO_FACTS, InstructionFacts, instruction_facts
 from xlagraph.ingest.dump.module_text import ModuleText, StackFrame, parse_module_text
 
 NEW = """\
@@ -99,7 +99,7 @@ def test_the_place_is_the_instructions_own_or_that_of_its_innermost_frame():
     module = parse_module_text(NEW, {"x", "fusion"})
     assert module.source_location(facts(module, "fusion")) == ("/src/café.py", 9)
     assert module.source_location(facts(module, "x")) == (None, None)
-    own = InstructionFacts(None, None, None, "own.py", 4, 2, None, None)
+    own = InstructionFacts(None, None, None, "own.py", 4, 2, None, None, None)
     assert module.source_location(own) == ("own.py", 4)
     assert module.source_location(own._replace(source_file=None, stack_frame_id=99)) == (None, None)
 
@@ -139,4 +139,4 @@ def test_broken_tables_leave_holes_and_not_errors():
 def test_lines_that_do_not_fit_are_passed_over():
     text = "garbage\n  more = garbage\n  ROOT\n  ROOT x\n{\n}\n  \n%%% {\n"
     module = parse_module_text(text, {"more", ""})
-    assert facts(module, "more") == (None,) * 8
+    assert facts(module, "more") == NO_FACTS
