@@ -10,7 +10,6 @@ from xlagraph.ingest.rows.row_source import (
     NumberedFacts,
     Provenance,
     bytes_and_text,
-    source_line_of,
 )
 
 __all__ = ["PROVENANCE_RELATIONSHIP_ROWS", "RELATIONSHIP_ROWS"]
@@ -49,22 +48,20 @@ def _holds(source: NumberedFacts) -> Columns:
 
 
 def _used_by(source: NumberedFacts) -> Columns:
-    used_values = source.facts.plan.used_values or ()
-    uses = list(chain.from_iterable(used.uses for used in used_values))
+    uses_of_each = [used.uses for used in source.facts.plan.used_values or ()]
+    uses = list(chain.from_iterable(uses_of_each))
     instructions, operands, operand_indexes = zip(*uses, strict=True) if uses else ((), (), ())
     return _relationships(
-        _repeated(source, (len(used.uses) for used in used_values)),
+        _repeated(source.used_rows, uses_of_each),
         [source.instruction_rows[name] for name in instructions],
         operand=operands,
         operandIndex=operand_indexes,
     )
 
 
-def _repeated(source: NumberedFacts, counts: Iterable[int]) -> list[int]:
-    """Return the row of each used value as often as it is counted."""
-    used_values = source.facts.plan.used_values or ()
-    rows = (source.value_rows[used.value_id] for used in used_values)
-    return list(chain.from_iterable(map(repeat, rows, counts)))
+def _repeated(rows: Iterable[int], lists: Iterable[Sequence[object]]) -> list[int]:
+    """Return each row as often as its list is long."""
+    return list(chain.from_iterable(map(repeat, rows, map(len, lists))))
 
 
 def _defines(source: NumberedFacts) -> Columns:
@@ -72,11 +69,11 @@ def _defines(source: NumberedFacts) -> Columns:
 
 
 def _appears_at(source: NumberedFacts) -> Columns:
-    used_values = source.facts.plan.used_values or ()
-    positions = list(chain.from_iterable(used.positions for used in used_values))
+    positions_of_each = [used.positions for used in source.facts.plan.used_values or ()]
+    positions = list(chain.from_iterable(positions_of_each))
     instructions, shape_indexes = zip(*positions, strict=True) if positions else ((), ())
     return _relationships(
-        _repeated(source, (len(used.positions) for used in used_values)),
+        _repeated(source.used_rows, positions_of_each),
         [source.instruction_rows[name] for name in instructions],
         shapeIndex=shape_indexes,
     )
@@ -95,14 +92,9 @@ def _live_until(source: NumberedFacts) -> Columns:
 def _at_instructions(source: NumberedFacts, steps: Sequence[int | None]) -> Columns:
     """Join values with the instructions that run at these steps, past the last one none."""
     schedule = source.schedule
-    joined = [
-        (row, step) for row, step in enumerate(steps) if step is not None and step < len(schedule)
-    ]
-    return _relationships(
-        [row for row, _ in joined],
-        [schedule[step] for _, step in joined],
-        step=[step for _, step in joined],
-    )
+    rows = [row for row, step in enumerate(steps) if step is not None and step < len(schedule)]
+    joined = [step for step in steps if step is not None and step < len(schedule)]
+    return _relationships(rows, [schedule[step] for step in joined], step=joined)
 
 
 def _schedules(source: NumberedFacts) -> Columns:
@@ -170,13 +162,12 @@ def _may_overwrite(source: NumberedFacts) -> Columns:
 
 
 def _from_op(source: NumberedFacts) -> Columns:
-    return _to_shared(
-        (instruction.op_name for instruction in source.facts.instructions), source.op_rows
-    )
+    op_names = [instruction.op_name for instruction in source.facts.instructions]
+    return _to_shared(op_names, source.op_rows)
 
 
 def _from_line(source: NumberedFacts) -> Columns:
-    return _to_shared(map(source_line_of, source.facts.instructions), source.source_line_rows)
+    return _to_shared(source.instruction_lines, source.source_line_rows)
 
 
 def _in_frame(source: NumberedFacts) -> Columns:
@@ -184,8 +175,7 @@ def _in_frame(source: NumberedFacts) -> Columns:
 
 
 def _attributed_to(source: NumberedFacts) -> Columns:
-    found = source.facts.attributions
-    return _to_shared((None if each is None else each.op_name for each in found), source.op_rows)
+    return _to_shared(source.attributed_op_names, source.op_rows)
 
 
 def _attributed_line(source: NumberedFacts) -> Columns:
@@ -196,14 +186,19 @@ def _attributed_frame(source: NumberedFacts) -> Columns:
     return _to_rows(source.facts.call_path_of_values)
 
 
-def _to_shared(targets: Iterable[_Name | None], rows: Mapping[_Name, int]) -> Columns:
-    return _to_rows(None if target is None else rows[target] for target in targets)
+def _to_shared(targets: Sequence[_Name | None], rows: Mapping[_Name, int]) -> Columns:
+    return _relationships(
+        [row for row, target in enumerate(targets) if target is not None],
+        [rows[target] for target in targets if target is not None],
+    )
 
 
-def _to_rows(targets: Iterable[int | None]) -> Columns:
+def _to_rows(targets: Sequence[int | None]) -> Columns:
     """Join the rows of a table, one after the other, with these rows of another."""
-    joined = [(row, target) for row, target in enumerate(targets) if target is not None]
-    return _relationships([row for row, _ in joined], [target for _, target in joined])
+    return _relationships(
+        [row for row, target in enumerate(targets) if target is not None],
+        [target for target in targets if target is not None],
+    )
 
 
 def _within(source: NumberedFacts) -> Columns:
@@ -214,7 +209,7 @@ def _within(source: NumberedFacts) -> Columns:
 
 
 def _called_from(source: NumberedFacts) -> Columns:
-    return _to_rows(path.caller for path in source.facts.call_paths)
+    return _to_rows([path.caller for path in source.facts.call_paths])
 
 
 def _relationships(

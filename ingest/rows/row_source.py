@@ -8,7 +8,6 @@ is a row number, and relationships are made without looking keys up.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Final, TypeVar
 
 from xlagraph.graph.byte_sizes import caption_property, human_bytes
@@ -17,7 +16,7 @@ from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, DumpInstruction
 
-__all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text", "source_line_of"]
+__all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text"]
 
 Columns = Mapping[str, Sequence[object]]
 """Columns of equal length by the names of the schema; without any, there are no rows."""
@@ -65,6 +64,12 @@ class NumberedFacts:
         return {value.value_id: row for row, value in enumerate(self.facts.plan.values)}
 
     @cached_property
+    def used_rows(self) -> list[int]:
+        """Of each used value its row."""
+        rows = self.value_rows
+        return [rows[used.value_id] for used in self.facts.plan.used_values or ()]
+
+    @cached_property
     def defining_rows(self) -> list[int]:
         """Of each value the row of its defining instruction."""
         rows = self.instruction_rows
@@ -73,10 +78,14 @@ class NumberedFacts:
     @cached_property
     def op_rows(self) -> dict[str, int]:
         """By op name: those of instructions, then those that only values belong to."""
-        attributed = (None if each is None else each.op_name for each in self.facts.attributions)
-        return _numbered(
-            chain((instruction.op_name for instruction in self.facts.instructions), attributed)
-        )
+        of_instructions = [instruction.op_name for instruction in self.facts.instructions]
+        return _numbered([*of_instructions, *self.attributed_op_names])
+
+    @cached_property
+    def attributed_op_names(self) -> list[str | None]:
+        """Of each value the op name that it belongs to."""
+        found = self.facts.attributions
+        return [None if each is None else each.op_name for each in found]
 
     @cached_property
     def scopes(self) -> list[tuple[int, int, str]]:
@@ -94,19 +103,23 @@ class NumberedFacts:
     @cached_property
     def scope_rows(self) -> dict[str, int]:
         """By name of the scope."""
-        return _numbered(scope for _, _, scope in self.scopes)
+        return _numbered([scope for _, _, scope in self.scopes])
 
     @cached_property
     def attributed_lines(self) -> list[tuple[str, int] | None]:
         """Of each value file and line of what it belongs to."""
         found = self.facts.attributions
-        return [None if each is None else source_line_of(each) for each in found]
+        return [None if each is None else _source_line_of(each) for each in found]
+
+    @cached_property
+    def instruction_lines(self) -> list[tuple[str, int] | None]:
+        """Of each instruction file and line where it states both."""
+        return [_source_line_of(instruction) for instruction in self.facts.instructions]
 
     @cached_property
     def source_line_rows(self) -> dict[tuple[str, int], int]:
         """By file and line: those of instructions, then those that only values belong to."""
-        of_instructions = map(source_line_of, self.facts.instructions)
-        return _numbered(chain(of_instructions, self.attributed_lines))
+        return _numbered([*self.instruction_lines, *self.attributed_lines])
 
 
 def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
@@ -115,7 +128,7 @@ def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
     return {name: sizes_bytes, caption_property(name): [texts[size] for size in sizes_bytes]}
 
 
-def source_line_of(source: DumpInstruction | Attribution) -> tuple[str, int] | None:
+def _source_line_of(source: DumpInstruction | Attribution) -> tuple[str, int] | None:
     """Return file and line where both are known."""
     if source.source_file is None or source.source_line is None:
         return None
@@ -124,4 +137,6 @@ def source_line_of(source: DumpInstruction | Attribution) -> tuple[str, int] | N
 
 def _numbered(names: Iterable[_Name | None]) -> dict[_Name, int]:
     """Return a number from 0 for each name, in the order of first mention; None has none."""
-    return {name: row for row, name in enumerate(dict.fromkeys(n for n in names if n is not None))}
+    found = dict.fromkeys(names)
+    found.pop(None, None)
+    return {name: row for row, name in enumerate(found) if name is not None}
