@@ -129,25 +129,26 @@ def _value(
     allocation: Allocation,
     draft: DraftPlan,
 ) -> Value:
-    value_id, name, index, phi, color, offset, size, shape = spelled
+    number, name, index, phi, color, offset, size, shape = spelled
+    value_id, offset_bytes, size_bytes = int(number), int(offset), int(size)
+    if value_id in draft.value_ids:
+        raise text.error(position, "a value id that no line before has")
+    if offset_bytes + size_bytes > allocation.size_bytes:
+        expected = f"a value within the {allocation.size_bytes} bytes of its allocation"
+        raise text.error(position, expected)
     fields = (
-        int(value_id),
+        value_id,
         draft.names.setdefault(name, name),
         index and intern(index),
         phi is not None,
         None if color is None else int(color),
         allocation.number,
-        int(offset),
-        int(size),
+        offset_bytes,
+        size_bytes,
         intern(shape),
     )
     value = new_record(Value, fields)
-    if value.value_id in draft.value_ids:
-        raise text.error(position, "a value id that no line before has")
-    if value.offset_bytes + value.size_bytes > allocation.size_bytes:
-        expected = f"a value within the {allocation.size_bytes} bytes of its allocation"
-        raise text.error(position, expected)
-    draft.value_ids.add(value.value_id)
+    draft.value_ids.add(value_id)
     draft.values.append(value)
     return value
 

@@ -91,9 +91,9 @@ def instruction_names(plan: Plan) -> tuple[str, ...]:
         dict.fromkeys(
             chain(
                 schedule,
-                (value.name for value in plan.values),
-                (name for used in used_values for name, _ in used.positions),
-                (name for used in used_values for name, _, _ in used.uses),
+                [value.name for value in plan.values],
+                [name for used in used_values for name, _ in used.positions],
+                [name for used in used_values for name, _, _ in used.uses],
                 plan.instructions,
             )
         )
@@ -148,10 +148,11 @@ def _steps(plan: Plan) -> dict[str, int]:
 
 def _last_uses(plan: Plan, steps: Mapping[str, int]) -> tuple[int | None, ...]:
     last_uses: dict[int, int] = {}
-    for used in plan.used_values or ():
-        found = [steps[name] for name, _, _ in used.uses if name in steps]
-        if found:
-            last_uses[used.value_id] = max(found)
+    for value_id, _, uses in plan.used_values or ():
+        for name, _, _ in uses:
+            step = steps.get(name)
+            if step is not None and step >= last_uses.get(value_id, 0):
+                last_uses[value_id] = step
     return tuple([last_uses.get(value.value_id) for value in plan.values])
 
 
