@@ -73,25 +73,29 @@ def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> P
     """
     outcomes: list[Outcome] = []
     counts = RowCounts()
-
-    def tables() -> Iterator[tuple[str, pa.Table]]:
-        for together in batches_of_jobs(jobs, _TOGETHER_BYTES, _TOGETHER_DUMPS):
-            found = [_read_and_join(job, known) for job in together]
-            outcomes.extend(outcome for outcome, _ in found)
-            compilations = [compilation for _, compilation in found if compilation is not None]
-            del found  # it may be as large as the next
-            for name, rows in compilation_tables(compilations):
-                counts.add_rows(name, rows)
-                yield name, rows
-                del rows  # as large
-
+    tables = _tables(jobs, known, outcomes, counts)
     files = None
     if folder is None:
-        for _ in tables():
+        for _ in tables:
             pass
     else:
-        files = RowFiles.write(folder, tables())
+        files = RowFiles.write(folder, tables)
     return Prepared(tuple(outcomes), counts, files if files and files.origins else None)
+
+
+def _tables(
+    jobs: Sequence[Job], known: KnownContents, outcomes: list[Outcome], counts: RowCounts
+) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the tables of some jobs; add to outcomes and counts what came of them."""
+    for together in batches_of_jobs(jobs, _TOGETHER_BYTES, _TOGETHER_DUMPS):
+        found = [_read_and_join(job, known) for job in together]
+        outcomes += [outcome for outcome, _ in found]
+        compilations = [compilation for _, compilation in found if compilation is not None]
+        del found  # it may be as large as the next
+        for name, rows in compilation_tables(compilations):
+            counts.add_rows(name, rows)
+            yield name, rows
+            del rows  # as large
 
 
 def _read_and_join(
