@@ -14,7 +14,7 @@ not fit are passed over.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
@@ -96,32 +96,25 @@ _TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 def parse_module_text(text: str, names: Collection[str]) -> ModuleText:
     """Parse the instructions called `names` and the stack frames; linear in the text."""
     wanted = frozenset(names)
-    header: ModuleHeader | None = None
-    tables: dict[str, dict[int, str]] = {}
-    table: dict[int, str] | None = None
+    lines: list[str] = []
     computation = ""
     entry = None
     found: dict[str, ModuleInstruction] = {}
     bodies: dict[str, str] = {}
     for line, body in _paragraphs(text.removeprefix("\N{BYTE ORDER MARK}")):
-        if table is not None and (row := _TABLE_ROW.match(line)):
-            table.setdefault(int(row[1]), row[2])
-        elif line in _TABLES:
-            table = tables.setdefault(line, {})
-        elif line.endswith("{") and (opening := _COMPUTATION.match(line)):
+        lines.append(line)
+        if line.endswith("{") and (opening := _COMPUTATION.match(line)):
             computation = opening[1]
             if line.startswith("ENTRY "):
                 entry = computation
-        elif header is None and line.startswith(_HEADER):
-            header = parse_module_header(line)
         if body:
             bodies[computation] = bodies.get(computation, "") + body
             if not wanted.isdisjoint(_NAME.findall(body)):
                 _find_instructions(wanted, computation, body, found)
     return ModuleText(
-        header or ModuleHeader(),
+        parse_module_header(next((line for line in lines if line.startswith(_HEADER)), "")),
         found,
-        _frames(tables),
+        _frames(_tables(lines)),
         {name: Computation(name, body) for name, body in bodies.items()},
         entry,
         any(mark in text for mark in _OF_GPU),
@@ -166,6 +159,18 @@ def _find_instructions(
     for name, text in _INSTRUCTION.findall(body):
         if name in wanted and name not in found:
             found[name] = ModuleInstruction(computation, text.rstrip())
+
+
+def _tables(lines: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Return the rows of each table by their numbers."""
+    tables: dict[str, dict[int, str]] = {}
+    table: dict[int, str] | None = None
+    for line in lines:
+        if table is not None and (row := _TABLE_ROW.match(line)):
+            table.setdefault(int(row[1]), row[2])
+        elif line in _TABLES:
+            table = tables.setdefault(line, {})
+    return tables
 
 
 def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:
