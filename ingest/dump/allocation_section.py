@@ -1,6 +1,5 @@
 """Reads the allocations of a dump and the values in them, in each of the three forms of a value."""
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from re import Match
 from sys import intern
@@ -15,8 +14,7 @@ from xlagraph.ingest.dump.used_values_section import parse_used_value, syntax_er
 
 __all__ = ["parse_allocations"]
 
-_WIDE_NUMBER: Final = re.compile("[0-9]{19,}")
-_LEAST_NUMBER: Final = str(2**63)
+_LEAST_NUMBER: Final = str(form.LARGEST_NUMBER + 1)
 """Without its sign: what XLA has for an unbounded dimension."""
 
 
@@ -40,13 +38,13 @@ def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> i
 
 
 def _check_shapes(text: DumpText, start: int, shapes: Collection[str]) -> None:
-    """Raise on a dimension that 64 bits do not hold; elements of a tuple have their own."""
+    """Raise on a dimension that is too large; elements of a tuple have shapes of their own."""
     for shape in shapes:
         if not shape.startswith("("):
-            for number in _WIDE_NUMBER.findall(shape):
+            for number in form.WIDE_NUMBER.findall(shape):
                 if len(number) > len(_LEAST_NUMBER) or number > _LEAST_NUMBER:
                     position = text.text.index(shape, start)
-                    raise text.error(position, "numbers of at most 64 bits with their sign")
+                    raise text.width_error(position)
 
 
 def _allocation(found: Match[str]) -> Allocation:

@@ -55,6 +55,8 @@ class LineForm:
 
 
 LARGEST_NUMBER: Final = 2**63 - 1
+WIDE_NUMBER: Final = re.compile("[0-9]{19,}")
+"""Which may be larger."""
 _LARGEST: Final = str(LARGEST_NUMBER)
 # The bound is here as nobody who reads a number then has to look again; it costs nothing: a dump
 # of 5,000 values is parsed in 67 ms of processor time with it and without.

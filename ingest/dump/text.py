@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, NamedTuple, Self
 
-from xlagraph.ingest.dump.line_forms import INDENTED, LARGEST_NUMBER, LineForm
+from xlagraph.ingest.dump.line_forms import INDENTED, LARGEST_NUMBER, WIDE_NUMBER, LineForm
 from xlagraph.ingest.dump.plan import Blanks, PartStyle, SectionName
 from xlagraph.ingest.errors import ParseError
 
@@ -13,7 +13,6 @@ __all__ = ["DumpPart", "DumpText", "restored_text"]
 
 _BYTE_ORDER_MARK = "\ufeff"
 _BLANK_LINES = re.compile("^\n+", re.MULTILINE)
-_WIDE_NUMBER = re.compile("[0-9]{19,}")
 _STACK_TRACE: Final = b"\n  Stack trace breakdown for peak usage: "
 
 
@@ -173,12 +172,16 @@ class DumpText:
     def syntax_error(self, position: int, *forms: LineForm) -> ParseError:
         """Return the error of a line that has none of the forms."""
         line = self._line(position)
-        narrowed = _WIDE_NUMBER.sub("0", line)
+        narrowed = WIDE_NUMBER.sub("0", line)
         if narrowed != line and any(form.regex.match(narrowed + "\n") for form in forms):
-            return self.error(position, "numbers of at most 64 bits with their sign")
+            return self.width_error(position)
         if len(forms) == 1:
             return self.error(position, f"{forms[0].description} like '{forms[0].example}'")
         return self.error(position, " or ".join(form.description for form in forms))
+
+    def width_error(self, position: int) -> ParseError:
+        """Return the error of a number that is too large."""
+        return self.error(position, "numbers of at most 64 bits with their sign")
 
     def _line(self, position: int) -> str:
         end = self.text.find("\n", position)
