@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,22 +11,11 @@ from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.limits import Capacity, parse_bytes_limit, parse_capacity
 from xlagraph.cli.options.open_graph import open_graph_of
 from xlagraph.cli.options.shared_options import LimitOption, RowOptions
-from xlagraph.cli.output.destination import first_rows, write_rows
-from xlagraph.cli.output.messages import counted, note, problem
-from xlagraph.graph.byte_sizes import distinct_bytes, human_bytes
+from xlagraph.cli.output.messages import note, problem
+from xlagraph.graph.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
-    from xlagraph.queries.checks.totals import CheckResult
-
-REPLAY_COLUMNS: Final = (
-    *("compilation", "memorySpace", "memorySpaceName", "allocation"),
-    *("tempBytes", "tempBytesReplayed", "offsetsEqual"),
-)
-COLUMNS: Final = (
-    "run", "compilation", "totalBytes", "allocationBytes", "agrees",
-    "reservedBytes", "logicalPeakBytes", "physicalPeakBytes",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +70,7 @@ def check(
 
     Example: xlagraph check baseline --capacity 16GiB
     """
+    from xlagraph.cli.summaries.checks import problems_of_totals, write_totals
     from xlagraph.queries.checks.totals import check as check_graph
 
     if options.capacity and options.replay:
@@ -93,22 +83,12 @@ def check(
             code = _check_replay(graph, names or (), options)
         else:
             code = ExitCode.DONE
-            _write_totals(checked, options)
-    code = max(code, _check_limits(checked, options))
+            write_totals(checked, options.limit, options)
+    for failure, text in problems_of_totals(checked, options.max_peak, options.max_reserved):
+        code = max(code, failure)
+        problem(text)
     if code is not ExitCode.DONE:
         raise typer.Exit(code)
-
-
-def _write_totals(checked: "CheckResult", options: CheckOptions) -> None:
-    rows = [
-        (
-            *(totals.run, totals.compilation),
-            *(totals.total_bytes, totals.allocation_bytes, totals.agrees, totals.reserved_bytes),
-            *(totals.logical_peak_bytes, totals.physical_peak_bytes),
-        )
-        for totals in checked.compilations
-    ]
-    write_rows(COLUMNS, first_rows(rows, options.limit, options.format), options)
 
 
 def _check_capacity(
@@ -145,49 +125,17 @@ def _check_capacity(
 
 
 def _check_replay(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
+    from xlagraph.cli.summaries.checks import write_replays
     from xlagraph.queries.planning.replays import replay_blocks
 
     blocks = replay_blocks(graph, names)
-    rows = [
-        (
-            *(block.compilation, block.memory_space, block.memory_space_name, block.allocation),
-            *(block.temp_bytes, block.temp_bytes_replayed, block.offsets_equal),
-        )
-        for block in blocks
+    write_replays(blocks, options.limit, options)
+    differing = [
+        block for block in blocks if not block.is_exact and not block.is_packed_by_another_method
     ]
-    write_rows(REPLAY_COLUMNS, first_rows(rows, options.limit, options.format), options)
-    exact = sum(block.is_exact for block in blocks)
-    note(f"{exact:,} of {counted(len(blocks), 'temporary block')} replay byte for byte")
-    code = ExitCode.DONE
-    for block in blocks:
-        if not block.is_exact and not block.is_packed_by_another_method:
-            code = ExitCode.FAILED
-            problem(
-                f"{block.compilation}: allocation {block.allocation} does not replay;"
-                " what is planned anew for it is not to be trusted"
-            )
-    return code
-
-
-def _check_limits(checked: "CheckResult", options: CheckOptions) -> ExitCode:
-    code = ExitCode.DONE
-    for totals in checked.disagreeing:
-        code = ExitCode.FAILED
+    for block in differing:
         problem(
-            f"{totals.compilation}: XLA says {totals.total_bytes} bytes,"
-            f" its allocations add up to {totals.allocation_bytes}"
+            f"{block.compilation}: allocation {block.allocation} does not replay;"
+            " what is planned anew for it is not to be trusted"
         )
-    if options.max_peak is not None:
-        for totals in checked.without_peak:
-            code = ExitCode.FAILED
-            problem(f"{totals.compilation}: the dump has no live ranges, so its peak is unknown")
-        for totals in checked.peaking_above(options.max_peak):
-            code = ExitCode.GATE
-            peak, limit = distinct_bytes(totals.physical_peak_bytes or 0, options.max_peak)
-            problem(f"{totals.compilation}: its peak, {peak}, is above {limit}")
-    if options.max_reserved is not None:
-        for totals in checked.reserving_more_than(options.max_reserved):
-            code = ExitCode.GATE
-            reserved, limit = distinct_bytes(totals.reserved_bytes, options.max_reserved)
-            problem(f"{totals.compilation}: reserves {reserved}, more than {limit}")
-    return code
+    return ExitCode.FAILED if differing else ExitCode.DONE

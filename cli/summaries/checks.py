@@ -1,0 +1,75 @@
+"""Write the rows of a check: totals of compilations, and temporary blocks packed again."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.options.shared_options import RowOptions
+from xlagraph.cli.output.destination import first_rows, write_rows
+from xlagraph.cli.output.messages import counted, note
+from xlagraph.graph.byte_sizes import distinct_bytes
+
+if TYPE_CHECKING:
+    from xlagraph.queries.checks.totals import CheckResult
+    from xlagraph.queries.planning.replays import ReplayedBlock
+
+_TOTALS: Final = (
+    "run", "compilation", "totalBytes", "allocationBytes", "agrees",
+    "reservedBytes", "logicalPeakBytes", "physicalPeakBytes",
+)  # fmt: skip
+_REPLAYS: Final = (
+    "compilation", "memorySpace", "memorySpaceName", "allocation",
+    "tempBytes", "tempBytesReplayed", "offsetsEqual",
+)  # fmt: skip
+
+
+def write_totals(checked: "CheckResult", limit: int | None, options: RowOptions) -> None:
+    """Write a row for each compilation."""
+    rows = [
+        (
+            *(totals.run, totals.compilation),
+            *(totals.total_bytes, totals.allocation_bytes, totals.agrees, totals.reserved_bytes),
+            *(totals.logical_peak_bytes, totals.physical_peak_bytes),
+        )
+        for totals in checked.compilations
+    ]
+    write_rows(_TOTALS, first_rows(rows, limit, options.format), options)
+
+
+def problems_of_totals(
+    checked: "CheckResult", max_peak: int | None, max_reserved: int | None
+) -> Iterator[tuple[ExitCode, str]]:
+    """Yield what XLA's totals contradict, and which limits are exceeded, each with its code."""
+    for totals in checked.disagreeing:
+        text = (
+            f"{totals.compilation}: XLA says {totals.total_bytes} bytes,"
+            f" its allocations add up to {totals.allocation_bytes}"
+        )
+        yield ExitCode.FAILED, text
+    if max_peak is not None:
+        for totals in checked.without_peak:
+            text = f"{totals.compilation}: the dump has no live ranges, so its peak is unknown"
+            yield ExitCode.FAILED, text
+        for totals in checked.peaking_above(max_peak):
+            peak, limit = distinct_bytes(totals.physical_peak_bytes or 0, max_peak)
+            yield ExitCode.GATE, f"{totals.compilation}: its peak, {peak}, is above {limit}"
+    if max_reserved is not None:
+        for totals in checked.reserving_more_than(max_reserved):
+            reserved, limit = distinct_bytes(totals.reserved_bytes, max_reserved)
+            yield ExitCode.GATE, f"{totals.compilation}: reserves {reserved}, more than {limit}"
+
+
+def write_replays(
+    blocks: Sequence["ReplayedBlock"], limit: int | None, options: RowOptions
+) -> None:
+    """Write a row for each temporary block, and how many replay byte for byte."""
+    rows = [
+        (
+            *(block.compilation, block.memory_space, block.memory_space_name, block.allocation),
+            *(block.temp_bytes, block.temp_bytes_replayed, block.offsets_equal),
+        )
+        for block in blocks
+    ]
+    write_rows(_REPLAYS, first_rows(rows, limit, options.format), options)
+    exact = sum(block.is_exact for block in blocks)
+    note(f"{exact:,} of {counted(len(blocks), 'temporary block')} replay byte for byte")
