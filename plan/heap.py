@@ -44,49 +44,83 @@ def heap_groups(
     `set_sizes` counts the members of each buffer set in the whole program; `overwrites` lists
     the operands that a value may overwrite, in the order in which they are tried.
     """
+    heap = _Heap(set_sizes, overwrites)
     sized = [value for value in values if value.size_bytes]
-    by_id = {value.value_id: value for value in sized}
     order = sorted(sized, key=lambda value: (value.first, value.last, value.value_id))
     defined: defaultdict[int, list[Value]] = defaultdict(list)
     freed: defaultdict[int, dict[int, None]] = defaultdict(dict)
     for value in order:
         defined[value.first].append(value)
         freed[value.last][value.value_id] = None
-    leader: dict[int, int] = {}
-    leader_of_set: dict[int, int] = {}
-    members: dict[int, list[int]] = {}
-    begins: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    tick = 0
     for step in sorted(defined.keys() | freed.keys()):
         for value in defined[step]:
-            shared = leader_of_set.get(value.buffer_set)
-            if shared is None and set_sizes[value.buffer_set] == 1:
-                for operand in overwrites.get(value.value_id, ()):
-                    if operand in freed[step] and set_sizes[by_id[operand].buffer_set] == 1:
-                        del freed[step][operand]
-                        ends[operand] = tick
-                        tick += 1
-                        shared = leader[operand]
-                        break
-            own = value.value_id if shared is None else shared
-            leader[value.value_id] = own
-            leader_of_set.setdefault(value.buffer_set, own)
-            members.setdefault(own, []).append(value.value_id)
-            begins[value.value_id] = tick
-            tick += 1
+            heap.define(value, freed[step])
         for value_id in freed[step]:
-            ends[value_id] = tick
-            tick += 1
-    return [
-        Group(
-            tuple(ids),
-            max(by_id[member].size_bytes for member in ids),
-            tuple([(begins[member], ends[member]) for member in ids]),
-            tuple([(by_id[member].first, by_id[member].last) for member in ids]),
-        )
-        for ids in members.values()
-    ]
+            heap.free(value_id)
+    return heap.groups()
+
+
+class _Heap:
+    """What is defined and freed, tick by tick."""
+
+    def __init__(
+        self, set_sizes: Mapping[int, int], overwrites: Mapping[int, Sequence[int]]
+    ) -> None:
+        self._set_sizes = set_sizes
+        self._overwrites = overwrites
+        self._tick = 0
+        self._first_ticks: dict[int, int] = {}
+        self._last_ticks: dict[int, int] = {}
+        self._by_id: dict[int, Value] = {}
+        self._leaders: dict[int, int] = {}
+        """By value: the first one that its bytes were allocated for; also the next."""
+        self._leaders_of_sets: dict[int, int] = {}
+        self._members: dict[int, list[int]] = {}
+        """By that first one."""
+
+    def define(self, value: Value, ending: dict[int, None]) -> None:
+        """Define a value; one of those that end at this step may be freed for it."""
+        leader = self._leaders_of_sets.get(value.buffer_set)
+        if leader is None and (operand := self._overwritten(value, ending)) is not None:
+            del ending[operand]
+            self.free(operand)
+            leader = self._leaders[operand]
+        if leader is None:
+            leader = value.value_id
+        self._by_id[value.value_id] = value
+        self._leaders[value.value_id] = leader
+        self._leaders_of_sets.setdefault(value.buffer_set, leader)
+        self._members.setdefault(leader, []).append(value.value_id)
+        self._first_ticks[value.value_id] = self._tick
+        self._tick += 1
+
+    def free(self, value_id: int) -> None:
+        """Free a value."""
+        self._last_ticks[value_id] = self._tick
+        self._tick += 1
+
+    def _overwritten(self, value: Value, ending: Mapping[int, None]) -> int | None:
+        """Return the operand of which a value takes the bytes, if there is one."""
+        if self._is_alone(value):
+            for operand in self._overwrites.get(value.value_id, ()):
+                if operand in ending and self._is_alone(self._by_id[operand]):
+                    return operand
+        return None
+
+    def _is_alone(self, value: Value) -> bool:
+        return self._set_sizes[value.buffer_set] == 1
+
+    def groups(self) -> list[Group]:
+        """Return the groups, in the order in which they were allocated."""
+        return [
+            Group(
+                tuple(ids),
+                max(self._by_id[member].size_bytes for member in ids),
+                tuple([(self._first_ticks[member], self._last_ticks[member]) for member in ids]),
+                tuple([(self._by_id[member].first, self._by_id[member].last) for member in ids]),
+            )
+            for ids in self._members.values()
+        ]
 
 
 def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
