@@ -33,7 +33,7 @@ class Settings:
     @property
     def loop_megabytes(self) -> tuple[float, ...]:
         """Sizes of the dumps with long lines."""
-        return (35, 70, 140) if self.full else (12.5, 25, 50)
+        return (35, 70, 140) if self.full else (25, 50, 100)
 
     @property
     def server_values(self) -> int:
