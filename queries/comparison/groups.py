@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
-from typing import Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Scalar
-from xlagraph.queries.catalogue.declarations import NO_LIMIT
-from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, read_query
+
+# Every command loads this module, for the choices of `compare --by`; few read a query.
+if TYPE_CHECKING:
+    from xlagraph.queries.catalogue.query_files import Query
 
 __all__ = [
     "EVERYTHING_ELSE",
@@ -77,6 +79,8 @@ def group_growths(
     All rows of the query of each grouping, in its order: the largest growth or shrinkage
     first. ``depth`` is how many leading parts of an op name make a scope.
     """
+    from xlagraph.queries.catalogue.declarations import NO_LIMIT
+
     given: Mapping[str, Scalar] = {"runA": a, "runB": b, "depth": depth, "limit": NO_LIMIT}
     growths: dict[By, tuple[GroupGrowth, ...]] = {}
     for by in groupings:
@@ -111,5 +115,7 @@ def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGro
 
 
 @cache
-def _query(by: By) -> Query:
+def _query(by: By) -> "Query":
+    from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, read_query
+
     return read_query(OWN_DIRECTORY / "compare" / f"{by}s.cypher", OWN_DIRECTORY)
