@@ -24,7 +24,6 @@ WITH replace(v.attributedOpName, '/jit(main)', '') AS op, c.key AS compilation,
      sum(p.physicalBytes) AS bytes
 WITH op, min(least) = max(greatest) AS isOneName, min(least) AS name,
      count(compilation) AS compilations, sum(bytes) AS totalBytes, max(bytes) AS maxBytes
-WITH CASE WHEN isOneName THEN name ELSE op END AS opName, compilations, totalBytes, maxBytes
-RETURN opName, compilations, totalBytes, maxBytes
-ORDER BY compilations DESC, totalBytes DESC, opName
+RETURN CASE WHEN isOneName THEN name ELSE op END AS opName, compilations, totalBytes, maxBytes
+ORDER BY compilations DESC, totalBytes DESC, op
 LIMIT $limit
