@@ -24,18 +24,18 @@ def create_app(
 ) -> Starlette:
     """Return the application over the graph that `open_graph` finds, which raises without one.
 
-    The catalogue is by default that of the canned queries alone.
+    The catalogue is by default that of the canned queries alone. `state.location` is where the
+    graph is.
     """
     pool = GraphPool(location, ask_password)
     queries = load_catalogue() if catalogue is None else catalogue
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        del app
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         pool.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             *api.routes(pool, queries),
             *pages.routes(pool, queries),
@@ -43,3 +43,5 @@ def create_app(
         middleware=[Middleware(Guard, access=access or Access())],
         lifespan=lifespan,
     )
+    app.state.location = pool.location
+    return app

@@ -32,8 +32,10 @@ class GraphPool:
     ) -> None:
         """Open the graph that `open_graph` finds, which raises if there is none."""
         self._ask_password = None if ask_password is None else cache(ask_password)
-        graph = open_graph(location, ask_password=self._ask_password)
+        self._asked_for = location
+        graph = self._open()
         self.location = graph.location
+        """Where the graph is, for people: of a server, its URI and the database's name."""
         self._slots: LifoQueue[_Open | None] = LifoQueue()
         for _ in range(SIZE - 1):
             self._slots.put(None)
@@ -49,7 +51,7 @@ class GraphPool:
                 slot.graph.close()
                 slot = None
             if slot is None:
-                slot = _Open(open_graph(self.location, ask_password=self._ask_password), version)
+                slot = _Open(self._open(), version)
             yield slot.graph
         finally:
             self._slots.put(slot)
@@ -60,6 +62,9 @@ class GraphPool:
             slot = self._slots.get_nowait()
             if slot is not None:
                 slot.graph.close()
+
+    def _open(self) -> Graph:
+        return open_graph(self._asked_for, ask_password=self._ask_password)
 
     def _version(self) -> tuple[int, ...] | None:
         try:

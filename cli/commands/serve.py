@@ -51,6 +51,7 @@ def serve(
             f"--host {host} can be reached from elsewhere: set {TOKEN}, or leave it"
         ) from None
     app = create_app(options.graph, access=access, catalogue=catalogue(), ask_password=ask_password)
+    note(f"graph: {app.state.location}")
     listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listener.getsockname()[1]}"

@@ -48,6 +48,7 @@ def test_the_first_line_is_the_address_of_a_free_port_on_this_machine(start, ser
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
+    assert f"graph: {served_graph}" in errors
     assert "Traceback" not in errors
 
 
