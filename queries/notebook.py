@@ -38,9 +38,15 @@ def comparison_html(comparison: Comparison) -> str:
 
 def diagnosis_html(diagnosis: Diagnosis) -> str:
     """Return the findings, most bytes first, each with its evidence and remedies to unfold."""
-    columns = ("finding", "bytes", "share", "compilation", "query")
+    columns = ("finding", "saves", "share", "compilation", "query")
     rows = [
-        (finding.advice.title, finding.bytes, finding.share, finding.compilation, finding.query.id)
+        (
+            finding.advice.title,
+            finding.savings.text,
+            finding.share,
+            finding.compilation,
+            finding.query.id,
+        )
         for finding in diagnosis.findings
     ]
     parts = [f"<p><strong>{html_text(diagnosis.name)}</strong></p>"]
@@ -54,8 +60,10 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
             f"<li>{html_text(framework)}: {html_text(remedy)}</li>"
             for framework, remedy in finding.advice.remedies.items()
         )
+        doubt = finding.savings.doubt
+        doubt_html = "" if doubt is None else f"<p><em>Not certain: {html_text(doubt)}.</em></p>"
         parts.append(
-            f"<details><summary>{html_text(finding.advice.title)}</summary>"
+            f"<details><summary>{html_text(finding.advice.title)}</summary>{doubt_html}"
             f"{_table(finding.evidence_columns, evidence, _ROWS)}<ul>{remedies}</ul></details>"
         )
     return "".join(parts)

@@ -87,10 +87,11 @@ def _advice(diagnosis: Diagnosis) -> Iterable[str]:
         remedies = " ".join(
             f"{framework}: {remedy}" for framework, remedy in finding.advice.remedies.items()
         )
+        doubt = finding.savings.doubt
         yield (
-            f"<li><b>{_text(finding.advice.title)}</b>: {human_bytes(finding.bytes)},"
+            f"<li><b>{_text(finding.advice.title)}</b>: {_text(finding.savings.text)},"
             f" {share_text(finding.share)} ({_text(finding.savings.measure)})."
-            f" {_text(remedies)}</li>"
+            f"{'' if doubt is None else f' Not certain: {_text(doubt)}.'} {_text(remedies)}</li>"
         )
     yield "</ul>"
 

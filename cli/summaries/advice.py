@@ -34,11 +34,21 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
     for number, finding in enumerate(diagnosis.findings, start=1):
         _write_finding(number, finding, diagnosis, format_, stream)
     _write_text(
-        "Planned anew as XLA does, each change alone: findings overlap, their bytes do not add up.",
+        f"{_basis(diagnosis)}: findings overlap, their bytes do not add up.",
         format_,
         stream,
         space=True,
     )
+
+
+def _basis(diagnosis: "Diagnosis") -> str:
+    """Return what the figures of the findings are."""
+    are_planned = [finding.savings.is_planned for finding in diagnosis.findings]
+    if all(are_planned):
+        return "Planned anew as XLA does, each change alone"
+    if any(are_planned):
+        return "Planned anew as XLA does where the plan can tell, each change alone"
+    return "Sums of sizes, not planned anew"
 
 
 def _nothing(diagnosis: "Diagnosis") -> str:
@@ -54,7 +64,7 @@ def _write_finding(
 ) -> None:
     is_md = format_ is Format.MD
     whole = WHOLES[finding.savings.measure]
-    saved = savings_text(finding)
+    saved = finding.savings.text
     verb = "" if saved.startswith("up to") else "saves "
     title = f"{number}. {finding.advice.title}: {verb}{saved}"
     title += f", {share_text(finding.share)} of {whole}"
@@ -80,16 +90,6 @@ def _write_finding(
     command = escape_control_characters(shlex.join(words))  # not wrapped: it is copied
     label = f"{'Shown by:':<{_LABEL_WIDTH}}"
     stream.write(f"- **Shown by**: `{command}`\n" if is_md else f"{label}{command}\n")
-
-
-def savings_text(finding: "Finding") -> str:
-    """Return what a finding saves: `1.0 MiB`, `0 B to 4.0 MiB`; `up to 1.0 MiB` if in doubt."""
-    savings = finding.savings
-    least = human_bytes(savings.bytes)
-    most = least if savings.at_most is None else human_bytes(savings.at_most)
-    if least != most:
-        return f"{least} to {most}"
-    return least if savings.doubt is None else f"up to {least}"
 
 
 def _plain(name: str, format_: Format) -> str:

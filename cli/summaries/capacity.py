@@ -8,7 +8,7 @@ from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted
-from xlagraph.cli.summaries.advice import WHOLES, savings_text
+from xlagraph.cli.summaries.advice import WHOLES
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.graph.byte_sizes import human_bytes, share_text
 
@@ -79,7 +79,7 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
     rows: list[tuple[Cell, ...]] = [
         (
             finding.advice.title,
-            savings_text(finding),
+            finding.savings.text,
             f"{share_text(finding.share)} of {WHOLES[finding.savings.measure]}",
             finding.query.id,
         )

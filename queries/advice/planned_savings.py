@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, assert_never, cast
 
+from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.graph.engine import Cell
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 from xlagraph.queries.planning.savings import Planner, Savings
@@ -37,6 +38,17 @@ class PotentialSavings:
     """What they are a share of: `reserved` where they were planned, else as the advice says."""
     doubt: str | None
     """Why the effect cannot be told; None where it can."""
+    is_planned: bool
+    """Whether the memory was planned anew; else they are a sum of sizes."""
+
+    @property
+    def text(self) -> str:
+        """As people read it: `1.0 MiB`, `0 B to 4.0 MiB`; `up to 1.0 MiB` if in doubt."""
+        least = human_bytes(self.bytes)
+        most = least if self.at_most is None else human_bytes(self.at_most)
+        if least != most:
+            return f"{least} to {most}"
+        return least if self.doubt is None else f"up to {least}"
 
 
 def potential_savings(
@@ -45,13 +57,21 @@ def potential_savings(
     """Return what changing the values of these rows saves."""
     total = sum(cast("int", row[advice.column]) for row in rows)
     if not rows or advice.change is None:
-        return PotentialSavings(total, None, advice.measure, _SUM_OF_SIZES)
+        return _sum_of_sizes(total, advice, _SUM_OF_SIZES)
     if (obstacle := planner.obstacle) is not None:
-        return PotentialSavings(total, None, advice.measure, obstacle)
+        return _sum_of_sizes(total, advice, obstacle)
     found = _planned(advice.change, advice.changed, rows, planner)
     return PotentialSavings(
-        found.bytes, found.at_most, "reserved", _doubt(advice.change, found, is_cpu=planner.is_cpu)
+        found.bytes,
+        found.at_most,
+        "reserved",
+        _doubt(advice.change, found, is_cpu=planner.is_cpu),
+        is_planned=True,
     )
+
+
+def _sum_of_sizes(total: int, advice: Advice, doubt: str) -> PotentialSavings:
+    return PotentialSavings(total, None, advice.measure, doubt, is_planned=False)
 
 
 def _planned(

@@ -94,6 +94,8 @@ def test_diagnosis_shows_each_finding_with_evidence_and_iterates_over_them(graph
     assert page.tags.count("details") == 1
     assert "Padding fills the peak" in page.text
     assert "a s8[16,1]" in page.text
+    assert "Padding fills the peak up to 8.0 KiB 99.8% padded/f" in page.text
+    assert "Not certain: " in page.text
     (finding,) = diagnosis
     assert (finding.advice.title, finding.bytes) == ("Padding fills the peak", 8176)
     assert list(diagnosis.to_pandas()["finding"]) == ["Padding fills the peak"]

@@ -1,7 +1,7 @@
 /** The panels below the map: who holds the bytes, values, allocations, advice, queries. */
 
 import {copyButton, element, replace} from '../elements/dom.js';
-import {humanBytes, numberText, sourceLineText, shareText} from '../elements/format.js';
+import {numberText, sourceLineText, shareText} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 
 /** @typedef {import('../plan/grouping.js').Origins} Origins */
@@ -221,8 +221,9 @@ export function showFindings(panel, findings, notes, pin) {
           null,
           element('b', null, finding.title),
           element('span.meter', null, meter),
-          element('span.figure', null, `${humanBytes(finding.bytes)}, ${shareText(finding.share)} of ${finding.measure === 'reserved' ? 'what is reserved' : 'the peak'}`),
+          element('span.figure', null, `${finding.saves}, ${shareText(finding.share)} of ${finding.measure === 'reserved' ? 'what is reserved' : 'the peak'}`),
         ),
+        finding.doubt ? element('p', null, `Not certain: ${finding.doubt}.`) : null,
         element(
           'dl',
           null,

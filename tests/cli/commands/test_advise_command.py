@@ -35,6 +35,7 @@ def test_a_page_says_what_it_costs_who_it_is_and_what_to_change(run, padded):
     assert any(line.startswith("TensorFlow:") for line in lines)
     assert any(line.startswith("PyTorch/XLA:") for line in lines)
     assert "Shown by:    xlagraph query waste/padding --compilation padded/f" in lines
+    assert lines[-1].startswith("Sums of sizes, not planned anew: findings overlap")
 
 
 def test_names_are_data_in_markdown_and_in_a_command_to_copy(run, tmp_path):
