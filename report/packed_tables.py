@@ -7,9 +7,9 @@ spaces; then the columns, each aligned to 8 bytes. The head is::
      "tables": {NAME: {"rows": N, "columns": {NAME: {"kind": KIND, "offset": BYTES}}}}}
 
 Offsets count from the end of the head; all numbers are little-endian. Kinds: ``wide`` are
-float64, exact to 2**53, NaN where unknown; ``number`` int32, -2**31 where unknown; ``flag``
-uint8, 2 where unknown; ``text8``, ``text16`` and ``text32`` are indices into ``strings``, whose
-first is the unknown one.
+float64, exact to 2**53, NaN where unknown; ``number`` int32, -2**31 where unknown, and ``wide``
+if one is beyond 32 bits; ``flag`` uint8, 2 where unknown; ``text8``, ``text16`` and ``text32``
+are indices into ``strings``, whose first is the unknown one.
 """
 
 import gzip
@@ -37,6 +37,7 @@ class Kind(StrEnum):
     WIDE_NUMBER = "wide"
     """Bytes, counts and ids, which may be beyond 32 bits."""
     NUMBER = "number"
+    """Steps, lines and other numbers, which are rarely beyond 32 bits."""
     FLAG = "flag"
     TEXT = "text"
 
@@ -115,11 +116,13 @@ def _block(column: Column, strings: dict[str, int]) -> tuple[str, bytes]:
     cells = column.cells
     match column.kind:
         case Kind.WIDE_NUMBER:
-            unknown = float("nan")
-            return "wide", _little_endian("d", (unknown if c is None else c for c in cells))
+            return _wide_block(cells)
         case Kind.NUMBER:
             numbers = (_UNKNOWN_NUMBER if c is None else c for c in cells)
-            return "number", _little_endian("i", numbers)
+            try:
+                return "number", _little_endian("i", numbers)
+            except OverflowError:
+                return _wide_block(cells)
         case Kind.FLAG:
             return "flag", bytes(_UNKNOWN_FLAG if c is None else int(bool(c)) for c in cells)
         case Kind.TEXT:
@@ -131,6 +134,11 @@ def _block(column: Column, strings: dict[str, int]) -> tuple[str, bytes]:
             most = max(indices, default=0)
             code, width = ("B", 8) if most < 2**8 else ("H", 16) if most < 2**16 else ("I", 32)
             return f"text{width}", _little_endian(code, indices)
+
+
+def _wide_block(cells: Sequence[Cell]) -> tuple[str, bytes]:
+    unknown = float("nan")
+    return "wide", _little_endian("d", (unknown if cell is None else cell for cell in cells))
 
 
 def _little_endian(code: str, numbers: Iterable[object]) -> bytes:

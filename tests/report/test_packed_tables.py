@@ -38,6 +38,14 @@ def test_unknown_numbers_and_flags_have_a_value_of_their_own() -> None:
     assert cells(one_column(Kind.FLAG, True, False, None), "B") == (1, 0, 2)
 
 
+def test_numbers_beyond_32_bits_are_as_wide_as_bytes() -> None:
+    part = one_column(Kind.NUMBER, 99_999_999_999, 7, None)
+    assert unpacked(part)[0]["tables"]["t"]["columns"]["c"]["kind"] == "wide"
+    large, small, unknown = cells(part, "d")
+    assert (large, small) == (99_999_999_999, 7)
+    assert math.isnan(unknown)
+
+
 def test_a_text_is_its_place_among_the_strings() -> None:
     part = one_column(Kind.TEXT, "a", None, "b", "a")
     assert unpacked(part)[0]["strings"] == ["", "a", "b"]

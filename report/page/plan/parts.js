@@ -43,8 +43,8 @@ export class Column {
    * @param {number} row
    */
   integer(row) {
-    const cell = this.cells[row];
-    return cell === UNKNOWN_NUMBER ? -1 : cell;
+    const number = this.number(row);
+    return Number.isNaN(number) ? -1 : number;
   }
 
   /**
