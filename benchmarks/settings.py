@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from benchmarks import inputs
 from benchmarks.programs.layer import Sizes
@@ -19,6 +20,8 @@ class Settings:
     repeats: int = 3
     shared: Path | None = None
     """Folder of real dumps, where there is one."""
+    loop_megabytes: ClassVar[tuple[float, ...]] = (25, 50, 100)
+    """Sizes of the dumps with long lines, in both runs: these are read in seconds."""
 
     @property
     def folder_values(self) -> tuple[int, ...]:
@@ -29,11 +32,6 @@ class Settings:
     def step_layers(self) -> tuple[int, ...]:
         """Layers of the single dumps with short lines."""
         return (160, 320, 640, 1280) if self.full else (20, 40, 80, 160)
-
-    @property
-    def loop_megabytes(self) -> tuple[float, ...]:
-        """Sizes of the dumps with long lines."""
-        return (35, 70, 140) if self.full else (25, 50, 100)
 
     @property
     def server_values(self) -> int:
