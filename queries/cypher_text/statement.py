@@ -38,7 +38,10 @@ class Projection(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """A node `(name:Label {property: …})` or relationship `[name:TYPE|TYPE {property: …}]`."""
+    """A node `(name:Label {property: …})` or relationship `[name:TYPE|TYPE {property: …}]`.
+
+    Also the `name:Label` of a SET or REMOVE.
+    """
 
     variable: str | None
     names: tuple[str, ...]
@@ -64,7 +67,7 @@ TOKEN: Final = re.compile(
 _CLAUSES: Final = (
     ("OPTIONAL", "MATCH"), ("MATCH",), ("WHERE",), ("UNWIND",), ("WITH", "DISTINCT"), ("WITH",),
     ("RETURN", "DISTINCT"), ("RETURN",), ("ORDER", "BY"), ("SKIP",), ("LIMIT",), ("UNION", "ALL"),
-    ("UNION",),
+    ("UNION",), ("CREATE",), ("MERGE",), ("SET",), ("REMOVE",), ("DETACH", "DELETE"), ("DELETE",),
 )  # fmt: skip
 
 
@@ -128,13 +131,14 @@ def split(sequence: Sequence[Token], separator: str) -> Iterator[tuple[Token, ..
 
 def patterns(statement: Sequence[Token]) -> Iterator[Pattern]:
     """Find the nodes and relationships that a statement names."""
+    yield from _changed_labels(statement)
     for position, token in enumerate(statement):
         before = statement[position - 1] if position else None
         is_relationship = token.text == "[" and before is not None and before.text == "-"
         is_node = token.text == "(" and (
             before is None
             or before.kind == "symbol"
-            or before.is_word("MATCH", "WHERE", "AND", "OR", "NOT")
+            or before.is_word("MATCH", "MERGE", "CREATE", "FOR", "WHERE", "AND", "OR", "NOT")
         )
         if not is_node and not is_relationship:
             continue
@@ -155,6 +159,21 @@ def patterns(statement: Sequence[Token]) -> Iterator[Pattern]:
                 if token.kind == "name" and after.text == ":"
             ]
         yield Pattern(variable, tuple(names), tuple(properties), is_node, token.line)
+
+
+def _changed_labels(statement: Sequence[Token]) -> Iterator[Pattern]:
+    words = [""]  # of the clause at each depth: a subquery has clauses of its own
+    for position, token in enumerate(statement[:-1]):
+        change = _depth_change(token)
+        if change > 0:
+            words.append("")
+        elif change < 0 and len(words) > 1:
+            words.pop()
+        elif keyword := _keyword_at(statement, position):
+            words[-1] = keyword[0]
+        elif token.text == ":" and words[-1] in ("SET", "REMOVE"):
+            variable, label = statement[position - 1], statement[position + 1]
+            yield Pattern(variable.text, (label.text,), (), is_node=True, line=token.line)
 
 
 def _depth_change(token: Token) -> int:
