@@ -26,7 +26,7 @@ LOOP_BYTES = (68, 2540)
 def write_training_step(
     folder: Path, layers: int, module_id: int = 1, sizes: Sizes = USUAL_SIZES
 ) -> Path:
-    """Write one step in the newest layout; give its allocation file."""
+    """Write one step in the newest layout; return its allocation file."""
     folder.mkdir(parents=True, exist_ok=True)
     return write_split(training_step(layers, sizes), folder, module_id)
 
@@ -47,7 +47,7 @@ def write_training_folder(folder: Path, values: int, values_each: int = 5000) ->
 
 
 def write_wide_loop(folder: Path, megabytes: float, module_id: int = 1) -> Path:
-    """Write a loop whose dump has about ``megabytes`` MB in one file; give that file."""
+    """Write a loop whose dump has about ``megabytes`` MB in one file; return that file."""
     folder.mkdir(parents=True, exist_ok=True)
     square, linear = LOOP_BYTES
     root = isqrt(linear**2 + 4 * square * int(megabytes * 1e6))

@@ -22,7 +22,7 @@ class UsageError(Exception):
 
 
 def exit_code_of(error: Exception) -> ExitCode | None:
-    """Return the code that a command ends with which raises this; None if the error is a defect."""
+    """Return the exit code for an error; None for a defect."""
     from xlagraph.graph import errors as graph
     from xlagraph.queries import errors as queries
 

@@ -82,7 +82,7 @@ class QueryFailed(GraphError):
 
 @contextmanager
 def raise_unwritable(path: Path, consequence: str = "") -> Iterator[None]:
-    """Raise GraphUnwritable, with what follows, where a file or a folder cannot be written."""
+    """Turn an OSError into GraphUnwritable; ``consequence`` follows the path in its message."""
     try:
         yield
     except OSError as error:

@@ -90,7 +90,7 @@ def is_server_uri(location: str) -> bool:
 
 
 def check_uri(uri: str) -> None:
-    """Raise GraphUnreachable for the URI of a server that none can have; never repeat a secret.
+    """Raise GraphUnreachable if a URI cannot be that of a server; its message holds no secret.
 
     The driver would refuse it in words that help nobody.
     """

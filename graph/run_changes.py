@@ -1,4 +1,4 @@
-"""Changes to whole runs: take one out, rename it, tag it."""
+"""Changes to whole runs: remove, rename, tag."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _TAGS_OF_RUN: Final = load_statement(__file__, "tags-of-run")
 
 @dataclass(frozen=True, slots=True)
 class RemovedKeys:
-    """What was taken out."""
+    """What was removed."""
 
     runs: tuple[str, ...]
     """Keys of the runs that went, with their last compilation."""
@@ -66,7 +66,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
 
 
 def tag_run(graph: Graph, run: str, tags: Mapping[str, str | None]) -> None:
-    """Set tags of a run, the others stay; None takes one away. NameUnknown without the run."""
+    """Set tags of a run, or remove those of value None; NameUnknown if there is no such run."""
     with graph.load() as load:
         found = graph.query(_TAGS_OF_RUN, {"run": run})
         if not found.rows:

@@ -1,4 +1,4 @@
-"""Which dumps may go into their run: not what came from elsewhere with other content."""
+"""Rejects folders whose run was ingested from another folder, with other content."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ class Accepted:
 
     dumps: list[DumpFiles]
     problems: list[Problem]
-    """Of the folders that are left out, or join a run."""
+    """About folders that are left out, or join a run."""
     digests: Mapping[str, str | None]
-    """Of what had to be compared, by key; None where it could not be read."""
+    """Digests of the dumps that had to be compared, by key; None where one could not be read."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is there already under the name of a run, from another folder."""
+    """What a run holds already that came from another folder."""
 
     path: str | None = None
     digests: dict[str, str | None] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class _Known:
 def reject_conflicts(
     dumps: Sequence[DumpFiles], stored: Mapping[str, StoredRun], *, joined: str | None
 ) -> Accepted:
-    """Refuse folders whose run is there from another folder, unless all they hold is there.
+    """Reject a folder whose run was ingested from another, unless the run holds all its dumps.
 
     The run that is ``joined`` takes what it does not have yet: the hosts of one job. A dump that
     two folders of one search hold with equal content counts once.

@@ -30,11 +30,11 @@ from xlagraph.ingest.tally import Meter, Tally
 __all__ = ["ingest"]
 
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
-"""To start one takes as long as to prepare a dump of this size."""
+"""Starting a process takes as long as preparing a dump of this size."""
 _BYTES_WORTH_THEIR_MEMORY: Final = 32 * 2**20
 """A single dump of this size is prepared in a process that gives its memory back."""
 _READING_SHARE: Final = 16
-"""To read and compare a dump takes so many times less than to prepare it."""
+"""How many times faster a dump is read and compared than prepared."""
 
 
 def ingest(
@@ -95,11 +95,11 @@ class _PendingIngest:
     dumps: Sequence[DumpFiles]
     stored: Mapping[str, StoredRun]
     digests: Mapping[str, str | None]
-    """Of dumps that were read already, by key."""
+    """Digests of the dumps that were read already, by key."""
     searched: frozenset[str]
     options: IngestOptions
     processes: int | None
-    """As many as are wanted; None for one on each processor."""
+    """How many are wanted; None for one on each processor."""
 
     def tags(self, run: str) -> tuple[str, ...]:
         """Return the tags that a run shall have, each ``name=value``."""
@@ -126,7 +126,7 @@ class _PendingIngest:
         return stored.sha256
 
     def is_known_unchanged(self, dump: DumpFiles) -> bool:
-        """Return whether it is known without another look that a dump has the content stored."""
+        """Return whether a dump that was read already has the content that is stored."""
         sha256 = self.unchanged_sha256(dump)
         return sha256 is not None and self.digests.get(dump.key) == sha256
 
@@ -136,18 +136,18 @@ class _PendingIngest:
         return [key for key in self._not_found() if key not in moved]
 
     def moved(self) -> list[str]:
-        """Return the keys of compilations that have another key now.
+        """Return the stored keys of compilations whose dumps have another key now.
 
-        One in a folder that XLA made does when the first other one of its stem comes, or the
-        last one goes.
+        A dump in XLA's ``NAME/HOST_PID/`` folder is keyed with that folder only while another
+        dump has its stem.
         """
         other_keys = {dump.other_key for dump in self.dumps}
         return [key for key in self._not_found() if key in other_keys]
 
     def _not_found(self) -> list[str]:
-        """Return the stored keys of the runs that were searched that no dump has.
+        """Return the stored keys of searched runs that no dump has.
 
-        Another folder of the same name says nothing of them, unless it takes the place.
+        Those ingested from another folder count only where this one replaces it.
         """
         found = {dump.key for dump in self.dumps}
         paths = {(dump.run, dump.run_path) for dump in self.dumps}
@@ -180,7 +180,7 @@ def _load(
     """Prepare what is new or has changed and hand its rows to the load, if there is one.
 
     Ctrl-C ends it between two batches, and is held back from then on: leaving the load
-    in peace keeps the finished ones.
+    normally keeps what is finished.
     """
     dumps = _not_known_unchanged(work, tally, meter)
     if load is not None:

@@ -20,8 +20,8 @@ class IngestOptions:
     tags: Sequence[str] = ()
     """Each ``name=value``; added to those that a run has."""
     replace: bool = False
-    """Take compilations out whose files are gone, and let another folder take the place of the
-    one that a run came from."""
+    """Remove compilations whose files are gone, and let another folder replace the one that a
+    run came from."""
     fail_fast: bool = False
     """Stop at the first dump with which something is wrong."""
     dry_run: bool = False
@@ -35,7 +35,7 @@ class IngestOptions:
                 raise ValueError(f"expected a tag `name=value`, found {tag!r}")
 
     def tags_of_run(self, stored: Iterable[str]) -> tuple[str, ...]:
-        """Return the tags that a run shall have which has the stored ones."""
+        """Return the stored tags of a run, overridden by these options."""
         together = {**_by_name(stored), **_by_name(self.tags)}
         return tuple(f"{name}={value}" for name, value in together.items())
 

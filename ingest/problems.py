@@ -1,4 +1,4 @@
-"""What an ingest has to say of a file or folder; known to the rooms below the summary, too."""
+"""Problems with a file or folder, as an ingest reports them."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ def readable(path: str | Path) -> str:
 
 
 class Problem(NamedTuple):
-    """Something about one file or folder that its owner should know."""
+    """What is wrong with one file or folder, or worth a note."""
 
     file: str
     line: int | None

@@ -36,24 +36,24 @@ class IngestSummary:
     """What one ingest did. Compilations are keys, in the order of runs and keys."""
 
     runs: tuple[str, ...]
-    """Of which the graph has something now."""
+    """Runs of which the graph now holds a compilation."""
     added: tuple[str, ...]
     updated: tuple[str, ...]
-    """Same key, other content: replaced."""
+    """Same key, other content or folder: replaced."""
     unchanged: tuple[str, ...]
     """Same content: not touched."""
     moved: tuple[str, ...]
-    """Taken out, for their dump has another key now: it is among the others."""
+    """Removed, as their dump has another key now: it is among the others."""
     gone: tuple[str, ...]
     """In the graph though their files are gone."""
     dropped: tuple[str, ...]
-    """Files gone, taken out because the caller asked for it."""
+    """Removed because their files are gone, as the caller asked."""
     problems: tuple[Problem, ...]
     agreeing: int
     """Compilations whose allocations add up to ``Total bytes used``, unchanged ones too."""
     disagreeing: tuple[Disagreement, ...]
     missing: Mapping[str, tuple[str, ...]]
-    """Parts that a dump does not have, by compilation; of those read, not unchanged ones."""
+    """Parts that a dump does not have, by compilation; unchanged ones are not parsed."""
     values: int
     """In the compilations that were added or updated; so are the next two."""
     nodes: int

@@ -245,7 +245,7 @@ _NO_ALLOCATION: Final = -1
 
 
 def _shifted(step: int, copied_before: Sequence[int]) -> int:
-    """Return what becomes of a step where copies are put before steps, given in their order."""
+    """Return the number of a step after copies are inserted before some steps, in order."""
     return step + bisect_right(copied_before, step)
 
 

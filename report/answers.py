@@ -44,9 +44,9 @@ def _answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> 
 
 
 def _answer_facts(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Facts:
-    """Run a query, and return its rows with what made them and what repeats them.
+    """Run a query; return its rows, the statement, and the command that runs it again.
 
-    One that is refused, as a query of the user's own may be, has that as a note.
+    If the query is refused, as an own query may be, the reason is a note.
     """
     parameters = known_parameters(query, given)
     rows: Sequence[Sequence[Cell]] = ()

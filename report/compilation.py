@@ -97,7 +97,7 @@ class _Rows:
         return {name: Column(kind, self[name]) for name, kind in kinds.items()}
 
     def row_by(self, column: str) -> dict[Cell, int]:
-        """Return the row that each cell of a column without equal cells stands in."""
+        """Return the row number of each cell of a column whose cells are distinct."""
         return {cell: row for row, cell in enumerate(self[column])}
 
 

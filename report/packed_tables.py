@@ -63,7 +63,8 @@ class Part:
     def packed(self, *, is_kept: bool = True) -> bytes:
         """Return the bytes of the part; the same part always packs to the same bytes.
 
-        What is not kept, but sent once, is compressed in a fifth of the time, a tenth larger.
+        A part that is sent once and not kept is compressed in a fifth of the time, and a tenth
+        larger.
         """
         strings: dict[str, int] = {"": 0}
         blocks: list[bytes] = []

@@ -92,9 +92,9 @@ def _packed(
     totals: Sequence[Totals],
     diagnosis: Diagnosis | None = None,
 ) -> dict[str, bytes]:
-    """Pack compilations in their order, until there is no room; the first in any case.
+    """Pack compilations in their order until the page is full; the first in any case.
 
-    It may be diagnosed already.
+    The first may be diagnosed already.
     """
     parts: dict[str, bytes] = {}
     left = MOST_BYTES

@@ -18,7 +18,7 @@ _MANY_RECORDS: Final = 10_000
 
 @contextmanager
 def collector_paused(*, has_many: bool = False) -> Iterator[None]:
-    """Pause the collector inside a block or a decorated function; then it is as before.
+    """Pause the collector inside a block or a decorated function, then restore its state.
 
     Pass ``has_many`` if many records are made inside although as many may be freed: the count
     shows only the difference.

@@ -23,7 +23,7 @@ class _Open(NamedTuple):
 
 
 class GraphPool:
-    """Opens a graph as often as it is asked at once, and anew after each ingest."""
+    """Opens a graph once for each concurrent request, and again after each ingest."""
 
     def __init__(
         self,

@@ -27,6 +27,17 @@ def test_docstrings_begin_with_usual_verbs(module: Path) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)
+def test_docstrings_return_what_they_promise(module: Path) -> None:
+    tree = ast.parse((TREE / module).read_text(encoding="utf-8"))
+    docstrings = [
+        ast.get_docstring(node) or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert not [text for text in docstrings if "; give " in text]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
 def test_names_say_what_they_hold(module: Path) -> None:
     tree = ast.parse((TREE / module).read_text(encoding="utf-8"))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

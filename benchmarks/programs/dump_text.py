@@ -9,7 +9,7 @@ STAGE = "cpu_after_optimizations"
 
 
 def write_split(program: Program, folder: Path, module_id: int) -> Path:
-    """Write the newest layout: three files and the module text; give the first one back."""
+    """Write the newest layout: three files and the module text; return the first."""
     stem = f"module_{module_id:04}.{program.module_name}.{STAGE}"
     path = folder / f"{stem}-buffer-assignment.txt"
     _write(path, _allocations(program, ", page 0"))
@@ -20,7 +20,7 @@ def write_split(program: Program, folder: Path, module_id: int) -> Path:
 
 
 def write_single(program: Program, folder: Path, module_id: int) -> Path:
-    """Write the layout of jaxlib 0.9, one file and the module text; give the first one back."""
+    """Write the layout of jaxlib 0.9, one file and the module text; return the first."""
     stem = f"module_{module_id:04}.{program.module_name}.{STAGE}"
     path = folder / f"{stem}-buffer-assignment.txt"
 

@@ -90,7 +90,7 @@ class StepBuilder:
     def library_call(
         self, shape: str, scratch_bytes: int, operands: Sequence[Ref], op: str, frame: int
     ) -> Ref:
-        """Emit a custom call that gives a result and scratch in a tuple; give the result."""
+        """Emit a custom call that returns a result and scratch in a tuple; return the result."""
         name = self.name("custom-call")
         whole = f"({shape}, s8[{scratch_bytes}]{{0}})"
         attributes = f', custom_call_target="__matmul", {_metadata(op, frame)}'

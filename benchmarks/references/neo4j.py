@@ -187,7 +187,7 @@ def _batched(rows: Sequence[Any]) -> Iterator[list[Any]]:
 
 @contextmanager
 def connected(uri: str) -> Iterator[tuple[neo4j.Driver, str | None]]:
-    """Open a driver as the environment says; give it with the name of the database."""
+    """Open a driver as the environment says; yield it and the name of the database."""
     password = os.environ.get("NEO4J_PASSWORD")
     auth = (os.environ.get("NEO4J_USERNAME") or "neo4j", password) if password else None
     with neo4j.GraphDatabase.driver(uri, auth=auth, notifications_min_severity="OFF") as driver:

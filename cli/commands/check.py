@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions(RowOptions):
-    """What the command takes, the last first."""
+    """Options, in reverse order of the help."""
 
     replay: Annotated[
         bool, typer.Option("--replay", help="Pack each temporary block again, as XLA does.")

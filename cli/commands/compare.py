@@ -23,7 +23,7 @@ _UNPAIRED_SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions(RowOptions):
-    """What the command takes, the last first."""
+    """Options, in reverse order of the help."""
 
     max_growth: Annotated[
         GrowthLimit | None,

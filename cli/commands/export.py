@@ -34,7 +34,7 @@ class ExportFormat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions(GraphOptions):
-    """What the command takes of a PATH, the last first."""
+    """Options that need a PATH, in reverse order of the help."""
 
     jobs: JobsOption = None
     shard: Annotated[

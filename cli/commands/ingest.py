@@ -22,7 +22,7 @@ from xlagraph.cli.summaries.ingest import write_summary
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions(GraphOptions):
-    """What the command takes, the last first."""
+    """Options, in reverse order of the help."""
 
     wait: Annotated[
         bool,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChangeOptions(RowOptions):
-    """What the command takes, the last first."""
+    """Options, in reverse order of the help."""
 
     checkpoint: Annotated[
         list[str] | None,

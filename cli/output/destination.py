@@ -50,9 +50,9 @@ def write_rows(
 
 
 def first_rows(rows: Sequence[Row], limit: int | None, format_: Format) -> Sequence[Row]:
-    """Return the rows within a limit, of which 0 is none; write a note if some are left out.
+    """Return the rows within a limit, 0 for no limit; write a note if some are left out.
 
-    Without one people get the first hundred, and programs all.
+    By default people get the first hundred, and programs all.
     """
     usual = _MOST_FOR_PEOPLE if format_ in (Format.TABLE, Format.MD) else 0
     most = usual if limit is None else limit

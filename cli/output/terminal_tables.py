@@ -36,9 +36,9 @@ _LONGEST_BAR: Final = 30
 def bar_column(
     columns: Sequence[str], rows: Sequence[Sequence["Cell"]]
 ) -> tuple[int, Sequence[float]] | None:
-    """Return the column of bytes that groups are about, and its parts of the largest.
+    """Return the byte column of rows that are groups, and its cells as shares of the largest.
 
-    It follows a count of what each group holds. None where rows are not groups.
+    That column follows a count of what each group holds. None where rows are not groups.
     """
     for index in range(1, len(columns)):
         if columns[index - 1] in _COUNTS and counts_bytes(columns[index]):

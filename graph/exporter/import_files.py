@@ -4,7 +4,7 @@
     NAME-header.csv     names and types of its columns
     import.sh           the command
     constraints.cypher  what the imported database lacks until the next ingest makes it
-    export.json         what the folder holds; written last, so that it says: this is whole
+    export.json         what the folder holds; written last, so that it marks a whole export
 
 CSV, for the importer of Neo4j 5.26 drops empty strings of Parquet files, and that of its Maven
 artifacts cannot open one. Null is an empty field, an empty text two quotes.

@@ -1,4 +1,4 @@
-"""What an export holds: `export.json`, which is written last and says that it is whole."""
+"""What an export holds: `export.json`, which is written last and shows that it is whole."""
 
 import json
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from xlagraph.graph.errors import GraphBusy, GraphUnwritable
 
 @contextmanager
 def write_lock(path: Path, *, wait: bool, notify: Callable[[str], None]) -> Iterator[None]:
-    """Hold the lock beside ``path``; GraphBusy names the holder where waiting is not wished."""
+    """Hold the lock beside ``path``; without ``wait``, GraphBusy names the holder."""
     lock = path.with_name(path.name + ".lock")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

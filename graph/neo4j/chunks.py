@@ -66,7 +66,7 @@ class Batch:
         """Nodes and relationships that come before each index."""
 
     def chunk_end(self, start: int, rows: int) -> int:
-        """Return the index before which the chunk ends that begins at ``start``.
+        """Return the end, exclusive, of the chunk that begins at ``start``.
 
         It has so many rows at most, unless a single node has more, and ends with a
         compilation if it can.

@@ -1,8 +1,8 @@
 """Removes compilations from Neo4j, and what nothing uses any more, beside other loads.
 
 An orphan, a shared node that nothing uses, is deleted in the transaction that takes its last
-user away: it is write-locked first, so that nobody can begin to use it before we commit. Who
-wanted to finds it gone, and makes it again.
+user away: it is write-locked first, so that nobody can begin to use it before we commit. A
+load that waited for the lock finds the node gone, and makes it again.
 """
 
 from collections.abc import Mapping

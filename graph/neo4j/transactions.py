@@ -42,7 +42,7 @@ RETRY_SECONDS: Final = 120.0
 """How long a load waits for a server that restarts."""
 
 _LAST_RETRY_SECONDS: Final = 5.0
-"""How long a load waits that is given up."""
+"""How long a load that was given up retries a transaction."""
 
 WRITE_LIMIT: Final = 10_000
 """Nodes and relationships of one transaction. 194 000 in one took three times as long."""

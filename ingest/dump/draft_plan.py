@@ -24,7 +24,7 @@ new_record: Final = tuple.__new__
 
 @dataclass(slots=True)
 class DraftPlan:
-    """What the lines so far have said; None where no line has said it yet."""
+    """What the lines read so far state; None where none has stated it yet."""
 
     allocations: list[Allocation] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
@@ -37,7 +37,7 @@ class DraftPlan:
     """Every name by itself, so that it is kept once: most are printed several times."""
     value_ids: set[int] = field(default_factory=set)
     unused_values: dict[str, Value] = field(default_factory=dict)
-    """Not read among the used values yet; by what stands in angle brackets there and here."""
+    """Values whose used-value block is still to come, by the text between ``<`` and ``>``."""
 
     value_form: ValueForm | None = None
     instruction_prefix: str | None = None

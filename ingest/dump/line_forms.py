@@ -41,11 +41,11 @@ class LineForm:
     description: str
     example: str
     pattern: str
-    """Of the whole line, without its end."""
+    """Pattern of the whole line, without its line end."""
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """Matches the line with its end, where one stands."""
+        """Pattern of the whole line with its line end."""
         return re.compile(f"{self.pattern}\n")
 
     @cached_property

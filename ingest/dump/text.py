@@ -42,7 +42,7 @@ class DumpPart(NamedTuple):
         return cls(name, content.decode())
 
     def joined(self) -> Self:
-        """Return the same with nothing left for the rest."""
+        """Return the part with its rest appended to its text."""
         return self._replace(text=self.text + self.rest, rest="")
 
 

@@ -45,7 +45,7 @@ class DumpFiles:
     key: str
     """``run/stem``; unique among the dumps of one search."""
     other_key: str | None
-    """Of a dump in a folder that XLA made: its key if others have its stem, or if none had."""
+    """Of a dump in XLA's ``NAME/HOST_PID/`` folder the other of its keys: with or without it."""
     name: DumpName
     allocations: Path
     values: Path | None

@@ -19,9 +19,10 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
 def read_bytes(path: Path, most_bytes: int = MOST_UNPACKED_BYTES) -> bytes:
-    """Read a whole file, unpacked if it is packed; OSError, EOFError or zlib.error if not.
+    """Read a whole file, and unpack it if it is packed.
 
-    OSError too if it is not a file any more, or unpacks to more than the most bytes.
+    Raises OSError if it cannot be read, is not a regular file, or unpacks to more than
+    ``most_bytes``, EOFError or zlib.error if it cannot be unpacked.
     """
     with _open(path) as file:
         content = file.read()
@@ -36,7 +37,7 @@ def read_bytes(path: Path, most_bytes: int = MOST_UNPACKED_BYTES) -> bytes:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a file; a pipe or a device that has taken its place would be waited for."""
+    """Open a regular file without blocking on a pipe or device."""
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()

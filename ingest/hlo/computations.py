@@ -41,7 +41,7 @@ _NESTING: Final = 6
 
 
 def _in_parentheses(nesting: int) -> str:
-    """Return what matches all up to the parenthesis that closes, others nested in between."""
+    """Return the pattern of what a pair of parentheses encloses, with others nested in it."""
     further = rf"|\({_in_parentheses(nesting - 1)}\)" if nesting else ""
     return rf'(?:[^()"]++|{STRING}{further})*+'
 

@@ -56,7 +56,7 @@ def _callees(computation: Computation) -> Iterator[str]:
 
 
 def post_order(computations: list[Computation]) -> dict[str, int]:
-    """Return the place of each instruction; `computations` are callers before callees."""
+    """Return the post-order of each instruction, from 0; `computations`: callers before callees."""
     order: dict[str, int] = {}
     for computation in computations:
         used = {

@@ -82,7 +82,7 @@ def peaks(plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]) -
 
     Algorithm: each value adds its size at its first step and takes it back after its last;
     physically, less what earlier occupants of its bytes still hold. Running sums over the
-    steps give the peaks, one more pass over the values what is live there: O(n log n).
+    steps give the peaks; one more pass finds the values live at each peak: O(n log n).
     """
     by_color: dict[int, list[Allocation]] = defaultdict(list)
     for allocation in plan.allocations:

@@ -52,7 +52,7 @@ class Prepared:
 
 
 def batches_of_jobs(jobs: Iterable[Job], most_bytes: int, most_jobs: int) -> Iterator[list[Job]]:
-    """Split jobs into batches that end with the job with which they reach a limit."""
+    """Split jobs into batches; the job that reaches a limit ends its batch."""
     batch: list[Job] = []
     size_bytes = 0
     for job in jobs:

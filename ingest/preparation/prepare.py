@@ -28,10 +28,10 @@ from xlagraph.runtime.garbage_collection import collector_paused
 __all__ = ["KnownContents", "prepare"]
 
 _TOGETHER_BYTES: Final = 2**20
-"""Of dumps whose rows are made together: more are no faster, and take memory."""
+"""Size of the dumps whose rows are made together: more are no faster, and take memory."""
 _TOGETHER_DUMPS: Final = 50
 _KNOWN_BYTES: Final = 8 * 2**20
-"""Of dumps whose facts are kept for others of the same content."""
+"""Unpacked size of the dumps whose facts are kept for others of the same content."""
 
 
 _NEEDED_TO_PLAN: Final = ("used values", "live ranges", "module text")
@@ -57,7 +57,7 @@ class KnownContents:
         return found
 
     def keep(self, sha256: str, outcome: Outcome, facts: CompilationFacts) -> None:
-        """Keep the facts of a content; drop those not asked for the longest until all fit."""
+        """Cache the facts of a content; evict the least recently used until all fit."""
         self._known[sha256] = outcome, facts
         self._bytes += outcome.content_bytes
         while self._bytes > _KNOWN_BYTES:

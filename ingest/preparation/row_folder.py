@@ -30,7 +30,7 @@ def temporary_row_folder() -> Iterator[Path]:
 
 
 def _new_folder() -> tuple[Path, int]:
-    """Make a folder and lock it; another one if it was taken for stale before it was locked."""
+    """Create and lock a folder; retry if another process removed it as stale."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         with suppress(FileNotFoundError):

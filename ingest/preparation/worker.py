@@ -41,7 +41,7 @@ class Worker:
         self._starting = Lock()
 
     def prepare(self, batch: Sequence[Job]) -> list[Prepared]:
-        """Prepare a batch; of a dump that the process dies of, the outcome says so.
+        """Prepare a batch; the outcome of a dump that kills the process names it.
 
         Raises `GraphError` if the rows could not be written.
         """

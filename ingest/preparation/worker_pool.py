@@ -18,9 +18,9 @@ _BATCH_BYTES: Final = 4 * 2**20
 _LEAST_BATCH_BYTES: Final = 2**20
 _LEAST_BATCH_DUMPS: Final = 100
 _BATCHES_EACH: Final = 8
-"""For every process where there is enough: none shall be idle while others are busy."""
+"""Batches for each process, if there are enough jobs, so that none is idle at the end."""
 _AHEAD_BYTES: Final = 64 * 2**20
-"""Of dumps whose rows are made or being made and not yet taken: bounds what lies on the disk."""
+"""Size of the dumps whose rows are not yet taken: bounds what lies on the disk."""
 
 
 def prepare_all(

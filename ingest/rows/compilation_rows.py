@@ -139,7 +139,7 @@ class _Tables:
         return _repeated(rows, lengths, part_of_each) if len(part_of_each) > len(parts) else rows
 
     def _with_keys(self, rows: pa.Table, columns: pa.Schema, lengths: Sequence[int]) -> pa.Table:
-        """Return rows with the keys of their compilations: before their own, and as owners."""
+        """Prefix the keys of rows with their compilation's key, which is their owner too."""
         if not rows.num_rows:
             return columns.empty_table()
         owners = [provenance.files.key for provenance, _ in self._compilations]

@@ -1,8 +1,9 @@
 """What the rows of a compilation are made from, with the row numbers that tables share.
 
-Its provenance is what is said from outside, its facts are what its text says: compilations
-of the same text share them. Rows of nodes keep the order of the plan: a place in the plan
-is a row number, and relationships are made without looking keys up.
+The provenance is what is known of a compilation from outside its text, the facts are what
+follows from the text: compilations of the same text share them. Rows of nodes keep the order
+of the plan: an index in the plan is a row number, and relationships are made without looking
+keys up.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ _Name = TypeVar("_Name", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What is said of a compilation from outside its text."""
+    """What is known of a compilation from outside its text."""
 
     files: DumpFiles
     sha256: str
@@ -52,7 +53,7 @@ class NumberedFacts:
 
     @cached_property
     def schedule(self) -> list[int]:
-        """DumpInstruction rows, by step."""
+        """Row numbers of instructions, by step."""
         ranges = self.facts.plan.live_ranges
         if ranges is None:
             return []

@@ -46,7 +46,7 @@ class DiagnosedCompilation:
     """HBM, VMEM, SMEM or host; None where that is unknown."""
 
     def total_bytes(self, measure: str) -> int:
-        """Return what bytes of a measure are a share of: what is reserved, or the peak."""
+        """Return the total that bytes of a measure are a share of: reserved bytes, or the peak."""
         return self.reserved_bytes if measure == "reserved" else self.peak_bytes or 0
 
 
@@ -123,7 +123,7 @@ def advise(
     memory_space: int = 0,
     catalogue: Mapping[str, Query] | None = None,
 ) -> Diagnosis:
-    """Diagnose a compilation, or those of a run that reserve most; all by default the largest.
+    """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
     Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
     A query that the engine refuses, as one of the user's own may be, is named in `problems`.

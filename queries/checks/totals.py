@@ -27,7 +27,7 @@ class CheckedCompilation(NamedTuple):
 
     @property
     def agrees(self) -> bool | None:
-        """Whether XLA's total is the sum of the allocations; None if XLA says none."""
+        """Whether XLA's total is the sum of the allocations; None if XLA prints none."""
         return None if self.total_bytes is None else self.total_bytes == self.allocation_bytes
 
 

@@ -129,7 +129,7 @@ def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:
 
 
 def _most_drawn(result: Result) -> int:
-    """Return no less than a picture has of what its limit counts.
+    """Return a lower bound of how much a picture has of what its limit counts.
 
     These are the paths of a column, or the nodes at which paths end or begin.
     """

@@ -1,1 +1,1 @@
-"""Which runs, compilations and values the names mean that a user gives."""
+"""Finds the runs, compilations and values that a user names."""

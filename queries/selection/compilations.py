@@ -37,7 +37,7 @@ class FoundCompilation:
 
     key: str
     note: str | None
-    """Which one it is of how many, where a run was named, or nothing."""
+    """Which of how many was chosen, if the name was that of a run or left out; else None."""
 
 
 @dataclass(frozen=True, slots=True)

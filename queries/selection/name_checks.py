@@ -1,4 +1,4 @@
-"""Whether the names and numbers are there that a user gives as parameters of a query."""
+"""Checks that the names and numbers given as parameters of a query exist."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -72,7 +72,7 @@ class QueryGroup(TyperGroup):
 
 @dataclass(frozen=True, slots=True)
 class GroupOptions(CatalogueOptions):
-    """What stands before the ID, the last first."""
+    """Options before the ID, in reverse order of the help."""
 
     browser_url: BrowserUrlOption = None
     browser_style: Annotated[

@@ -38,7 +38,7 @@ def write(directory: Path, text: str, name: str = "mine/values.cypher") -> Path:
 
 
 def problems(directory: Path, old: str = "", new: str = "") -> list[str]:
-    """Check the good file with one change; give `LINE: message`."""
+    """Check the good file with one change; return `LINE: message`."""
     assert old in GOOD
     path = write(directory, GOOD.replace(old, new, 1))
     return [problem.removeprefix(f"{path}:") for problem in check_queries(directory)]
