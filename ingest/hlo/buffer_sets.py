@@ -25,7 +25,7 @@ from xlagraph.ingest.hlo.computations import (
 )
 from xlagraph.ingest.hlo.in_place import in_place_pairs
 
-__all__ = ["Positions", "buffer_sets", "joined"]
+__all__ = ["Positions", "buffer_sets", "connected_components"]
 
 Positions = Mapping[str, Mapping[str, int]]
 """By instruction and index the id of the value that is visible there."""
@@ -44,11 +44,13 @@ def buffer_sets(
     pairs = (
         pair for computation in computations for pair in _pairs(computation, positions, module)
     )
-    return joined(value_ids, chain(pairs, _donated(positions, module)))
+    return connected_components(value_ids, chain(pairs, _donated(positions, module)))
 
 
-def joined(value_ids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return for each id the smallest that pairs connect it with."""
+def connected_components(
+    value_ids: Iterable[int], pairs: Iterable[tuple[int, int]]
+) -> dict[int, int]:
+    """Return the smallest id of the connected component of each id."""
     parent = {value_id: value_id for value_id in value_ids}
 
     def root(value_id: int) -> int:

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import NamedTuple, cast
 
 from xlagraph.ingest.dump.plan import Plan
-from xlagraph.ingest.hlo.buffer_sets import joined
+from xlagraph.ingest.hlo.buffer_sets import connected_components
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover
 
@@ -73,7 +73,7 @@ def alias_positions(
     """
     in_place = [(pair.later, pair.earlier) for pair in successions if pair.in_place]
     sets: dict[int, list[tuple[Span, int, int]]] = {}
-    for index, smallest in joined(chain.from_iterable(in_place), in_place).items():
+    for index, smallest in connected_components(chain.from_iterable(in_place), in_place).items():
         if (span := spans[index]) is not None:
             member = span, plan.values[index].value_id, index
             sets.setdefault(smallest, []).append(member)
