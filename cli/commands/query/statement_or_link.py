@@ -81,13 +81,14 @@ def _values(
 ) -> tuple[Mapping[str, "Scalar"], str | None]:
     """Return the values that a query would run with, and the page of the server's Browser."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
+    from xlagraph.queries.errors import EmptyGraph
     from xlagraph.queries.runner.run import resolve_parameters
 
     try:
         with open_graph_of(options) as graph:
             values, notes = resolve_parameters(graph, query, given)
             page = graph.find_browser_page()
-    except (GraphMissing, GraphUnreachable) as error:
+    except (GraphMissing, GraphUnreachable, EmptyGraph) as error:
         note(f"names stand there as they were typed, and were not looked up: {error}")
         return {**query.defaults, **given}, None
     for text in notes:

@@ -5,8 +5,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.tiny_dumps import BEFORE_F
-from xlagraph.graph import open_graph
+from tests.tiny_dumps import BEFORE_F, write_runs
+from xlagraph.graph import open_graph, remove
+from xlagraph.ingest import ingest
 
 BY_LINE = """\
 MATCH (c:Compilation {key: 'run/f', state: 'complete'})
@@ -41,6 +42,18 @@ def test_a_parameter_that_is_not_given_is_left_and_named(run, graph):
     ended = run("query", "alias/chain", "--show")
     assert "WHERE v.label = $value" in ended.out
     assert ended.err.splitlines()[-1].startswith("$value is left to be set: label of a value")
+
+
+def test_a_graph_that_holds_nothing_is_no_hindrance(run, tmp_path):
+    asked = ("query", "peak/by-line", "--compilation", "run/f", "--show")
+    without_graph = run(*asked)
+    with open_graph(tmp_path / "empty.lbug", create=True) as opened:
+        ingest(opened, write_runs(tmp_path / "runs"), jobs=1)
+        for name in ("before", "after"):
+            remove(opened, name)
+    ended = run(*asked, "--graph", tmp_path / "empty.lbug")
+    assert (ended.code, ended.out) == (0, without_graph.out)
+    assert "were not looked up: the graph holds no compilation" in ended.err.replace("\n", " ")
 
 
 def test_what_is_shown_may_go_to_a_file(run, graph, tmp_path):
