@@ -113,7 +113,7 @@ def _change(before: int | None, after: int | None) -> str | None:
 def _donated(result: "WhatIf") -> str:
     counts = {
         outcome: sum(donated.outcome == outcome for donated in result.donated)
-        for outcome in ("in place", "copied first", "no output", "donated already")
+        for outcome in ("in place", "copied first", "no output", "donated already", "gone")
     }
     parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     return f"Donated: {', '.join(parts)}."

@@ -39,7 +39,7 @@ _MOST_VALUES: Final = 10
 class Changes:
     """What to change; nothing by default. Patterns are those of `xlagraph.queries.planning`.
 
-    Raises BadParameter for a factor that shrinks nothing.
+    Raises BadParameter for what is not a factor.
     """
 
     donate: Sequence[str] = ()
@@ -71,7 +71,7 @@ class DonatedParameter:
     """Result that takes its bytes; None where none has its shape and type."""
     size_bytes: int
     outcome: str
-    """`in place`, `copied first`, `no output`, or `donated already`."""
+    """`in place`, `copied first`, `no output`, `donated already`, or `gone` without its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +233,11 @@ def _donation(
         return None, ()
     named = {each.value_id for each in _named(stored, names)}
     already = {value_id for value_id in named if is_donated(stored, value_id)}
-    pairs, unpaired = pair_donations(stored, named)
-    left = [pair for pair in pairs if {pair.parameter, pair.output} <= program.by_id.keys()]
+    kept = program.by_id.keys()
+    gone = named - already - kept
+    pairs, unpaired = pair_donations(stored, named - gone)
+    left = [pair for pair in pairs if pair.output in kept]
+    unpaired += [pair.parameter for pair in pairs if pair.output not in kept]
     donation = donate(program, left, knows_schedule=stored.drops_needless_copies)
     outcomes = [
         *((pair, "in place") for pair in donation.in_place),
@@ -248,7 +251,11 @@ def _donation(
             stored.program.by_id[value_id].size_bytes,
             outcome,
         )
-        for outcome, value_ids in (("no output", unpaired), ("donated already", sorted(already)))
+        for outcome, value_ids in (
+            ("no output", unpaired),
+            ("donated already", already),
+            ("gone", gone),
+        )
         for value_id in value_ids
     ]
     return donation, tuple(

@@ -84,6 +84,13 @@ def test_of_one_parameter_only_its_own_bytes_are_given(graph):
     assert 0 <= found.saved_bytes <= 2 * donated.size_bytes
 
 
+def test_a_donated_parameter_that_is_gone_is_named(graph):
+    (donated,) = whatif(graph, "runs/baseline", Changes(donate=["0"])).donated
+    changes = Changes(donate=["0"], without=[donated.parameter])
+    (gone,) = whatif(graph, "runs/baseline", changes).donated
+    assert (gone.parameter, gone.output, gone.outcome) == (donated.parameter, None, "gone")
+
+
 def test_values_that_are_gone_take_nothing_and_halves_take_half(graph):
     before = whatif(graph, "runs/baseline")
     assert before.is_exact
