@@ -129,15 +129,15 @@ def _json_object(columns: "Columns", row: "Sequence[Cell]") -> str:
     return _json_text(dict(zip(columns, row, strict=True)))
 
 
-def _json_text(cells: "Mapping[str, Cell]", *, indent: int | None = None) -> str:
-    text = json.dumps(without_nan(cells), ensure_ascii=False, indent=indent)
+def _json_text(cell: "Cell", *, indent: int | None = None) -> str:
+    text = json.dumps(without_nan(cell), ensure_ascii=False, indent=indent)
     return text.translate(_DEL_AND_C1)
 
 
 def _csv_text(cell: "Cell") -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    return str(cell) if isinstance(cell, str | int | float) else json.dumps(cell)
+    return str(cell) if isinstance(cell, str | int | float) else _json_text(cell)
 
 
 def _holds_names(cells: "Sequence[Cell]") -> bool:

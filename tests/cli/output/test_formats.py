@@ -60,6 +60,12 @@ def test_csv_quotes_what_needs_it_and_calls_null_null_among_names_only():
     assert third == ["null", "0", "-1", "0.25", "", '["a", "b"]']
 
 
+def test_lists_in_csv_are_json_as_it_is_written_alone():
+    row: tuple[Cell, ...] = (["é", float("nan"), "\x9b"],)
+    (line,) = list(csv.reader(io.StringIO(written(Format.CSV, ("list",), [row]))))[1:]
+    assert line == ['["é", null, "\\u009b"]']
+
+
 def test_md_is_a_table_whose_cells_cannot_break_out():
     lines = written(Format.MD).splitlines()
     assert lines == [
