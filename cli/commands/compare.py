@@ -11,7 +11,7 @@ from xlagraph.cli.options.completion import complete_compilation
 from xlagraph.cli.options.limits import GrowthLimit, parse_growth_limit
 from xlagraph.cli.options.open_graph import open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.messages import Verbosity, note, problem, verbosity
+from xlagraph.cli.output.messages import Verbosity, counted, note, problem, verbosity
 from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.queries.comparison.groups import By
 
@@ -105,8 +105,9 @@ def _write_unpaired(comparison: "Comparison", most: int) -> None:
     left_out = len(comparison.unpaired[shown:])
     if left_out:
         sides = f"{comparison.a.name} and {comparison.b.name}"
-        more = "more " if shown else ""
-        note(f"{left_out} {more}compilations of {sides} have no partner (--verbose names them)")
+        what = counted(left_out, "more compilation" if shown else "compilation")
+        verb = "has" if left_out == 1 else "have"
+        note(f"{what} of {sides} {verb} no partner (--verbose names them)")
 
 
 def _write_without_peak(comparisons: "Sequence[Comparison]") -> None:

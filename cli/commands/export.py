@@ -18,7 +18,7 @@ from xlagraph.cli.options.shared_options import (
     parse_path,
     parse_tags,
 )
-from xlagraph.cli.output.messages import error, note
+from xlagraph.cli.output.messages import counted, error, note
 from xlagraph.cli.output.progress import progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
 
@@ -119,8 +119,8 @@ def _export_graph(options: GraphOptions, folder: Path) -> None:
             error(f"nothing to export: {graph.location} holds no compilation")
             raise typer.Exit(ExitCode.FAILED)
     note(
-        f"exported {manifest.counts['Compilation']:,} compilations:"
-        f" {manifest.nodes:,} nodes, {manifest.relationships:,} relationships"
+        f"exported {counted(manifest.counts['Compilation'], 'compilation')}:"
+        f" {counted(manifest.nodes, 'node')}, {counted(manifest.relationships, 'relationship')}"
     )
     _write_command(folder)
 
@@ -130,8 +130,9 @@ def _merge(folder: Path, exports: list[Path]) -> None:
 
     manifest = merge_exports(folder, exports)
     note(
-        f"merged {len(exports)} exports of {manifest.counts['Compilation']:,} compilations:"
-        f" {manifest.nodes:,} nodes, {manifest.relationships:,} relationships;"
+        f"merged {counted(len(exports), 'export')} of"
+        f" {counted(manifest.counts['Compilation'], 'compilation')}:"
+        f" {counted(manifest.nodes, 'node')}, {counted(manifest.relationships, 'relationship')};"
         " they are still needed"
     )
     _write_command(folder)

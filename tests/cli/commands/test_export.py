@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.tiny_dumps import dump, write_dump, write_runs
+from tests.tiny_dumps import dump, write_dump, write_padded_run, write_runs
 
 
 def test_the_command_that_imports_is_all_there_is_on_stdout(run, tmp_path):
@@ -41,6 +41,9 @@ def test_a_graph_is_exported_where_no_path_is_named(run, graph, tmp_path):
     assert ended.code == 0
     assert "exported 4 compilations" in ended.err
     assert (tmp_path / "out" / "Value.csv").read_text().count("\n") == 12
+    run("ingest", write_padded_run(tmp_path / "one run"), "--graph", tmp_path / "one.lbug")
+    ended = run("export", tmp_path / "one", "--graph", tmp_path / "one.lbug")
+    assert "exported 1 compilation: " in ended.err
 
 
 def test_tags_and_the_name_of_the_run_are_those_of_ingest(run, tmp_path):
