@@ -14,9 +14,9 @@ __all__ = ["take_defaults", "without_missing_defaults"]
 
 
 def without_missing_defaults(parameters: "list[Parameter]") -> "list[Parameter]":
-    """Return flags with False where they have no default: typer converts None, not False."""
+    """Return parameters, flags without a default set to False: typer converts None, not False."""
     for parameter in parameters:
-        if parameter.default is None:
+        if parameter.default is None and getattr(parameter, "is_flag", False):
             parameter.default = False
     return parameters
 
