@@ -10,11 +10,11 @@ from xlagraph.ingest.files.contents import read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.problems import Problem
 
-__all__ = ["Accepted", "reject_conflicts"]
+__all__ = ["AcceptedDumps", "reject_conflicts"]
 
 
 @dataclass(slots=True)
-class Accepted:
+class AcceptedDumps:
     """The dumps that may be ingested."""
 
     dumps: list[DumpFiles]
@@ -35,7 +35,7 @@ class _Known:
 
 def reject_conflicts(
     dumps: Sequence[DumpFiles], stored: Mapping[str, StoredRun], *, joined: str | None
-) -> Accepted:
+) -> AcceptedDumps:
     """Reject a folder whose run was ingested from another, unless the run holds all its dumps.
 
     The run that is ``joined`` takes what it does not have yet: the hosts of one job. A dump that
@@ -67,7 +67,7 @@ def reject_conflicts(
         if new is None or run == joined:
             for dump in in_folder:
                 kept.setdefault(dump.key, dump)
-    return Accepted(
+    return AcceptedDumps(
         list(kept.values()),
         problems,
         {dump.key: digests.of(dump) for dump in kept.values() if digests.has(dump)},

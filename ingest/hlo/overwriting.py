@@ -26,7 +26,7 @@ from xlagraph.ingest.hlo.computations import (
 )
 from xlagraph.ingest.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
 
-__all__ = ["ReadArray", "WrittenArray", "ever_overwrites", "may_overwrite"]
+__all__ = ["ReadOperand", "WrittenOutput", "ever_overwrites", "may_overwrite"]
 
 _ELEMENTWISE: Final = frozenset((
     "abs", "acos", "acosh", "add", "and", "asin", "asinh", "atan2", "atan", "atanh",
@@ -57,8 +57,8 @@ _BETA: Final = re.compile(r'\\?"beta\\?":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 _TARGET: Final = re.compile(r'custom_call_target="([^"]*)"')
 
 
-class WrittenArray(NamedTuple):
-    """An array that an instruction writes."""
+class WrittenOutput(NamedTuple):
+    """An output that an instruction writes, or a leaf of it."""
 
     instruction: Instruction
     shape_index: str
@@ -66,8 +66,8 @@ class WrittenArray(NamedTuple):
     """With layout, as printed."""
 
 
-class ReadArray(NamedTuple):
-    """An array operand of that instruction."""
+class ReadOperand(NamedTuple):
+    """An operand of that instruction, or a leaf of it."""
 
     operand: int
     shape: str
@@ -81,7 +81,12 @@ def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
 
 
 def may_overwrite(
-    output: WrittenArray, read: ReadArray, computation: Computation, module: Module, *, is_gpu: bool
+    output: WrittenOutput,
+    read: ReadOperand,
+    computation: Computation,
+    module: Module,
+    *,
+    is_gpu: bool,
 ) -> bool:
     """Return whether an output may be written over an operand that nothing else needs."""
     instruction, output_index, output_shape = output
@@ -104,7 +109,12 @@ def may_overwrite(
 
 
 def _may_overwrite_by_order(
-    output: WrittenArray, read: ReadArray, computation: Computation, module: Module, *, is_gpu: bool
+    output: WrittenOutput,
+    read: ReadOperand,
+    computation: Computation,
+    module: Module,
+    *,
+    is_gpu: bool,
 ) -> bool:
     """Return whether each element is read no later than it is written."""
     instruction, output_index, output_shape = output

@@ -14,7 +14,12 @@ from xlagraph.ingest.dump.module_text import ModuleText, hlo_module
 from xlagraph.ingest.dump.plan import Plan, Value
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
 from xlagraph.ingest.hlo.computations import WHOLE, HloTextError, Module
-from xlagraph.ingest.hlo.overwriting import ReadArray, WrittenArray, ever_overwrites, may_overwrite
+from xlagraph.ingest.hlo.overwriting import (
+    ReadOperand,
+    WrittenOutput,
+    ever_overwrites,
+    may_overwrite,
+)
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
 
@@ -147,8 +152,8 @@ class _PlanningTables:
                     continue
                 other = self._plan.values[other_row]
                 if may_overwrite(
-                    WrittenArray(instruction, value.shape_index or WHOLE, value.shape),
-                    ReadArray(number, self._shape_at(operand.name, other)),
+                    WrittenOutput(instruction, value.shape_index or WHOLE, value.shape),
+                    ReadOperand(number, self._shape_at(operand.name, other)),
                     computation,
                     self._module,
                     is_gpu=self._is_gpu,

@@ -6,7 +6,7 @@ from xlagraph.ingest.dump.module_text import hlo_module, parse_module_text
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
 from xlagraph.ingest.hlo.computations import WHOLE, Aliasing, HloTextError
 from xlagraph.ingest.hlo.in_place import in_place_pairs
-from xlagraph.ingest.hlo.overwriting import ReadArray, WrittenArray, may_overwrite
+from xlagraph.ingest.hlo.overwriting import ReadOperand, WrittenOutput, may_overwrite
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 
 HEADER = "HloModule jit_f, is_scheduled=true"
@@ -38,8 +38,8 @@ def may(made, operand=0, *, is_gpu=False, shape="f32[8]{0}", index=WHOLE):
     entry = made.entry
     root = entry.root
     name = root.operands[operand].name
-    read = ReadArray(operand, entry.instructions[name].shape)
-    return may_overwrite(WrittenArray(root, index, shape), read, entry, made, is_gpu=is_gpu)
+    read = ReadOperand(operand, entry.instructions[name].shape)
+    return may_overwrite(WrittenOutput(root, index, shape), read, entry, made, is_gpu=is_gpu)
 
 
 LOOP = (
