@@ -1,10 +1,12 @@
 """The embedded graph as a file: how it is opened, locked, changed and found."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
+from collections import Counter
 
 import ladybug
 import pytest
@@ -41,15 +43,32 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch):
+@pytest.fixture
+def copies(monkeypatch):
+    """How often each table was copied into, as the engine is asked to."""
+    counts = Counter()
+    execute = ladybug.Connection.execute
+
+    def count(connection, text, *rest, **named):
+        if copied := re.match("COPY `(.*?)`", text):
+            counts[copied[1]] += 1
+        return execute(connection, text, *rest, **named)
+
+    monkeypatch.setattr(ladybug.Connection, "execute", count)
+    return counts
+
+
+def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch, copies):
     for name in ("MAX_COPIED_NODES", "MAX_COPIED_RELATIONSHIPS"):  # the true ones are millions
-        monkeypatch.setattr(ladybug_load, name, 10)
+        monkeypatch.setattr(ladybug_load, name, 40)
     compilations = [made_rows(stem=f"module_{number:04}", values=20) for number in range(9)]
     with open_graph(tmp_path / "graph.lbug", create=True) as graph, graph.load() as loading:
         loading.expect_rows()
         assert loading.row_folder is not None
         for rows in compilations:
             loading.write_files(RowFiles.write(loading.row_folder, rows.tables.items()))
+    assert copies["Value"] == copies["HOLDS"] == 5  # of two files each, and the last one
+    assert copies["Compilation"] == copies["ALLOCATES"] == 1
     with open_graph(tmp_path / "graph.lbug") as graph:
         for rows in compilations:
             assert facts(graph.read(rows.compilation)) == facts(rows)
