@@ -84,7 +84,9 @@ HloLiveRange (max 1):
 
 STEM = "module_{number:04}.{module}.cpu_after_optimizations"
 BEFORE_F = f"before/{STEM.format(number=1, module='jit_f')}"
-"""The key of the larger compilation of `before`."""
+BEFORE_G = f"before/{STEM.format(number=3, module='jit_g')}"
+AFTER_F = f"after/{STEM.format(number=1, module='jit_f')}"
+AFTER_H = f"after/{STEM.format(number=5, module='jit_h')}"
 
 
 def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot") -> str:

@@ -1,5 +1,6 @@
 """How a test runs the command: in this process, or as one of its own."""
 
+import json
 import sys
 from typing import NamedTuple
 
@@ -13,3 +14,9 @@ class Ended(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def json_rows(ended: Ended) -> list[tuple[object, ...]]:
+    """Return the rows that a command wrote as JSON, without the names of columns."""
+    assert ended.code == 0, ended.err
+    return [tuple(row.values()) for row in json.loads(ended.out)]

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from tests.tiny_dumps import dump, write_dump
-
-AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
+from tests.tiny_dumps import AFTER_F, dump, write_dump
 
 TWO_SPACES = """\
 BufferAssignment:

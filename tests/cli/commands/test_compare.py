@@ -8,8 +8,6 @@ from tests.tiny_dumps import dump, write_dump
 from xlagraph.cli.output.formats import escape_markdown
 from xlagraph.queries import By
 
-AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
-
 
 @pytest.fixture
 def renumbered(run, tmp_path):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.tiny_dumps import BEFORE_F, dump, ingest_two_runs, write_dump
+from tests.tiny_dumps import AFTER_F, BEFORE_F, dump, ingest_two_runs, write_dump
 from xlagraph.ingest import ingest
 from xlagraph.queries import (
     By,
@@ -17,8 +17,6 @@ from xlagraph.queries import (
 )
 from xlagraph.queries.comparison.comparison_rows import ONE_ROW_COLUMNS, one_row
 from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
-
-AFTER_F = "after/module_0001.jit_f.cpu_after_optimizations"
 
 
 @pytest.fixture

@@ -1,0 +1,68 @@
+"""`ingest` says what went in, and what is gone, lacking or wrong."""
+
+from pathlib import Path
+
+from tests.tiny_dumps import BEFORE_F, BEFORE_G, dump, write_dump, write_runs
+from xlagraph.graph import open_graph
+
+
+def test_ingest_says_what_went_in_and_that_totals_agree(run, tmp_path):
+    write_runs(tmp_path / "runs")
+    ended = run("ingest", tmp_path / "runs", "--jobs", 1)
+    assert ended.code == 0
+    assert ended.out == ""
+    lines = ended.err.splitlines()
+    assert lines[0] == f"graph: {Path.cwd() / 'xlagraph.lbug'}"
+    assert "ingested 4 compilations in 2 runs: 4 added, 0 replaced, 0 unchanged" in lines
+    assert lines[-1] == "4 of 4 agree with XLA's 'Total bytes used'"
+
+
+def test_ingest_that_does_not_wait_says_who_writes(run, tmp_path):
+    write_runs(tmp_path / "runs")
+    file = tmp_path / "busy.lbug"
+    with open_graph(file, create=True) as writer, writer.load():
+        ended = run("ingest", tmp_path / "runs", "--graph", file, "--no-wait")
+    assert ended.code == 3
+    assert "is being written by process" in ended.err
+
+
+def test_ingest_says_which_part_a_dump_lacks(run, tmp_path):
+    text = dump(256)
+    write_dump(tmp_path / "runs", 1, "jit_f", text[: text.index("HloLiveRange")])
+    assert "live ranges: 1 compilation" in run("ingest", tmp_path / "runs").err
+
+
+def test_the_same_content_again_is_unchanged_and_other_content_replaced(run, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    run("ingest", runs)
+    assert "0 added, 0 replaced, 4 unchanged" in run("ingest", runs).err
+    write_dump(runs / "before", 1, "jit_f", dump(260))
+    ended = run("ingest", runs)
+    assert "0 added, 1 replaced, 3 unchanged" in ended.err
+    assert f"replaced {BEFORE_F}: the content changed" in ended.err
+
+
+def test_what_is_gone_stays_and_is_said_until_replace_drops_it(run, tmp_path):
+    runs = write_runs(tmp_path / "runs")
+    run("ingest", runs)
+    next((runs / "before").glob("*jit_g*")).unlink()
+    assert f"kept {BEFORE_G}: its files are gone" in run("ingest", runs).err
+    assert f"dropped {BEFORE_G}: its files are gone" in run("ingest", runs, "--replace").err
+    assert "jit_g" not in run("compilations").out
+
+
+def test_a_dry_run_reads_everything_and_writes_nothing(run, tmp_path):
+    write_runs(tmp_path / "runs")
+    ended = run("ingest", tmp_path / "runs", "--dry-run")
+    assert ended.code == 0
+    assert "would ingest 4 compilations in 2 runs" in ended.err
+    assert not list(Path.cwd().iterdir())
+
+
+def test_fail_fast_stops_at_the_first_dump_that_does_not_fit(run, tmp_path):
+    write_dump(tmp_path / "runs", 1, "jit_f", "BufferAssignment:\nnonsense\n")
+    write_dump(tmp_path / "runs", 2, "jit_g", dump(128))
+    ended = run("ingest", tmp_path / "runs", "--fail-fast", "--jobs", 1)
+    assert ended.code == 1
+    assert ":2: " in ended.err
+    assert "stopped at the first problem, as --fail-fast asks" in ended.err

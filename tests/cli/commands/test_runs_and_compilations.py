@@ -1,0 +1,63 @@
+"""`runs` and `compilations` list what is there; runs are tagged, renamed and removed."""
+
+import json
+
+from tests.cli.command_line import json_rows
+from tests.tiny_dumps import AFTER_F, AFTER_H, BEFORE_F, BEFORE_G, dump, write_dump
+
+
+def test_a_run_is_named_and_tagged_at_ingest_and_later(run, tmp_path):
+    write_dump(tmp_path / "dumps", 1, "jit_f", dump(256))
+    run("ingest", tmp_path / "dumps", "--run", "nightly", "--tag", "commit=3f2")
+    assert run("runs", "tag", "nightly", "device=v5e", "note=a=b").code == 0
+    ((name, path, compilations, _, tags),) = json_rows(run("runs", "--format", "json"))
+    assert (name, path, compilations) == ("nightly", str(tmp_path / "dumps"), 1)
+    assert tags == ["commit=3f2", "device=v5e", "note=a=b"]
+    run("runs", "tag", "nightly", "device=")
+    assert json_rows(run("runs", "--format", "json"))[0][4] == ["commit=3f2", "note=a=b"]
+
+
+def test_runs_lists_each_with_its_folder_and_how_many_compilations(run, graph):
+    ended = run("runs", "--format", "csv")
+    heading, *lines = ended.out.splitlines()
+    assert heading == "run,path,compilations,ingestedAt,tags"
+    assert [line.split(",")[0::2][:2] for line in lines] == [["after", "2"], ["before", "2"]]
+    assert ended.err == f"graph: {graph}\n"
+
+
+def test_a_renamed_run_keeps_its_compilations_under_other_keys(run, own_graph):
+    assert run("runs", "rename", "before", "baseline").code == 0
+    listed = json_rows(run("compilations", "baseline", "--format", "json"))
+    assert [row[1] for row in listed] == [
+        BEFORE_F.replace("before", "baseline"),
+        BEFORE_G.replace("before", "baseline"),
+    ]
+
+
+def test_compilations_come_largest_reserved_first(run, graph):
+    listed = json.loads(run("compilations", "--format", "json").out)
+    assert [(row["compilation"], row["reservedBytes"]) for row in listed] == [
+        (AFTER_F, 640),
+        (BEFORE_F, 384),
+        (BEFORE_G, 256),
+        (AFTER_H, 192),
+    ]
+
+
+def test_remove_takes_a_run_or_a_compilation_out(run, own_graph):
+    assert run("remove", BEFORE_G, "--yes").err.splitlines()[-1] == f"removed {BEFORE_G}"
+    assert run("remove", "after", "--yes").err.splitlines()[-1] == (
+        "removed run after (2 compilations)"
+    )
+    listed = json_rows(run("compilations", "--format", "json"))
+    assert [row[1] for row in listed] == [BEFORE_F]
+
+
+def test_remove_takes_nothing_out_by_a_part_of_a_name(run, own_graph):
+    ended = run("remove", "0001.jit_f", "--yes")
+    assert ended.code == 1
+    assert "no run and no compilation is called exactly '0001.jit_f'" in ended.err
+    assert BEFORE_F in ended.err
+    assert len(json_rows(run("runs", "--format", "json"))) == 2
+    listed = run("remove", "efore", "--yes").err.splitlines()[-3:]
+    assert [line.strip() for line in listed] == ["before", BEFORE_F, BEFORE_G]
