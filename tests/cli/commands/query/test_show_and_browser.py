@@ -1,6 +1,7 @@
 """A canned query as one statement to paste, and as a link that opens it in Neo4j Browser."""
 
 import io
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -33,7 +34,7 @@ def test_text_is_written_so_that_both_engines_read_it_as_it_was(run, graph):
     odd = 'it\'s "#1" & \\, é\t100 %\n'
     shown = run("query", "trend/op", "--op-name", odd, "--show").out
     (literal,) = [line for line in shown.splitlines() if "it\\'s" in line]
-    text = literal[literal.index("'it") : literal.rindex("'") + 1]
+    text = re.findall(r"'it(?:[^'\\]|\\.)*'", literal)[0]
     with open_graph(graph) as opened:
         assert opened.query(f"RETURN {text} AS text").rows == ((odd,),)
 
