@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.graph_fixtures import Neo4jServer
+from tests.neo4j_server.server import Neo4jServer
 from xlagraph.serve.graph_pool import GraphPool
 
 

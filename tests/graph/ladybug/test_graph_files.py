@@ -46,7 +46,7 @@ def names(folder):
 @pytest.fixture
 def copies(monkeypatch):
     """How often each table was copied into, as the engine is asked to."""
-    counts = Counter()
+    counts = Counter[str]()
     execute = ladybug.Connection.execute
 
     def count(connection, text, *rest, **named):
