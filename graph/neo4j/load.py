@@ -57,6 +57,11 @@ WORKERS: Final = 2
 _REPORT_SECONDS: Final = 0.2
 HEARTBEAT_SECONDS: Final = 10.0
 
+_LOOK_SECONDS: Final = 0.2
+"""Between two looks at what another load holds."""
+_MAX_LOOKS_WITHOUT_STATE: Final = 10
+"""After which it is gone. A commit is seen bit by bit: a label may go before the next is there."""
+
 
 @contextlib.contextmanager
 def loading(database: ServerDatabase, notify: Callable[[str], None]) -> Iterator["Neo4jLoad"]:
@@ -264,12 +269,15 @@ class Neo4jLoad:
     def _await_other(self, key: str) -> None:
         """Wait until another load has completed what it holds; GraphBusy if it gave up."""
         was_notified = False
+        looks_without_state = 0
         while True:
             found = self._own.state_of(key)
             if found is not None and found.state == "complete":
                 self._state.held_elsewhere.discard(key)
                 return
-            if found is None or found.load in self._own.stale_loads():
+            looks_without_state = looks_without_state + 1 if found is None else 0
+            is_gone = looks_without_state == _MAX_LOOKS_WITHOUT_STATE
+            if is_gone or (found is not None and found.load in self._own.stale_loads()):
                 raise GraphBusy(
                     f"{key} was being loaded by another process, which did not complete it: "
                     "ingest it again"
@@ -277,4 +285,4 @@ class Neo4jLoad:
             if not was_notified:
                 self._notify(f"{key} is being loaded by another process; waiting for it")
                 was_notified = True
-            time.sleep(0.2)
+            time.sleep(_LOOK_SECONDS)

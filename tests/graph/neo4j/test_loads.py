@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.graph.made_rows import facts, made_rows
 from tests.graph.neo4j.leftovers import assert_no_leftovers, first_column
 from tests.tiny_dumps import dump, write_dump
-from xlagraph.graph import open_graph, remove
+from xlagraph.graph import GraphBusy, open_graph, remove
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.load import BATCH_ROWS
 from xlagraph.graph.schema import SCHEMA
@@ -139,6 +140,50 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
         pass
     assert_no_leftovers(neo4j_graph)
     assert first_column(neo4j_graph, "MATCH (n:Value) RETURN count(*) AS n") == [0]
+
+
+@pytest.fixture
+def load_of_another(neo4j_graph, neo4j_server):
+    """Return what another load holds, which is alive; its commits are seen bit by bit."""
+    with neo4j_graph.load():
+        pass  # constraints come before what is held
+    rows = made_rows()
+    register = (
+        "CREATE (:Load {key: 'other', load: 'other', process: 'elsewhere', count: 0,"
+        " heartbeat: timestamp()}) CREATE (:Loading {key: $key, load: 'other', state: 'loading'})"
+    )
+    neo4j_server.execute(register, key=rows.compilation)
+    return rows
+
+
+def test_what_another_load_completes_is_waited_for_while_it_is_seen_in_no_state(
+    neo4j_server, load_of_another
+):
+    complete = "MATCH (c {key: $key}) SET c:Compilation, c.state = 'complete'"
+    later = threading.Timer(
+        0.5, neo4j_server.execute, [complete], {"key": load_of_another.compilation}
+    )
+
+    def begin_to_complete(_: str) -> None:
+        neo4j_server.execute("MATCH (c:Loading) REMOVE c:Loading")
+        later.start()
+
+    with open_graph(neo4j_server.uri, notify=begin_to_complete) as graph:
+        with graph.load() as load:
+            load.write(load_of_another)
+        assert later.finished.is_set()
+
+
+def test_what_another_load_has_given_up_is_to_be_ingested_again(neo4j_server, load_of_another):
+    def give_up(_: str) -> None:
+        neo4j_server.execute("MATCH (c:Loading) DETACH DELETE c")
+
+    with (
+        open_graph(neo4j_server.uri, notify=give_up) as graph,
+        pytest.raises(GraphBusy, match="did not complete it: ingest it again"),
+        graph.load() as load,
+    ):
+        load.write(load_of_another)
 
 
 def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_graph):
