@@ -19,7 +19,7 @@ from xlagraph.queries.errors import NoSuchName
 from xlagraph.queries.planning.loop_stacks import loop_stacks
 from xlagraph.queries.planning.op_marks import is_recomputed
 from xlagraph.queries.planning.patterns import in_scope
-from xlagraph.queries.planning.stored_compilation import StoredCompilation
+from xlagraph.queries.planning.plannable_compilation import PlannableCompilation
 
 __all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
 
@@ -41,7 +41,7 @@ class Checkpoint:
         return 0 < len(self.stacked_ids) == self.value_count
 
 
-def checkpoint(stored: StoredCompilation, program: Program, scope: str) -> Checkpoint:
+def checkpoint(stored: PlannableCompilation, program: Program, scope: str) -> Checkpoint:
     """Return a program with a checkpoint around a scope; NoSuchName if it would free nothing."""
     made = [value for value in program.values if _is_forward(stored, value, scope)]
     if not made:
@@ -59,7 +59,7 @@ def checkpoint(stored: StoredCompilation, program: Program, scope: str) -> Check
 
 
 def recompute(
-    stored: StoredCompilation, program: Program, value_ids: Collection[int]
+    stored: PlannableCompilation, program: Program, value_ids: Collection[int]
 ) -> Checkpoint:
     """Return the program that computes these values again for the backward pass."""
     least, most, stacked = _with_smaller_stacks(stored, program, value_ids)
@@ -90,7 +90,7 @@ def recompute(
 
 
 def _with_smaller_stacks(
-    stored: StoredCompilation, program: Program, value_ids: Collection[int]
+    stored: PlannableCompilation, program: Program, value_ids: Collection[int]
 ) -> tuple[Program, Program, frozenset[int]]:
     """Return what loops keep at least and at most of these stacks, and the ids of all of them."""
     least: dict[int, Fraction] = {}
@@ -101,7 +101,7 @@ def _with_smaller_stacks(
     return with_shrunk_values(program, least), with_shrunk_values(program, most), frozenset(least)
 
 
-def defer(stored: StoredCompilation, program: Program, value_ids: Collection[int]) -> Checkpoint:
+def defer(stored: PlannableCompilation, program: Program, value_ids: Collection[int]) -> Checkpoint:
     """Return the program that computes values again no earlier than the backward pass reads them.
 
     Inputs of a checkpoint stay: values from which another scope recomputes.
@@ -126,16 +126,16 @@ def defer(stored: StoredCompilation, program: Program, value_ids: Collection[int
     return Checkpoint(without_values(program, least), replace(program, values=deferred), len(least))
 
 
-def _op_name(stored: StoredCompilation, value: Value) -> str:
+def _op_name(stored: PlannableCompilation, value: Value) -> str:
     facts = stored.facts.get(value.value_id)
     return (facts.op_name if facts is not None else None) or ""
 
 
-def _scope(stored: StoredCompilation, value: Value) -> str:
+def _scope(stored: PlannableCompilation, value: Value) -> str:
     return _op_name(stored, value).rpartition("/")[0]
 
 
-def _is_forward(stored: StoredCompilation, value: Value, scope: str) -> bool:
+def _is_forward(stored: PlannableCompilation, value: Value, scope: str) -> bool:
     facts = stored.facts.get(value.value_id)
     if facts is None or facts.op_name is None or facts.is_backward:
         return False
@@ -143,7 +143,7 @@ def _is_forward(stored: StoredCompilation, value: Value, scope: str) -> bool:
 
 
 def _readers(
-    stored: StoredCompilation, program: Program, value: Value
+    stored: PlannableCompilation, program: Program, value: Value
 ) -> tuple[list[Value], list[Value]]:
     """Return the values that are made from a value, backward and forward."""
     by_id = program.by_id

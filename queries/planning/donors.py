@@ -14,8 +14,8 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 
 from xlagraph.plan.donation import Donor
-from xlagraph.queries.planning.stored_compilation import (
-    StoredCompilation,
+from xlagraph.queries.planning.plannable_compilation import (
+    PlannableCompilation,
     ValueFacts,
     index_numbers,
 )
@@ -23,7 +23,7 @@ from xlagraph.queries.planning.stored_compilation import (
 __all__ = ["is_donated", "pair_donations", "parameters"]
 
 
-def parameters(stored: StoredCompilation) -> list[ValueFacts]:
+def parameters(stored: PlannableCompilation) -> list[ValueFacts]:
     """Return the array parameters of the program, in their order, donated or not."""
     found = [
         facts
@@ -39,7 +39,7 @@ def _order(facts: ValueFacts) -> tuple[int, tuple[int, ...]]:
 
 
 def pair_donations(
-    stored: StoredCompilation, parameter_ids: Collection[int]
+    stored: PlannableCompilation, parameter_ids: Collection[int]
 ) -> tuple[list[Donor], list[int]]:
     """Pair parameters, given by value id, with results; also return those that have none.
 
@@ -59,14 +59,14 @@ def pair_donations(
     return pairs, [facts.value_id for waiting in left.values() for facts in waiting]
 
 
-def is_donated(stored: StoredCompilation, value_id: int) -> bool:
+def is_donated(stored: PlannableCompilation, value_id: int) -> bool:
     """Whether a parameter is donated already."""
     value = stored.program.by_id[value_id]
     allocation = stored.program.stored_in(value)
     return allocation is not None and allocation.maybe_live_out
 
 
-def _free_results(stored: StoredCompilation) -> Iterable[int]:
+def _free_results(stored: PlannableCompilation) -> Iterable[int]:
     by_id = stored.program.by_id
     taken: set[int] = set()
     for output in stored.results:

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.planning.stored_compilation import ValueFacts
+from xlagraph.queries.planning.plannable_compilation import ValueFacts
 from xlagraph.queries.similar_names import similar_names
 
 __all__ = ["in_scope", "matching"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xlagraph.graph.engine import Graph
 from xlagraph.plan.program import PRESET_COLORS
 from xlagraph.plan.replay import replay
-from xlagraph.queries.planning.stored_compilation import read_compilation
+from xlagraph.queries.planning.plannable_compilation import read_plannable_compilation
 from xlagraph.queries.selection.compilations import select_all
 
 __all__ = ["ReplayedBlock", "replay_blocks"]
@@ -41,7 +41,7 @@ def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBloc
 
     Compilations without live ranges have no block that could be replayed. Raises EmptyGraph.
     """
-    stored = (read_compilation(graph, key) for key in select_all(graph, names))
+    stored = (read_plannable_compilation(graph, key) for key in select_all(graph, names))
     return tuple(
         ReplayedBlock(
             each.key,

@@ -15,7 +15,10 @@ from xlagraph.plan.value_changes import with_shrunk_values, without_values
 from xlagraph.queries.planning.checkpoint import Checkpoint, defer, recompute
 from xlagraph.queries.planning.donors import pair_donations
 from xlagraph.queries.planning.loop_stacks import loop_stacks
-from xlagraph.queries.planning.stored_compilation import StoredCompilation, read_compilation
+from xlagraph.queries.planning.plannable_compilation import (
+    PlannableCompilation,
+    read_plannable_compilation,
+)
 
 __all__ = ["Planner", "Savings"]
 
@@ -115,8 +118,8 @@ class Planner:
         return before - plan_anew(program, self._replays).reserved_bytes(self.memory_space)
 
     @cached_property
-    def _stored(self) -> StoredCompilation:
-        return read_compilation(self._graph, self._key)
+    def _stored(self) -> PlannableCompilation:
+        return read_plannable_compilation(self._graph, self._key)
 
     @cached_property
     def _replays(self) -> tuple[Replay, ...]:

@@ -15,10 +15,10 @@ from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
 from xlagraph.queries.planning.checkpoint import checkpoint
 from xlagraph.queries.planning.donors import is_donated, pair_donations, parameters
 from xlagraph.queries.planning.patterns import matching
-from xlagraph.queries.planning.stored_compilation import (
-    StoredCompilation,
+from xlagraph.queries.planning.plannable_compilation import (
+    PlannableCompilation,
     ValueFacts,
-    read_compilation,
+    read_plannable_compilation,
 )
 from xlagraph.queries.selection.compilations import find_compilation
 
@@ -140,7 +140,7 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
     """
     found = find_compilation(graph, compilation)
     notes = () if found.note is None else (found.note,)
-    stored = read_compilation(graph, found.key)
+    stored = read_plannable_compilation(graph, found.key)
     return plan_stored(stored, changes or Changes(), notes=notes)
 
 
@@ -156,7 +156,7 @@ def parse_factor(factor: float | str | Fraction) -> Fraction:
 
 
 def plan_stored(
-    stored: StoredCompilation, changes: Changes, *, notes: tuple[str, ...] = ()
+    stored: PlannableCompilation, changes: Changes, *, notes: tuple[str, ...] = ()
 ) -> WhatIf:
     """Replay the plan of a compilation and make it anew, without and with changes."""
     if not stored.has_ranges:
@@ -185,7 +185,7 @@ class _Outcome:
     assumptions: tuple[str, ...] = ()
 
 
-def _changed(stored: StoredCompilation, changes: Changes, replays: Sequence[Replay]) -> _Outcome:
+def _changed(stored: PlannableCompilation, changes: Changes, replays: Sequence[Replay]) -> _Outcome:
     facts = stored.facts
     program = stored.program
     assumptions = ["the schedule stays as it is"]
@@ -227,7 +227,7 @@ def _last_uses(found: Iterable[ValueFacts]) -> dict[int, int]:
 
 
 def _donation(
-    stored: StoredCompilation, program: Program, names: Sequence[str]
+    stored: PlannableCompilation, program: Program, names: Sequence[str]
 ) -> tuple[Donation | None, tuple[DonatedParameter, ...]]:
     if not names:
         return None, ()
@@ -263,7 +263,7 @@ def _donation(
     )
 
 
-def _donated(stored: StoredCompilation, pair: Donor, outcome: str) -> DonatedParameter:
+def _donated(stored: PlannableCompilation, pair: Donor, outcome: str) -> DonatedParameter:
     return DonatedParameter(
         stored.facts[pair.parameter].label,
         stored.facts[pair.output].label,
@@ -272,7 +272,7 @@ def _donated(stored: StoredCompilation, pair: Donor, outcome: str) -> DonatedPar
     )
 
 
-def _named(stored: StoredCompilation, names: Sequence[str]) -> list[ValueFacts]:
+def _named(stored: PlannableCompilation, names: Sequence[str]) -> list[ValueFacts]:
     """Return the parameters that are named, donated already or not."""
     every = parameters(stored)
     found: dict[int, ValueFacts] = {}
@@ -293,7 +293,7 @@ def _named(stored: StoredCompilation, names: Sequence[str]) -> list[ValueFacts]:
 
 
 def _result(
-    stored: StoredCompilation,
+    stored: PlannableCompilation,
     replays: Sequence[Replay],
     before: MemoryPlan | None,
     outcome: _Outcome,
@@ -325,7 +325,7 @@ def _result(
     return replace(result, assumptions=(*outcome.assumptions, *_doubts(stored, result)))
 
 
-def _doubts(stored: StoredCompilation, result: WhatIf) -> list[str]:
+def _doubts(stored: PlannableCompilation, result: WhatIf) -> list[str]:
     """Return why changes are not to be trusted, if they are not."""
     doubts = []
     if not result.offsets_equal or result.temp_bytes_replayed != result.temp_bytes:
@@ -344,7 +344,7 @@ def _doubts(stored: StoredCompilation, result: WhatIf) -> list[str]:
     return doubts
 
 
-def _peak_values(stored: StoredCompilation, plan: MemoryPlan | None) -> tuple[PeakValue, ...]:
+def _peak_values(stored: PlannableCompilation, plan: MemoryPlan | None) -> tuple[PeakValue, ...]:
     heap = plan.heap() if plan is not None else None
     step = heap.peak_step if heap is not None else None
     if heap is None or step is None:

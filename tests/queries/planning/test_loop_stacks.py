@@ -7,7 +7,7 @@ import pytest
 from tests.plan.small_programs import program, value
 from xlagraph.queries.planning.checkpoint import recompute
 from xlagraph.queries.planning.loop_stacks import loop_stacks
-from xlagraph.queries.planning.stored_compilation import StoredCompilation, ValueFacts
+from xlagraph.queries.planning.plannable_compilation import PlannableCompilation, ValueFacts
 
 FORWARD, BACKWARD = "jit(f)/jvp()/while", "jit(f)/transpose(jvp())/while"
 FILL = FORWARD + "/body/dynamic_update_slice"
@@ -57,7 +57,7 @@ def compiled_loop(stacked=True, called=False):
         facts(5, "f32[10,8]{1,0}", "convert", FORWARD),
         facts(6, "f32[8]{0}", "fusion", BACKWARD + "/body/mul", "back"),
     )
-    return StoredCompilation(
+    return PlannableCompilation(
         "run/a",
         "cpu",
         values,

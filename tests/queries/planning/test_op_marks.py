@@ -12,7 +12,7 @@ from xlagraph.queries.planning.op_marks import (
     is_backward,
     is_recomputed,
 )
-from xlagraph.queries.planning.stored_compilation import read_compilation
+from xlagraph.queries.planning.plannable_compilation import read_plannable_compilation
 
 
 @pytest.mark.parametrize("marks", [BACKWARD_MARKS, RECOMPUTED_MARKS])
@@ -59,7 +59,7 @@ def test_gradients_of_tensorflow_are_read_backward_and_not_made_again(graph, tmp
         )
     )
     ingest(graph, tmp_path / "run", jobs=1)
-    compiled = read_compilation(graph, "run/f")
+    compiled = read_plannable_compilation(graph, "run/f")
     found = checkpoint(compiled, compiled.program, "dense")
     kept = {value.instruction: (value.first, value.last) for value in found.least.values}
     assert kept["h"] == (1, 2)

@@ -11,7 +11,7 @@ from xlagraph.plan.memory_plan import plan_anew
 from xlagraph.plan.replay import replay
 from xlagraph.queries import BadParameter, Changes, NoSuchName, QueryError, whatif
 from xlagraph.queries.planning.patterns import in_scope
-from xlagraph.queries.planning.stored_compilation import read_compilation
+from xlagraph.queries.planning.plannable_compilation import read_plannable_compilation
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def graph(corpus, tmp_path_factory):
 @pytest.fixture(scope="module")
 def compiled(graph):
     keys = graph.query("MATCH (c:Compilation) RETURN c.key AS key ORDER BY key").rows
-    found = [read_compilation(graph, str(key)) for (key,) in keys]
+    found = [read_plannable_compilation(graph, str(key)) for (key,) in keys]
     return [each for each in found if each.has_ranges]
 
 

@@ -10,7 +10,7 @@ from xlagraph.graph.statement_files import load_statement
 from xlagraph.plan.program import PRESET_COLORS, Allocation, Overwrite, Program, Role, Value
 from xlagraph.queries.planning.op_marks import is_backward
 
-__all__ = ["StoredCompilation", "ValueFacts", "index_numbers", "read_compilation"]
+__all__ = ["PlannableCompilation", "ValueFacts", "index_numbers", "read_plannable_compilation"]
 
 _PROGRAM: Final = load_statement(__file__, "program")
 _ALLOCATIONS: Final = load_statement(__file__, "allocations")
@@ -60,7 +60,7 @@ class ValueFacts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredCompilation:
+class PlannableCompilation:
     """A compilation whose memory can be planned anew."""
 
     key: str
@@ -86,7 +86,7 @@ class StoredCompilation:
         return self.platform in ("gpu", "rocm") or self.space_names.get(0) == "HBM"
 
 
-def read_compilation(graph: Graph, compilation: str) -> StoredCompilation:
+def read_plannable_compilation(graph: Graph, compilation: str) -> PlannableCompilation:
     """Read a compilation, given by its whole key."""
 
     def rows(statement: str) -> list[dict[str, Cell]]:
@@ -107,7 +107,7 @@ def read_compilation(graph: Graph, compilation: str) -> StoredCompilation:
         for allocation in allocations
         if allocation.parameter_number is not None
     }
-    return StoredCompilation(
+    return PlannableCompilation(
         key=compilation,
         platform=platform,
         program=Program(
