@@ -9,13 +9,13 @@ that the order is read off the plan that XLA made; it matters for the padding of
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["HEAP", "Part", "combined_bytes", "rounded_up"]
+__all__ = ["HEAP", "BlockPart", "combined_bytes", "rounded_up"]
 
 HEAP: Final = -1
 """Stands for the heap where parts are named after their buffer set."""
 
 
-class Part(NamedTuple):
+class BlockPart(NamedTuple):
     """A table or the heap."""
 
     buffer_set: int
@@ -23,7 +23,7 @@ class Part(NamedTuple):
     size_bytes: int
 
 
-def combined_bytes(parts: Iterable[Part], order: Sequence[int], alignment: int) -> int:
+def combined_bytes(parts: Iterable[BlockPart], order: Sequence[int], alignment: int) -> int:
     """Return the size of the block; parts that `order` does not name come first."""
     rank = {name: row for row, name in enumerate(order)}
     end = 0

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.plan.program import Program, Value
 
-__all__ = ["Donation", "Donor", "donate"]
+__all__ = ["DonatedProgram", "Donor", "donate"]
 
 
 class Donor(NamedTuple):
@@ -29,7 +29,7 @@ class Donor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Donation:
+class DonatedProgram:
     """A program with some parameters donated."""
 
     program: Program
@@ -46,7 +46,7 @@ class Donation:
         return step - bisect_left(copied_at, step)
 
 
-def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -> Donation:
+def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -> DonatedProgram:
     """Return the program as the compiler makes it when these parameters are donated.
 
     `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs and TPUs.
@@ -66,7 +66,7 @@ def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -
         donor._replace(needed_until=_shifted(donor.needed_until, copied_before))
         for donor in in_place
     ]
-    return Donation(
+    return DonatedProgram(
         _joined(changed, (*later, *copied)), tuple(in_place), tuple(copied), copied_before
     )
 

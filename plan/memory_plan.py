@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlagraph.plan.blocks import Block, Blocks, choose_blocks
-from xlagraph.plan.combining import HEAP, Part, combined_bytes
+from xlagraph.plan.combining import HEAP, BlockPart, combined_bytes
 from xlagraph.plan.heap import Group, heap_groups, live_bytes_by_step
 from xlagraph.plan.packing import STRATEGIES, pack
 from xlagraph.plan.program import PRESET_COLORS, Program, Value
@@ -105,9 +105,9 @@ def _heaps(
         strategy = known.strategy if known else STRATEGIES[0]
         groups = heap_groups(by_color[color], set_sizes, overwrites)
         packing = pack(groups, alignment, strategy)
-        parts = [Part(block.values[0].buffer_set, block.size_bytes) for block in tables[color]]
+        parts = [BlockPart(block.values[0].buffer_set, block.size_bytes) for block in tables[color]]
         if by_color[color]:
-            parts.append(Part(HEAP, packing.size_bytes))
+            parts.append(BlockPart(HEAP, packing.size_bytes))
         yield HeapPlan(
             color,
             combined_bytes(parts, known.part_order if known else (), alignment),

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.plan.donation import Donation, Donor, donate
+from xlagraph.plan.donation import DonatedProgram, Donor, donate
 from xlagraph.plan.memory_plan import MemoryPlan, plan_anew
 from xlagraph.plan.program import Program
 from xlagraph.plan.replay import Replay, replay
@@ -180,7 +180,7 @@ class _Outcome:
 
     plan: MemoryPlan | None = None
     at_most: MemoryPlan | None = None
-    donation: Donation | None = None
+    donation: DonatedProgram | None = None
     donated: tuple[DonatedParameter, ...] = ()
     assumptions: tuple[str, ...] = ()
 
@@ -228,7 +228,7 @@ def _last_uses(found: Iterable[ValueFacts]) -> dict[int, int]:
 
 def _donation(
     stored: PlannableCompilation, program: Program, names: Sequence[str]
-) -> tuple[Donation | None, tuple[DonatedParameter, ...]]:
+) -> tuple[DonatedProgram | None, tuple[DonatedParameter, ...]]:
     if not names:
         return None, ()
     named = {each.value_id for each in _named(stored, names)}

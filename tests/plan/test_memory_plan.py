@@ -1,7 +1,7 @@
 """A plan is replayed as XLA made it, and made anew under a change."""
 
 from tests.plan.small_programs import program, value
-from xlagraph.plan.combining import HEAP, Part, combined_bytes
+from xlagraph.plan.combining import HEAP, BlockPart, combined_bytes
 from xlagraph.plan.memory_plan import plan_anew
 from xlagraph.plan.packing import STRATEGIES
 from xlagraph.plan.program import Allocation
@@ -13,7 +13,7 @@ def temp(size):
 
 
 def test_parts_are_combined_at_aligned_offsets_and_the_last_is_not_padded():
-    parts = [Part(HEAP, 40), Part(7, 8)]
+    parts = [BlockPart(HEAP, 40), BlockPart(7, 8)]
     assert combined_bytes(parts, (7, HEAP), 16) == 16 + 40
     assert combined_bytes(parts, (HEAP, 7), 16) == 48 + 8
 
