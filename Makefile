@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
 # the folders that pyproject.toml installs as xlagraph.NAME
-SUBPACKAGES := $(shell sed -nE 's/^"xlagraph\.[a-z]+" = "([a-z]+)"$$/\1/p' pyproject.toml)
+SUBPACKAGES := $(shell sed -nE 's/^"xlagraph\.[a-z_]+" = "([a-z_]+)"$$/\1/p' pyproject.toml)
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help

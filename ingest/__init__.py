@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.ingest.dump.parser import parse_plan
-    from xlagraph.ingest.dump.plan import Plan
-    from xlagraph.ingest.dump.render import render_plan
-    from xlagraph.ingest.dump.text import DumpPart
+    from xlagraph.ingest.carriers.text.parser import parse_plan
+    from xlagraph.ingest.carriers.text.render import render_plan
+    from xlagraph.ingest.carriers.text.text import DumpPart
     from xlagraph.ingest.errors import ParseError
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
     from xlagraph.ingest.load import ingest
+    from xlagraph.ingest.model.plan import Plan
     from xlagraph.ingest.options import IngestOptions
     from xlagraph.ingest.problems import Problem
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
@@ -42,10 +42,10 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "dump.parser": ["parse_plan"],
-        "dump.plan": ["Plan"],
-        "dump.render": ["render_plan"],
-        "dump.text": ["DumpPart"],
+        "carriers.text.parser": ["parse_plan"],
+        "model.plan": ["Plan"],
+        "carriers.text.render": ["render_plan"],
+        "carriers.text.text": ["DumpPart"],
         "errors": ["ParseError"],
         "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
         "files.no_dumps": ["NoDumps", "why_no_dumps"],

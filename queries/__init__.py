@@ -13,6 +13,14 @@ from xlagraph.runtime.lazy_names import lazy_names
 if TYPE_CHECKING:
     from xlagraph.queries.advice.advise import DiagnosedCompilation, Diagnosis, Finding, advise
     from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
+    from xlagraph.queries.advice.whatif import (
+        Changes,
+        DonatedParameter,
+        PeakValue,
+        WhatIf,
+        whatif,
+    )
+    from xlagraph.queries.advice.whatif_cells import whatif_cells
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
     from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_findings
@@ -34,14 +42,6 @@ if TYPE_CHECKING:
     )
     from xlagraph.queries.lint.query_check import check_queries
     from xlagraph.queries.pictures.picture import Picture, picture_of
-    from xlagraph.queries.planning.whatif import (
-        Changes,
-        DonatedParameter,
-        PeakValue,
-        WhatIf,
-        whatif,
-    )
-    from xlagraph.queries.planning.whatif_cells import whatif_cells
     from xlagraph.queries.runner.run import Answer, find_query, run
     from xlagraph.queries.runner.user_statement import StatementAnswer, run_statement
     from xlagraph.queries.selection.compilations import (
@@ -151,8 +151,8 @@ __getattr__ = lazy_names(
             "select",
         ],
         "selection.runs": ["find_run", "list_runs"],
-        "planning.whatif_cells": ["whatif_cells"],
-        "planning.whatif": ["Changes", "DonatedParameter", "PeakValue", "WhatIf", "whatif"],
+        "advice.whatif_cells": ["whatif_cells"],
+        "advice.whatif": ["Changes", "DonatedParameter", "PeakValue", "WhatIf", "whatif"],
         "value_details.range_end": ["RangeEnd", "LiveRange"],
         "value_details.details": ["ValueDetails", "value"],
         "value_details.value_cells": ["value_cells"],

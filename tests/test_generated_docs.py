@@ -49,7 +49,7 @@ def test_the_reference_names_every_variable_of_the_environment() -> None:
             "cli",
             "graph",
             "ingest",
-            "plan",
+            "xla_planner",
             "queries",
             "report",
             "runtime",

@@ -28,22 +28,25 @@ MAY_IMPORT = {
     "graph/neo4j": "runtime graph graph/rows",
     "graph/exporter": "graph graph/rows graph/neo4j",
     # XLA's own packing, on records of its own
-    "plan": "",
+    "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
-    "ingest": "runtime graph graph/rows ingest/files ingest/dump ingest/measures ingest/rows "
-    "ingest/preparation",
-    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/dump "
-    "ingest/measures ingest/rows",
+    "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/measures "
+    "ingest/rows ingest/preparation ingest/model",
+    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/carriers/text "
+    "ingest/measures ingest/rows ingest/model",
+    "ingest/model": "",
     "ingest/hlo": "",
-    "ingest/dump": "runtime ingest ingest/hlo",
-    "ingest/files": "ingest ingest/dump",
-    "ingest/measures": "ingest/hlo ingest/dump",
-    "ingest/rows": "graph graph/rows ingest/files ingest/dump ingest/measures",
+    "ingest/carriers": "",
+    "ingest/carriers/text": "runtime ingest ingest/hlo ingest/model",
+    "ingest/files": "ingest ingest/carriers/text",
+    "ingest/measures": "ingest/hlo ingest/carriers/text ingest/model",
+    "ingest/rows": "graph graph/rows ingest/files ingest/carriers/text ingest/measures "
+    "ingest/model",
     # canned queries, and what is built on them
     "queries": "runtime graph queries/catalogue queries/cypher_text queries/lint "
     "queries/selection queries/runner "
     "queries/checks queries/comparison queries/advice queries/pictures "
-    "queries/planning queries/value_details",
+    "queries/value_details",
     "queries/catalogue": "graph queries",
     "queries/cypher_text": "graph",
     "queries/lint": "graph queries queries/catalogue queries/cypher_text",
@@ -52,11 +55,10 @@ MAY_IMPORT = {
     "queries/selection",
     "queries/checks": "graph queries/advice queries/catalogue queries/selection",
     "queries/comparison": "graph queries queries/catalogue queries/selection",
-    "queries/advice": "graph queries queries/catalogue queries/planning queries/runner "
+    "queries/advice": "runtime graph xla_planner queries queries/catalogue queries/runner "
     "queries/selection",
     "queries/value_details": "graph queries/selection",
     "queries/pictures": "graph queries queries/catalogue",
-    "queries/planning": "runtime graph plan queries queries/selection",
     # a page to look at, from what graph and queries know
     "report": "runtime graph queries queries/comparison queries/cypher_text queries/value_details",
     # the same over HTTP and for assistants
@@ -66,11 +68,11 @@ MAY_IMPORT = {
     "cli/commands/query": "runtime graph queries queries/catalogue queries/cypher_text "
     "queries/lint queries/pictures queries/runner queries/selection cli cli/options cli/output",
     "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
-    "queries/checks queries/comparison queries/lint queries/pictures queries/planning "
+    "queries/checks queries/comparison queries/lint queries/pictures "
     "queries/runner queries/selection queries/value_details cli cli/options cli/output "
     "cli/summaries",
-    "cli/summaries": "graph ingest ingest/dump queries queries/advice queries/catalogue "
-    "queries/checks queries/comparison queries/planning queries/value_details cli cli/options "
+    "cli/summaries": "graph ingest ingest/model queries queries/advice queries/catalogue "
+    "queries/checks queries/comparison queries/value_details cli cli/options "
     "cli/output",
     "cli/options": "graph queries queries/catalogue queries/comparison queries/selection cli "
     "cli/output",
@@ -142,7 +144,7 @@ def drawn_in_contributing() -> dict[str, tuple[set[str], set[str]]]:
     drawn: dict[str, tuple[set[str], set[str]]] = {}
     for line in ("runtime/" + picture.split("\n```")[0]).splitlines():
         what, _, imports = line.partition("←")
-        if part := re.match(r"[a-z]+(?=/)", what):
+        if part := re.match(r"[a-z_]+(?=/)", what):
             name = part[0]
             drawn[name] = ({name}, set())
         rooms = re.findall(r"(?<![A-Z])\b([a-z][a-z0-9_/]*)/(?= |$)", what)

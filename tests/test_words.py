@@ -7,7 +7,7 @@ import pytest
 
 TREE = Path(__file__).resolve().parents[1]
 PARTS = (
-    *("benchmarks", "cli", "docs", "examples", "graph", "ingest", "plan", "queries", "report"),
+    *("benchmarks", "cli", "docs", "examples", "graph", "ingest", "queries", "report"),
     *("runtime", "serve", "tests"),
 )
 MODULES = [path.relative_to(TREE) for part in PARTS for path in sorted((TREE / part).rglob("*.py"))]

@@ -17,7 +17,7 @@ from xlagraph.cli.output.messages import note
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from xlagraph.queries.planning.whatif import WhatIf
+    from xlagraph.queries.advice.whatif import WhatIf
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def whatif(
 
     Example: xlagraph whatif baseline --donate all
     """
-    from xlagraph.queries.planning.whatif import Changes
-    from xlagraph.queries.planning.whatif import whatif as plan_anew
+    from xlagraph.queries.advice.whatif import Changes
+    from xlagraph.queries.advice.whatif import whatif as plan_anew
 
     changes = Changes(
         donate=options.donate or (),
@@ -90,7 +90,7 @@ def whatif(
 
 def _write(result: "WhatIf", options: RowOptions) -> None:
     from xlagraph.cli.summaries.whatif import write_whatif
-    from xlagraph.queries.planning.whatif_cells import whatif_cells
+    from xlagraph.queries.advice.whatif_cells import whatif_cells
 
     cells = whatif_cells(result)
     if options.format in (Format.TABLE, Format.MD):
@@ -104,7 +104,7 @@ def _write(result: "WhatIf", options: RowOptions) -> None:
 
 
 def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":
-    from xlagraph.queries.planning.whatif import parse_factor
+    from xlagraph.queries.advice.whatif import parse_factor
 
     factors: dict[str, Fraction] = {}
     for text in texts:

@@ -10,8 +10,8 @@ from xlagraph.cli.output.messages import counted, note
 from xlagraph.graph.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
+    from xlagraph.queries.advice.replays import ReplayedBlock
     from xlagraph.queries.checks.totals import CheckResult
-    from xlagraph.queries.planning.replays import ReplayedBlock
 
 _TOTALS: Final = (
     "run", "compilation", "totalBytes", "allocationBytes", "agrees",

@@ -61,7 +61,7 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
 
 
 def _value_text(details: "ValueDetails") -> str:
-    from xlagraph.ingest.dump.shapes import printed_shape
+    from xlagraph.ingest.model.shapes import printed_shape
 
     what = details.properties
     shape = printed_shape(str(what["shape"]), cast("str | None", what["layout"]))

@@ -8,7 +8,7 @@ from xlagraph.graph.byte_sizes import distinct_bytes, human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.planning.whatif import WhatIf
+    from xlagraph.queries.advice.whatif import WhatIf
 
 SHOWN: Final = 10
 """Donated parameters that a page shows."""

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
 from pages.markdown import page, table
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES
 from xlagraph.queries.catalogue.query_files import Query
-
-QUERIES: Final = Path(__file__).resolve().parents[2] / "queries"
 
 
 def queries_page(catalogue: Mapping[str, Query]) -> str:
@@ -37,7 +34,7 @@ def queries_page(catalogue: Mapping[str, Query]) -> str:
         lines += table(("query", "question"), rows)
         for query in queries:
             lines += _query(query)
-    return page("the headers of queries/*/*.cypher", lines)
+    return page("the headers of queries/canned/*/*.cypher", lines)
 
 
 _ABOUT_QUERIES: Final = """\
@@ -53,11 +50,12 @@ _ABOUT_KINDS: Final = {
 
 
 def _query(query: Query) -> Iterator[str]:
-    file = query.path.relative_to(QUERIES).as_posix()
+    file = f"{query.id}.cypher"
     yield from (f"### {query.id}", "", f"*{query.answers}*", "")
     kind = _ABOUT_KINDS[query.kind]
     status = "" if query.status == "stable" else f" Status: {query.status}."
-    yield f"{query.title}.{kind} Measure: {query.measure}.{status} [{file}](../queries/{file})"
+    link = f"[{file}](../queries/canned/{file})"
+    yield f"{query.title}.{kind} Measure: {query.measure}.{status} {link}"
     yield ""
     if query.parameters:
         rows = (

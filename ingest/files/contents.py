@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from xlagraph.ingest.dump.text import DumpPart
+from xlagraph.ingest.carriers.text.text import DumpPart
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.files.file_bytes import read_bytes

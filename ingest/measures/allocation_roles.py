@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlagraph.ingest.dump.module_header import EntryParameter, ModuleHeader
-from xlagraph.ingest.dump.plan import Allocation
+from xlagraph.ingest.carriers.text.module_header import EntryParameter, ModuleHeader
+from xlagraph.ingest.model.plan import Allocation
 
 __all__ = ["Donation", "DonationState", "Role", "donations", "marks_outputs", "role"]
 

@@ -24,11 +24,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.dump.instruction_text import InstructionFacts
-from xlagraph.ingest.dump.module_text import ModuleText, StackFrame
-from xlagraph.ingest.dump.plan import Plan, Value
+from xlagraph.ingest.carriers.text.instruction_text import InstructionFacts
+from xlagraph.ingest.carriers.text.module_text import ModuleText, StackFrame
 from xlagraph.ingest.hlo.computations import WHOLE, Operand
 from xlagraph.ingest.measures.program_lookup import ProgramLookup
+from xlagraph.ingest.model.plan import Plan, Value
 
 __all__ = ["Attribution", "Rule", "UserLine", "attributions"]
 

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from xlagraph.ingest.dump.instruction_text import (
+from xlagraph.ingest.carriers.text.instruction_text import (
     NO_FACTS,
     InstructionFacts,
     instruction_facts,
     with_gaps_filled,
 )
-from xlagraph.ingest.dump.module_header import ModuleHeader
-from xlagraph.ingest.dump.module_text import ModuleText
-from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.carriers.text.module_header import ModuleHeader
+from xlagraph.ingest.carriers.text.module_text import ModuleText
 from xlagraph.ingest.measures.attribution import Attribution, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
@@ -28,6 +27,7 @@ from xlagraph.ingest.measures.succession import (
     succession,
 )
 from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["CompilationFacts", "DumpInstruction", "derive_facts", "instruction_names"]
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["Span", "value_spans"]
 

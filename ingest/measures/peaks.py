@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 from typing import NamedTuple, cast
 
-from xlagraph.ingest.dump.plan import Allocation, Plan
 from xlagraph.ingest.measures.interval_map import largest_hole, owned_bytes
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover
+from xlagraph.ingest.model.plan import Allocation, Plan
 
 __all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.dump.module_text import ModuleText, hlo_module
-from xlagraph.ingest.dump.plan import Plan, Value
+from xlagraph.ingest.carriers.text.module_text import ModuleText, hlo_module
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
 from xlagraph.ingest.hlo.computations import WHOLE, HloTextError, Module
 from xlagraph.ingest.hlo.overwriting import (
@@ -22,6 +21,7 @@ from xlagraph.ingest.hlo.overwriting import (
 )
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.model.plan import Plan, Value
 
 __all__ = ["OverwriteCandidate", "PlanningFacts", "planning_facts"]
 

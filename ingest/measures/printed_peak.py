@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["PrintedShare", "printed_shares"]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from xlagraph.ingest.dump.instruction_text import InstructionFacts, attribute_facts
-from xlagraph.ingest.dump.module_text import ModuleText
+from xlagraph.ingest.carriers.text.instruction_text import InstructionFacts, attribute_facts
+from xlagraph.ingest.carriers.text.module_text import ModuleText
 from xlagraph.ingest.hlo.computations import HloTextError, Instruction, Operand, parse_instruction
 
 __all__ = ["Caller", "ProgramLookup"]

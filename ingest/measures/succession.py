@@ -16,10 +16,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple, cast
 
-from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.hlo.buffer_sets import connected_components
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.takeovers import Takeover
+from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["AliasPosition", "Succession", "alias_positions", "succession"]
 

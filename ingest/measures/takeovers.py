@@ -9,9 +9,9 @@ follow from these bytes, so that they are looked for once.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from xlagraph.ingest.dump.plan import Plan
 from xlagraph.ingest.measures.interval_map import IntervalMap
 from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.model.plan import Plan
 
 __all__ = ["Takeover", "takeovers"]
 

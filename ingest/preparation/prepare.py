@@ -8,9 +8,8 @@ from typing import Final
 import pyarrow as pa
 
 from xlagraph.graph.rows.row_files import RowFiles
-from xlagraph.ingest.dump.module_text import parse_module_text
-from xlagraph.ingest.dump.parser import parse_plan
-from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.errors import ParseError, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
@@ -19,6 +18,7 @@ from xlagraph.ingest.measures.compilation_facts import (
     derive_facts,
     instruction_names,
 )
+from xlagraph.ingest.model.plan import Plan
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
 from xlagraph.ingest.problems import Problem, readable
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables

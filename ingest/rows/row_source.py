@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from xlagraph.graph.byte_sizes import caption_property, human_bytes
-from xlagraph.ingest.dump.op_names import scopes
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, DumpInstruction
+from xlagraph.ingest.model.op_names import scopes
 
 __all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text"]
 

@@ -14,9 +14,9 @@ from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.planned_savings import PotentialSavings, potential_savings
 from xlagraph.queries.advice.rows_with_savings import rows_with_savings
+from xlagraph.queries.advice.savings import Planner
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-from xlagraph.queries.planning.savings import Planner
 from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
 

@@ -7,8 +7,8 @@ from typing import Final, assert_never, cast
 
 from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.graph.engine import Cell
+from xlagraph.queries.advice.savings import Planner, Savings
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
-from xlagraph.queries.planning.savings import Planner, Savings
 
 __all__ = ["PotentialSavings", "potential_savings"]
 

@@ -11,7 +11,7 @@ from xlagraph.queries.catalogue.declarations import Header
 from xlagraph.queries.catalogue.header import parse_header
 from xlagraph.queries.errors import CatalogueError
 
-OWN_DIRECTORY: Final = Path(__file__).parents[1]
+OWN_DIRECTORY: Final = Path(__file__).parents[1] / "canned"
 """Where the queries that come with xlagraph stand."""
 
 _ID: Final = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")

@@ -14,7 +14,7 @@ from tests.faults.harness.dump_damage import (
 )
 from tests.tiny_dumps import dump
 from xlagraph.ingest import parse_plan
-from xlagraph.ingest.dump.text import DumpPart
+from xlagraph.ingest.carriers.text.text import DumpPart
 
 
 def test_every_sample_is_whole_before_it_is_damaged():

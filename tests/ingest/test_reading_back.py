@@ -6,7 +6,7 @@ import pytest
 
 from xlagraph.graph import CompilationRows, Graph
 from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, ingest, parse_plan
-from xlagraph.ingest.dump.shapes import printed_shape
+from xlagraph.ingest.model.shapes import printed_shape
 
 Facts = dict[str, object]
 

@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.ingest.dump.parser import parse_plan
-from xlagraph.ingest.dump.text import DumpPart
+from xlagraph.ingest.carriers.text.parser import parse_plan
+from xlagraph.ingest.carriers.text.text import DumpPart
 from xlagraph.runtime.garbage_collection import collector_paused
 
 SAMPLE = (
-    Path(__file__).parents[1] / "ingest" / "dump" / "samples" / "jaxlib-0.9.2-buffer-assignment.txt"
+    Path(__file__).parents[1]
+    / "ingest"
+    / "carriers"
+    / "text"
+    / "samples"
+    / "jaxlib-0.9.2-buffer-assignment.txt"
 )
 
 

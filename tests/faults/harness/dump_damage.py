@@ -3,9 +3,9 @@
 import tracemalloc
 from collections.abc import Callable, Sequence
 
-from tests.ingest.dump.sample_dumps import NAMES, parts_of
+from tests.ingest.carriers.text.sample_dumps import NAMES, parts_of
 from xlagraph.ingest import ParseError, parse_plan, render_plan
-from xlagraph.ingest.dump.text import DumpPart
+from xlagraph.ingest.carriers.text.text import DumpPart
 
 SAMPLES = [parts_of(name) for name in NAMES]
 """A dump of each generation, by name."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.ingest.dump.module_text import hlo_module, parse_module_text
+from xlagraph.ingest.carriers.text.module_text import hlo_module, parse_module_text
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
 from xlagraph.ingest.hlo.computations import WHOLE, Aliasing, HloTextError
 from xlagraph.ingest.hlo.in_place import in_place_pairs

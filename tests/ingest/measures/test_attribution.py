@@ -5,8 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from xlagraph.ingest.dump.module_text import parse_module_text
-from xlagraph.ingest.dump.plan import (
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.ingest.measures.attribution import Attribution
+from xlagraph.ingest.measures.compilation_facts import derive_facts, instruction_names
+from xlagraph.ingest.model.plan import (
     Allocation,
     LiveRanges,
     Plan,
@@ -14,8 +16,6 @@ from xlagraph.ingest.dump.plan import (
     UsedValue,
     Value,
 )
-from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.compilation_facts import derive_facts, instruction_names
 
 OP = 'metadata={{op_name="{}" source_file="{}.py" source_line=1}}'
 

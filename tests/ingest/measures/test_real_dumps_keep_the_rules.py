@@ -6,16 +6,16 @@ from heapq import heappop, heappush
 
 import pytest
 
-from xlagraph.ingest.dump.instruction_text import instruction_facts
-from xlagraph.ingest.dump.module_text import parse_module_text
-from xlagraph.ingest.dump.parser import parse_plan
-from xlagraph.ingest.dump.plan import Plan, Value
+from xlagraph.ingest.carriers.text.instruction_text import instruction_facts
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.files.contents import read_dump
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peak, peaks
 from xlagraph.ingest.measures.succession import alias_positions, succession
 from xlagraph.ingest.measures.takeovers import takeovers
+from xlagraph.ingest.model.plan import Plan, Value
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
-from xlagraph.ingest.dump.module_text import parse_module_text
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.files.file_names import dump_name
 from xlagraph.ingest.measures.compilation_facts import derive_facts, instruction_names
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows

@@ -25,7 +25,7 @@ from tests.queries.plain.text import (
 )
 from tests.queries.plain.value import PlainValue
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
-from xlagraph.ingest.dump.plan import Plan
+from xlagraph.ingest.model.plan import Plan
 
 
 @dataclass(eq=False)

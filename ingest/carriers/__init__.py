@@ -1,0 +1,1 @@
+"""Readers of what a compilation may come as: one package a carrier."""

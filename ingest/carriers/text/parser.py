@@ -1,0 +1,119 @@
+"""Parse a dump: text in, `Plan` out; no files, no output, no version of XLA assumed.
+
+What a line looks like decides what it is (`line_forms`). A line that fits no form where it
+stands, or that contradicts another, is a `ParseError`; nothing is skipped::
+
+    parse_plan ──► DumpText       the lines of each file
+               ──► *_section      one module for each section, which fills
+               ──► DraftPlan      and that is made into a Plan
+"""
+
+from collections.abc import Callable, Sequence
+from re import Match
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.carriers.text import line_forms as form
+from xlagraph.ingest.carriers.text.allocation_section import parse_allocations
+from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
+from xlagraph.ingest.carriers.text.line_forms import LineForm
+from xlagraph.ingest.carriers.text.live_ranges_section import parse_live_ranges
+from xlagraph.ingest.carriers.text.text import DumpPart, DumpText
+from xlagraph.ingest.carriers.text.used_values_section import parse_totals
+from xlagraph.ingest.errors import ParseError
+from xlagraph.ingest.model.plan import Plan, SectionName
+from xlagraph.runtime.garbage_collection import collector_paused
+
+__all__ = ["DumpPart", "parse_plan"]
+
+
+@collector_paused()
+def parse_plan(parts: Sequence[DumpPart]) -> Plan:
+    """Parse the files of one dump, given in any order.
+
+    A section that no file has is None in the plan. Linear in the length of the text.
+
+    Raises:
+        ParseError: a line fits no form, two lines contradict each other, or the text is cut
+            anywhere but between two sections.
+    """
+    try:
+        return _plan([DumpText(part) for part in parts])
+    except ParseError:
+        texts = [DumpText(part.joined()) for part in parts]
+        removed = [text.remove_blanks() for text in texts]
+        if not any(removed) and not any(part.rest for part in parts):
+            raise
+    return _plan(texts)
+
+
+def _plan(texts: Sequence[DumpText]) -> Plan:
+    draft = DraftPlan()
+    sections: dict[DumpText, tuple[SectionName, ...]] = {}
+    # What the other files say is held against the allocations.
+    for text in sorted(texts, key=lambda text: not _begins_with_allocations(text)):
+        if not sections and not _begins_with_allocations(text):
+            raise text.syntax_error(text.blanks_end(0), form.BUFFER_ASSIGNMENT)
+        in_other_files = {name for names in sections.values() for name in names}
+        sections[text] = _parse_sections(text, draft, in_other_files)
+    return draft.finished(text.style(sections[text]) for text in texts)
+
+
+def _begins_with_allocations(text: DumpText) -> bool:
+    return form.BUFFER_ASSIGNMENT.regex.match(text.text, text.blanks_end(0)) is not None
+
+
+def _parse_sections(
+    text: DumpText, draft: DraftPlan, in_other_files: set[SectionName]
+) -> tuple[SectionName, ...]:
+    position = text.skip_blanks(0)
+    names: list[SectionName] = []
+    may_follow: tuple[LineForm, ...] = ()
+    for section in _SECTIONS:
+        headers = (header.regex.match(text.text, position) for header in section.headers)
+        if found := next(filter(None, headers), None):
+            if section.name in in_other_files:
+                raise text.error(position, f"the {section.name} in one file of the dump only")
+            position = text.skip_blanks(section.parse(text, found, draft))
+            names.append(section.name)
+            may_follow = section.inner
+        else:
+            may_follow += section.headers
+    if not names or position < len(text.text) or text.rest:
+        raise text.syntax_error(position, *may_follow)
+    if text.is_cut:
+        raise text.error(len(text.text) - 1, "the end of this line: the file is cut in it")
+    return tuple(names)
+
+
+class _Section(NamedTuple):
+    """A section of a dump."""
+
+    name: SectionName
+    headers: tuple[LineForm, ...]
+    """One of them begins it."""
+    parse: Callable[[DumpText, Match[str], DraftPlan], int]
+    """Reads on from the header; returns the position after the section."""
+    inner: tuple[LineForm, ...]
+    """What else could stand where the section ends."""
+
+
+_SECTIONS: Final = (
+    _Section(
+        "allocations",
+        (form.BUFFER_ASSIGNMENT,),
+        parse_allocations,
+        (form.ALLOCATION, form.VALUE),
+    ),
+    _Section(
+        "used values",
+        (form.TOTAL,),
+        parse_totals,
+        (form.VALUE_HEADER,),
+    ),
+    _Section(
+        "live ranges",
+        (form.LIVE_RANGES, form.LIVE_RANGES_NOT_AVAILABLE),
+        parse_live_ranges,
+        (form.PEAK_ENTRY, form.STACK_TRACE, form.STACK_LINE),
+    ),
+)

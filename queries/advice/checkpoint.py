@@ -1,0 +1,163 @@
+"""What a checkpoint around a scope would free: what is made forward there and read backward.
+
+A value is made forward or backward as its op name says (`op_marks`). Of the
+forward values of the scope those that another scope reads are kept, they are its inputs and
+outputs; the others end with their last forward reader. A loop that stacks values for the
+backward loop (`lax.scan`) keeps less of them (`loop_stacks`).
+
+The compiler makes the values again when they are read backward. When, the plan cannot tell:
+the least is that they take nothing, the most that each lives from its first reader on.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from xlagraph.queries.advice.loop_stacks import loop_stacks
+from xlagraph.queries.advice.op_marks import is_recomputed
+from xlagraph.queries.advice.patterns import in_scope
+from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
+from xlagraph.queries.errors import NoSuchName
+from xlagraph.xla_planner.program import Program, Value
+from xlagraph.xla_planner.value_changes import (
+    with_shortened_values,
+    with_shrunk_values,
+    without_values,
+)
+
+__all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A program with a checkpoint: what it takes at least, and at most."""
+
+    least: Program
+    most: Program
+    value_count: int
+    """Values that are no longer kept for the backward pass."""
+    stacked_ids: frozenset[int] = frozenset()
+    """Of values stacked by a loop; compilers do not merge across iterations."""
+
+    @property
+    def is_of_loops(self) -> bool:
+        """Whether all of them are stacks of loops."""
+        return 0 < len(self.stacked_ids) == self.value_count
+
+
+def checkpoint(stored: PlannableCompilation, program: Program, scope: str) -> Checkpoint:
+    """Return a program with a checkpoint around a scope; NoSuchName if it would free nothing."""
+    made = [value for value in program.values if _is_forward(stored, value, scope)]
+    if not made:
+        raise NoSuchName(f"no value is made forward in a scope that is called '{scope}'", ())
+    inner = {value.value_id for value in made}
+    dropped = set()
+    for value in made:
+        _, forward = _readers(stored, program, value)
+        if all(reader.value_id in inner for reader in forward):
+            dropped.add(value.value_id)
+    found = recompute(stored, program, dropped)
+    if not found.value_count:
+        raise NoSuchName(f"nothing that '{scope}' makes is kept for the backward pass", ())
+    return found
+
+
+def recompute(
+    stored: PlannableCompilation, program: Program, value_ids: Collection[int]
+) -> Checkpoint:
+    """Return the program that computes these values again for the backward pass."""
+    least, most, stacked = _with_smaller_stacks(stored, program, value_ids)
+    kept_until: dict[int, int] = {}
+    recomputed: list[Value] = []
+    unused_id = max(program.by_id, default=0) + 1
+    for value_id in sorted((value_ids & program.by_id.keys()) - stacked):
+        value = program.by_id[value_id]
+        facts = stored.facts.get(value_id)
+        if value.is_stored or value.is_table or value.lives_out or (facts and facts.is_backward):
+            continue
+        backward, forward = _readers(stored, program, value)
+        if not backward:
+            continue
+        kept_until[value_id] = max((reader.first for reader in forward), default=value.first)
+        recomputed.append(
+            value._replace(
+                value_id=unused_id + len(recomputed),
+                buffer_set=unused_id + len(recomputed),
+                first=min(reader.first for reader in backward),
+                last=max(reader.first for reader in backward),
+            )
+        )
+    least, most = with_shortened_values(least, kept_until), with_shortened_values(most, kept_until)
+    most = replace(most, values=(*most.values, *recomputed))
+    named = stacked & frozenset(value_ids)
+    return Checkpoint(least, most, len(kept_until) + len(named), named)
+
+
+def _with_smaller_stacks(
+    stored: PlannableCompilation, program: Program, value_ids: Collection[int]
+) -> tuple[Program, Program, frozenset[int]]:
+    """Return what loops keep at least and at most of these stacks, and the ids of all of them."""
+    least: dict[int, Fraction] = {}
+    most: dict[int, Fraction] = {}
+    for stacks in loop_stacks(stored, program, value_ids):
+        least |= dict.fromkeys(stacks.value_ids, stacks.kept_at_least)
+        most |= dict.fromkeys(stacks.value_ids, stacks.kept_at_most)
+    return with_shrunk_values(program, least), with_shrunk_values(program, most), frozenset(least)
+
+
+def defer(stored: PlannableCompilation, program: Program, value_ids: Collection[int]) -> Checkpoint:
+    """Return the program that computes values again no earlier than the backward pass reads them.
+
+    Inputs of a checkpoint stay: values from which another scope recomputes.
+    """
+    least: set[int] = set()
+    first_by_id: dict[int, int] = {}
+    for value_id in sorted(value_ids & program.by_id.keys()):
+        value = program.by_id[value_id]
+        readers, _ = _readers(stored, program, value)
+        recomputing = [reader for reader in readers if is_recomputed(_op_name(stored, reader))]
+        if any(_scope(stored, reader) != _scope(stored, value) for reader in recomputing):
+            continue
+        least.add(value_id)
+        needed = [reader.first for reader in readers if reader not in recomputing]
+        first_by_id[value_id] = max(value.first, min(needed, default=value.last))
+    deferred = tuple(
+        [
+            value._replace(first=first_by_id.get(value.value_id, value.first))
+            for value in program.values
+        ]
+    )
+    return Checkpoint(without_values(program, least), replace(program, values=deferred), len(least))
+
+
+def _op_name(stored: PlannableCompilation, value: Value) -> str:
+    facts = stored.facts.get(value.value_id)
+    return (facts.op_name if facts is not None else None) or ""
+
+
+def _scope(stored: PlannableCompilation, value: Value) -> str:
+    return _op_name(stored, value).rpartition("/")[0]
+
+
+def _is_forward(stored: PlannableCompilation, value: Value, scope: str) -> bool:
+    facts = stored.facts.get(value.value_id)
+    if facts is None or facts.op_name is None or facts.is_backward:
+        return False
+    return in_scope(scope, facts.op_name)
+
+
+def _readers(
+    stored: PlannableCompilation, program: Program, value: Value
+) -> tuple[list[Value], list[Value]]:
+    """Return the values that are made from a value, backward and forward."""
+    by_id = program.by_id
+    readers = [
+        by_id[reader] for reader in stored.readers.get(value.value_id, ()) if reader in by_id
+    ]
+    backward: list[Value] = []
+    forward: list[Value] = []
+    for reader in readers:
+        facts = stored.facts.get(reader.value_id)
+        if not reader.is_table:
+            (backward if facts is not None and facts.is_backward else forward).append(reader)
+    return backward, forward

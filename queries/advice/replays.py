@@ -1,0 +1,58 @@
+"""How many temporary blocks of a graph come out byte for byte the same when packed again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlagraph.graph.engine import Graph
+from xlagraph.queries.advice.plannable_compilation import read_plannable_compilation
+from xlagraph.queries.selection.compilations import select_all
+from xlagraph.xla_planner.program import PRESET_COLORS
+from xlagraph.xla_planner.replay import replay
+
+__all__ = ["ReplayedBlock", "replay_blocks"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedBlock:
+    """A temporary block of XLA's plan, packed again."""
+
+    compilation: str
+    memory_space: int
+    memory_space_name: str | None
+    """HBM, VMEM, SMEM or host; None where that is unknown."""
+    allocation: int
+    temp_bytes: int
+    temp_bytes_replayed: int
+    offsets_equal: bool
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether size and every offset are those of XLA."""
+        return self.offsets_equal and self.temp_bytes == self.temp_bytes_replayed
+
+    @property
+    def is_packed_by_another_method(self) -> bool:
+        """Whether XLA places what lies there by other rules (TPU VMEM)."""
+        return self.memory_space in PRESET_COLORS
+
+
+def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBlock, ...]:
+    """Replay the temporary blocks of runs and compilations, of all if none is named.
+
+    Compilations without live ranges have no block that could be replayed. Raises EmptyGraph.
+    """
+    stored = (read_plannable_compilation(graph, key) for key in select_all(graph, names))
+    return tuple(
+        ReplayedBlock(
+            each.key,
+            block.allocation.color,
+            each.space_names.get(block.allocation.color),
+            block.allocation.number,
+            block.allocation.size_bytes,
+            block.size_bytes,
+            block.offsets_equal,
+        )
+        for each in stored
+        if each.has_ranges
+        for block in replay(each.program)
+    )

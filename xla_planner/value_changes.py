@@ -1,0 +1,66 @@
+"""Changes of named values: removed, shortened, shrunk. The schedule stays as it is."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from xlagraph.xla_planner.program import Program, Value, members_of_sets
+
+__all__ = ["with_shortened_values", "with_shrunk_values", "without_values"]
+
+
+def without_values(program: Program, value_ids: Collection[int]) -> Program:
+    """Return the program in which these values do not exist."""
+    gone = frozenset(value_ids)
+    return _with_set_sizes(
+        replace(
+            program, values=tuple(value for value in program.values if value.value_id not in gone)
+        )
+    )
+
+
+def with_shortened_values(program: Program, last_by_id: Mapping[int, int]) -> Program:
+    """Return the program in which these values end earlier: at a step, or as they begin."""
+
+    def shorter(value: Value) -> Value:
+        last = last_by_id.get(value.value_id)
+        if last is None or last >= value.last:
+            return value
+        return value._replace(last=max(value.first, last))
+
+    return _with_each_value(program, shorter)
+
+
+def with_shrunk_values(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
+    """Return the program in which these values take this part of their bytes, rounded up.
+
+    A buffer set is as large as its largest member: all of them shrink where all are named.
+    """
+    smaller = {
+        value.value_id: -(-value.size_bytes * factor.numerator // factor.denominator)
+        for value in program.values
+        if (factor := factor_by_id.get(value.value_id)) is not None and not value.is_table
+    }
+    return _with_set_sizes(
+        _with_each_value(program, lambda value: _resized(value, smaller.get(value.value_id)))
+    )
+
+
+def _with_each_value(program: Program, changed: Callable[[Value], Value]) -> Program:
+    return replace(program, values=tuple([changed(value) for value in program.values]))
+
+
+def _with_set_sizes(program: Program) -> Program:
+    """Resize each member to the size of the largest of its set."""
+    sizes = {
+        name: max(value.size_bytes for value in members)
+        for name, members in members_of_sets(program.values).items()
+    }
+    return _with_each_value(program, lambda value: _resized(value, sizes[value.buffer_set]))
+
+
+def _resized(value: Value, size_bytes: int | None) -> Value:
+    # most values stay as they are, and a copy takes its time
+    if size_bytes is None or size_bytes == value.size_bytes:
+        return value
+    return value._replace(size_bytes=size_bytes)
