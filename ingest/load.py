@@ -162,13 +162,13 @@ class _PendingIngest:
 
 def _find_all(paths: Iterable[str | Path], run: str | None) -> FoundDumps:
     """Search all paths; a file that two of them lead to counts once."""
-    dumps: dict[str, DumpFiles] = {}
+    dumps: dict[tuple[str, int], DumpFiles] = {}
     problems: dict[Problem, None] = {}
     searched: set[str] = set()
     for path in paths:
         found = find_dumps(Path(path), run)
         for dump in found.dumps:
-            dumps.setdefault(os.path.realpath(dump.allocations), dump)
+            dumps.setdefault(dump.place, dump)
         problems.update(dict.fromkeys(found.problems))
         searched |= found.searched
     return FoundDumps(tuple(dumps.values()), tuple(problems), frozenset(searched))

@@ -22,13 +22,11 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.carriers.text.instruction_text import InstructionFacts
-from xlagraph.ingest.carriers.text.module_text import ModuleText, StackFrame
-from xlagraph.ingest.hlo.computations import WHOLE, Operand
-from xlagraph.ingest.measures.program_lookup import ProgramLookup
 from xlagraph.ingest.model.plan import Plan, Value
+from xlagraph.ingest.model.program import WHOLE, Instruction, Operand, Program
 
 __all__ = ["Attribution", "Rule", "UserLine", "attributions"]
 
@@ -57,7 +55,7 @@ class Attribution(NamedTuple):
     op_name: str
     source_file: str | None
     source_line: int | None
-    stack_frame_id: int | None
+    stack_frame: int | None
     """Innermost frame of its call stack."""
     user_line: UserLine | None
 
@@ -80,6 +78,7 @@ _MOVING: Final = frozenset((
 _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", "while"))
 """What hands each element of its operand on as the same element of its result."""
 _CALLING: Final = frozenset(("fusion", "call", "async-start", "custom-call"))
+_CONTROL_FLOW: Final = frozenset(("while", "call", "conditional"))
 _INPUTS: Final = frozenset(("parameter", "constant"))
 _FUSION_LIKE: Final = frozenset(("fusion", "async-start"))
 _MOVES_WITHIN: Final = _MOVING | _INPUTS | _FUSION_LIKE
@@ -94,18 +93,23 @@ _DEEPEST_INDEX: Final = 32
 
 
 def attributions(
-    plan: Plan, program: ProgramLookup, steps: Mapping[str, int], module_text: ModuleText | None
+    plan: Plan,
+    program: Program,
+    steps: Mapping[str, int],
+    instructions: Iterable[Instruction],
 ) -> tuple[Attribution | None, ...]:
     """Return what each of the plan's values belongs to; ``steps`` are those of the schedule.
+
+    ``instructions`` are those that the plan names.
 
     Algorithm: rules 1 to 3 look at each instruction with its shape index once, rule 4 at
     each use of the values that are left: linear in instructions and uses.
     """
-    search = _Search(program)
+    search = _Search(_Lookup(program, instructions))
     found = [search.of_value(value) for value in plan.values]
     readers = _readers(plan, [value for value, rule in zip(plan.values, found, strict=True)
                               if rule is None], steps)  # fmt: skip
-    locations = _Locations(program, module_text)
+    locations = _Locations(program)
     result: list[Attribution | None] = []
     for value, source in zip(plan.values, found, strict=True):
         if source is None and (reader := search.first(readers.get(value.value_id, ()))) is not None:
@@ -129,10 +133,91 @@ def _readers(
     }
 
 
+class _Caller(NamedTuple):
+    """An instruction that runs a computation on its operands."""
+
+    instruction: str
+    operand: int | None
+    """Of a conditional the operand that the computation takes; None: all, in their order."""
+
+
+class _Lookup:
+    """Look-ups by name; an instruction or computation that the program lacks has nothing."""
+
+    def __init__(self, program: Program, named: Iterable[Instruction]) -> None:
+        self._program = program
+        self._named = named
+        self._find = program.instructions.get
+
+    def op_name(self, name: str) -> str | None:
+        """Return the op name of an instruction."""
+        found = self._find(name)
+        return None if found is None else found.attributes.op_name
+
+    def opcode(self, name: str) -> str | None:
+        """Return the opcode of an instruction; of what starts a computation `async-start`."""
+        found = self._find(name)
+        if found is None:
+            return None
+        return "async-start" if found.is_async_start else found.opcode
+
+    def operands(self, name: str) -> tuple[Operand, ...]:
+        """Return the operands of an instruction."""
+        found = self._find(name)
+        return () if found is None else found.operands
+
+    def called(self, name: str) -> tuple[str, ...]:
+        """Return the computations that an instruction runs or applies."""
+        found = self._find(name)
+        return () if found is None else found.called
+
+    def tuple_element(self, name: str) -> int | None:
+        """Return which element a get-tuple-element reads."""
+        found = self._find(name)
+        return None if found is None else found.attributes.tuple_element
+
+    def parameter_number(self, name: str) -> int | None:
+        """Return the number of a parameter."""
+        found = self._find(name)
+        return None if found is None else found.parameter_number
+
+    def root(self, computation: str) -> str | None:
+        """Return the instruction whose result a computation returns."""
+        found = self._program.computations.get(computation)
+        return found.root.name if found is not None and found.has_root else None
+
+    def instructions(self, computation: str) -> Sequence[Instruction]:
+        """Return the instructions of a computation."""
+        found = self._program.computations.get(computation)
+        return () if found is None else found.instructions
+
+    def opcodes(self, computation: str) -> frozenset[str | None]:
+        """Return the opcodes in a computation."""
+        found = self._program.computations.get(computation)
+        return frozenset() if found is None else found.opcodes
+
+    def caller(self, parameter: str) -> _Caller | None:
+        """Return what runs the computation that a parameter belongs to."""
+        found = self._find(parameter)
+        return None if found is None else self._callers.get(found.computation)
+
+    @cached_property
+    def _callers(self) -> dict[str | None, _Caller]:
+        """By computation; those that control flow runs, not those of fusions."""
+        callers: dict[str | None, _Caller] = {}
+        for instruction in self._named:
+            if instruction.opcode in _CONTROL_FLOW or instruction.is_async_start:
+                is_conditional = instruction.opcode == "conditional"
+                for branch, computation in enumerate(instruction.called, 1):
+                    operand = branch if is_conditional else None
+                    callers.setdefault(computation, _Caller(instruction.name, operand))
+        return callers
+
+
 class _Search:
     """Rules 1 to 3; what was found is remembered."""
 
-    def __init__(self, program: ProgramLookup) -> None:
+    def __init__(self, program: _Lookup) -> None:
         self._program = program
         self._inside: dict[_Result, str | None] = {}
         self._only_moves: dict[str, bool] = {}
@@ -155,8 +240,7 @@ class _Search:
         return next((name for name in found if name is not None), None)
 
     def _has_op_name(self, name: str) -> bool:
-        facts = self._program.facts(name)
-        return facts is not None and bool(facts.op_name)
+        return self._program.op_name(name) is not None
 
     def _own_or_inside(self, result: _Result) -> str | None:
         return result.name if self._has_op_name(result.name) else self._find_inside(result)
@@ -166,9 +250,7 @@ class _Search:
         if self._program.opcode(result.name) not in _CALLING:
             return None
         if result not in self._inside:
-            called = self._program.called(result.name)
-            has_op_names = any(map(self._program.has_op_names, called))
-            self._inside[result] = self._search_inside(result) if has_op_names else None
+            self._inside[result] = self._search_inside(result)
         return self._inside[result]
 
     def _search_inside(self, result: _Result) -> str | None:
@@ -294,47 +376,36 @@ class _Search:
         return self._only_moves[computation]
 
     def _all_run_only_moves(self, computation: str) -> bool:
-        names = self._program.computation(computation)
-        opcodes = ((name, self._program.opcode(name)) for name in names)
         return all(
-            self._runs_only_moves(name, opcode)
-            for name, opcode in opcodes
-            if opcode in _FUSION_LIKE
+            self._runs_only_moves(each.name, opcode)
+            for each in self._program.instructions(computation)
+            if (opcode := self._program.opcode(each.name)) in _FUSION_LIKE
         )
 
 
 class _Locations:
     """Where the instructions come from that were found."""
 
-    def __init__(self, program: ProgramLookup, module_text: ModuleText | None) -> None:
+    def __init__(self, program: Program) -> None:
         self._program = program
-        self._module_text = module_text
-        self._frames: Mapping[int, StackFrame] = (
-            module_text.frames if module_text is not None else {}
-        )
         self._user_lines: dict[int | None, UserLine | None] = {None: None}
         """By frame, as far as they were asked for: most instructions have few of them."""
 
-    def attribution(self, rule: Rule, name: str) -> Attribution | None:
+    def attribution(self, rule: Rule, name: str) -> Attribution:
         """Return the attribution to an instruction."""
-        facts = self._program.facts(name)
-        return None if facts is None else self._located(rule, facts)
-
-    def _located(self, rule: Rule, facts: InstructionFacts) -> Attribution:
-        file, line = facts.source_file, facts.source_line
-        if self._module_text is not None:
-            file, line = self._module_text.source_location(facts)
-        frame = facts.stack_frame_id if facts.stack_frame_id in self._frames else None
+        attributes = self._program.instructions[name].attributes
+        file, line = self._program.source_location(attributes)
+        frame = attributes.stack_frame if attributes.stack_frame in self._program.frames else None
         if frame not in self._user_lines:
             self._user_lines[frame] = self._user_line(frame)
         user_line = self._user_lines[frame]
         if frame is None and file and not _INSTALLED.search(file):
             user_line = UserLine(file, line, None)
-        return Attribution(rule, facts.op_name or "", file or None, line, frame, user_line)
+        return Attribution(rule, attributes.op_name or "", file or None, line, frame, user_line)
 
     def _user_line(self, frame: int | None) -> UserLine | None:
         while frame is not None:
-            at = self._frames[frame]
+            at = self._program.frames[frame]
             if at.file is not None and not _INSTALLED.search(at.file):
                 return UserLine(at.file, at.line, at.function)
             frame = at.caller

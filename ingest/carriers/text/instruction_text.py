@@ -1,79 +1,101 @@
-"""The facts in the text of an HLO instruction.
+"""The text of HLO instructions, in a memory plan or a module text.
 
+    line        = [ "ROOT " ] [ "%" ] name " = " instruction
     instruction = shape " " opcode "(" operands ")" { ", " key "=" value }
     value       = text without "," | "…" | {…} | […] | (…)     nested, and one after another
     metadata    = "{" { key "=" ( "…" | {…} | text without " " ) " " } "}"
 
-Strings are quoted and escaped as in C; what stands in them is never looked at.
+Operands are names with or without ``%`` and their shapes; ``%t#1`` is element 1 of ``%t``, as
+texts spell a get-tuple-element since jaxlib 0.11. Strings are quoted and escaped as in C; what
+stands in them is never looked at.
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.hlo.computations import BRACES, STRING, Instruction
+from xlagraph.ingest.model.program import (
+    NO_ATTRIBUTES,
+    Aliasing,
+    Attributes,
+    Callee,
+    Instruction,
+    Operand,
+    Purpose,
+)
 
 __all__ = [
-    "NO_FACTS",
-    "InstructionFacts",
-    "attribute_facts",
-    "instruction_facts",
+    "PrintedInstruction",
+    "PrintedLines",
+    "fill_from_plan",
+    "parse_instruction",
+    "parse_lines",
     "unescaped",
-    "with_gaps_filled",
 ]
-
-
-class InstructionFacts(NamedTuple):
-    """What one instruction text states; None where it does not."""
-
-    shape: str | None
-    """With layout, as printed."""
-    opcode: str | None
-    op_name: str | None
-    source_file: str | None
-    source_line: int | None
-    stack_frame_id: int | None
-    target: str | None
-    """Of a custom call."""
-    calls: str | None
-    """Name of the computation that a fusion or an async start runs, without ``%``."""
-    sharding: str | None
-    """Of a parameter: how it is split over devices, in braces as printed."""
-
-
-class _Metadata(NamedTuple):
-    """What stands in the metadata of an instruction."""
-
-    op_name: str | None
-    source_file: str | None
-    source_line: int | None
-    stack_frame_id: int | None
-
 
 # All quantifiers are possessive: each character is looked at a few times at most, whatever
 # the text. Deeper nesting than these patterns know is left to `_after_brackets`.
-_PARENTHESES: Final = rf'\((?:[^()"]++|{STRING}|\([^()"]*+\))*+\)'
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_BRACES: Final = rf"\{{(?:[^{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+\}}"
+"""Up to one pair of braces in another."""
+_PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
 
 # f32[64,64]{1,0:T(8,128)} fusion(%a, %b)   (s32[], f32[2]{0}) while(%tuple.1)
-_HEAD: Final = re.compile(
-    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{BRACES})?)"
-    rf" ([a-z][\w-]*){_PARENTHESES}"
-)
+_SHAPE: Final = rf"(?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?"
+_HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({_PARENTHESES})")
+# The same where no operand has parentheses: almost every line, in a third of the time.
+_PLAIN: Final = r"(\([^\n]*?\)|\S+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
+_PLAIN_TEXT: Final = re.compile(_PLAIN, re.DOTALL)
+_NAME: Final = r"\n  (ROOT )?%?([^\s=]+) = "
+_PLAIN_LINE: Final = re.compile(_NAME + _PLAIN)
+_LINE: Final = re.compile(rf"{_NAME}(.*)")
 _OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
+
+_OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
+_WHOLE_OPERAND: Final = re.compile(r"%([^\s,()]+)")
+# Without `%`: brackets and their content, and comments, are not names.
+_BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)|/\*[^*]*\*/")
+_BARE: Final = re.compile(r"([^\s,()#\[\]{}]+?)((?:#\d+)*)\s*(?:,|$)")
+_WITHOUT_OPERANDS: Final = frozenset(("parameter", "constant", "iota"))
+"""Their parentheses hold numbers and literals."""
+
 _VALUE: Final = re.compile(
-    rf'(?:[^,"(){{}}\[\]]++|{STRING}|{BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
+    rf'(?:[^,"(){{}}\[\]]++|{_STRING}|{_BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
 )
 # , calls=%fused_computation.1
 _ATTRIBUTE: Final = re.compile(rf", ([\w-]+)=({_VALUE.pattern})", re.DOTALL)
 # A string that never ends takes all the rest, so that it is looked for once.
-_BRACKET: Final = re.compile(rf"{STRING}?|[()\[\]{{}}]", re.DOTALL)
+_BRACKET: Final = re.compile(rf"{_STRING}?|[()\[\]{{}}]", re.DOTALL)
 # op_name="jit(f)/add"   source_line=12   profile_type={…}
 _METADATA_FIELD: Final = re.compile(
-    rf'[{{ ](\w+)=(?:({STRING})|{BRACES}|([^\s{{}}"]++))', re.DOTALL
+    rf'[{{ ](\w+)=(?:({_STRING})|{_BRACES}|([^\s{{}}"]++))', re.DOTALL
+)
+# {op_name="jit(f)/add" source_file="a.py" source_line=12}   {op_name="jit(f)/add" stack_frame_id=7}
+_USUAL_METADATA: Final = re.compile(
+    r'\{(?:op_type="\w*+" )?op_name="([^"\\]+)"'
+    r'(?: source_file="([^"\\]+)" source_line=(\d{1,18}))?(?: stack_frame_id=(\d{1,18}))?\}'
 )
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}
+
+_NAMES: Final = re.compile(r"[^\s,{}%]+")
+# {0}: (1, {}), {1}: (2, {0})   or   {0}: (0, {}, may-alias)
+_INDEX: Final = r"\{((?:\d{1,18}(?:, *\d{1,18})*)?)\}"
+_ALIASING: Final = re.compile(rf"[{{,] *{_INDEX}: \((\d{{1,18}}), {_INDEX}[^)]*\)")
+_BETA: Final = re.compile(r'\\?"beta\\?":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
+_MATRIX_PRODUCT: Final = "__cublas$lt$matmul"
+_PURPOSES: Final[dict[str, Purpose]] = {
+    "calls": "calls",
+    "to_apply": "to_apply",
+    "body": "body",
+    "condition": "condition",
+    "branch_computations": "branch",
+    "true_computation": "branch",
+    "false_computation": "branch",
+    "called_computations": "called",
+}
 
 # Compilations of one program say the same again: half of the texts of seven runs of a
 # training program were repetitions. Longer texts are not worth the memory.
@@ -82,67 +104,130 @@ _REMEMBERED_CHARACTERS: Final = 1000
 _REMEMBERED_METADATA: Final = 1 << 13
 """Several instructions of a computation come from one operation of the user's."""
 
-_NO_HEAD: Final = (None, None, 0)
-_NO_METADATA: Final = _Metadata(None, None, None, None)
-NO_FACTS: Final = InstructionFacts(None, None, *_NO_METADATA, None, None, None)
+
+class PrintedInstruction(Instruction):
+    """An instruction of a text; operands and attributes are read from it on first access."""
+
+    __slots__ = ("_attribute_text", "_operand_text")
+
+    def __init__(
+        self,
+        name: str,
+        shape: str | None,
+        opcode: str | None,
+        operand_text: str,
+        attribute_text: str,
+        computation: str | None = None,
+    ) -> None:
+        self.name = name
+        self.shape = shape
+        self.opcode = opcode
+        self._operand_text = operand_text
+        self._attribute_text = attribute_text
+        self.computation = computation
+        self.text = None
+
+    def __getattr__(self, field: str) -> object:
+        """Fill a field that is asked for the first time."""
+        if field == "operands":
+            is_without = self.opcode in _WITHOUT_OPERANDS
+            self.operands = () if is_without else _operands(self._operand_text)
+            return self.operands
+        if field == "attributes":
+            self.attributes = _attributes(self._attribute_text)
+            return self.attributes
+        if field == "parameter_number":
+            is_parameter = self.opcode == "parameter" and _NUMBER.fullmatch(self._operand_text)
+            self.parameter_number = int(self._operand_text) if is_parameter else None
+            return self.parameter_number
+        raise AttributeError(field)
+
+    def prints(self, text: str) -> bool:
+        """Return whether a text is that of this instruction."""
+        return text == (
+            f"{self.shape} {self.opcode}({self._operand_text}){self._attribute_text.rstrip()}"
+        )
 
 
-def instruction_facts(text: str) -> InstructionFacts:
-    """Read the text after ``%name = ``; linear in its length.
+def parse_instruction(name: str, text: str) -> PrintedInstruction:
+    """Parse the text after ``%name = ``; linear in its length.
 
     Text that is cut short or odd gives what stands before the oddity.
     """
-    return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _read(text)
+    plain = _PLAIN_TEXT.match(text)
+    return PrintedInstruction(name, *(plain.groups() if plain else _head(text)))
 
 
-def attribute_facts(instruction: Instruction) -> InstructionFacts:
-    """Read what stands after the operands of an instruction."""
-    return _with_attributes(instruction.shape, instruction.opcode, instruction.attributes, 0)
+class PrintedLines(NamedTuple):
+    """The instructions of a computation, as its lines state them."""
+
+    instructions: list[PrintedInstruction]
+    root: PrintedInstruction | None
+    """The one that is marked so, else the last; None if that line does not fit."""
+    unread: frozenset[str]
+    """Names that stand as operands in lines that do not fit."""
 
 
-def _read(text: str) -> InstructionFacts:
-    shape, opcode, at = _head(text)
-    return NO_FACTS if opcode is None else _with_attributes(shape, opcode, text, at)
+_NOTHING_UNREAD: Final[frozenset[str]] = frozenset()
+# in a line that does not fit: %name, before a comma, a parenthesis or a tuple element
+_MENTION: Final = re.compile(r"%?([^\s,()#{}]+)(?=[,)#])")
 
 
-def _with_attributes(shape: str | None, opcode: str, text: str, at: int) -> InstructionFacts:
-    target = calls = sharding = None
-    metadata = _NO_METADATA
-    while attribute := _ATTRIBUTE.match(text, at):
-        key, value = attribute.groups()
-        at = attribute.end()
-        if at < len(text) and text[at] != ",":  # nested deeper than the pattern knows
-            at = _value_end(text, at)
-            value = text[attribute.start(2) : at]
-        if key == "metadata":
-            metadata = _metadata(value)
-            if text.startswith(", backend_config=", at):
-                break  # long, and last in every generation
-        elif key == "calls":
-            calls = None if value.startswith("{") else value.removeprefix("%")
-        elif key == "custom_call_target":
-            target = _text(value)
-        elif key == "sharding" and opcode == "parameter":
-            sharding = value
-    return InstructionFacts(shape, opcode, *metadata, target, calls, sharding)
+def parse_lines(body: str, computation: str) -> PrintedLines:
+    """Parse the lines of a computation, a line break before each."""
+    rows = _PLAIN_LINE.findall(body)
+    if len(rows) == body.count("\n"):
+        instructions = [PrintedInstruction(*row[1:], computation) for row in rows]
+        root = next((each for each, row in zip(instructions, rows, strict=True) if row[0]), None)
+        return PrintedLines(instructions, root or instructions[-1], _NOTHING_UNREAD)
+    return _parse_line_by_line(body, computation)
 
 
-_remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read)
+def _parse_line_by_line(body: str, computation: str) -> PrintedLines:
+    instructions = []
+    root: PrintedInstruction | None = None
+    has_marked_root = False
+    odd = []
+    for line in body.split("\n")[1:]:
+        found = _PLAIN_LINE.match(f"\n{line}")
+        if found is None:
+            found = _LINE.match(f"\n{line}")
+        made = None
+        if found is not None:
+            _, name, *rest = found.groups()
+            parts = rest if len(rest) > 1 else _head(rest[0])
+            if parts[1] is not None:
+                made = PrintedInstruction(name, *parts, computation)
+        if made is None:
+            odd.append(line)
+        else:
+            instructions.append(made)
+        is_marked = line.startswith("  ROOT ")
+        if is_marked or not has_marked_root:
+            root, has_marked_root = made, is_marked
+    return PrintedLines(instructions, root, frozenset(_MENTION.findall("\n".join(odd))))
 
 
-def with_gaps_filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:
-    """Return `facts`, with what they leave open from `others`; file and line stay together."""
-    has_place = facts.source_file is not None
-    return InstructionFacts(
-        facts.shape or others.shape,
-        facts.opcode or others.opcode,
-        facts.op_name or others.op_name,
-        facts.source_file if has_place else others.source_file,
-        facts.source_line if has_place else others.source_line,
-        facts.stack_frame_id or others.stack_frame_id,
-        facts.target or others.target,
-        facts.calls or others.calls,
-        facts.sharding or others.sharding,
+def fill_from_plan(instruction: Instruction, printed: Instruction) -> None:
+    """Let an instruction of the module text state what the memory plan prints of it.
+
+    What the plan leaves open stays; file and line stay together. Operands, callees and aliasing
+    stay those of the module text: in it every operand is the name of a line, while a plan can
+    name a get-tuple-element that the module text leaves out.
+    """
+    own, others = printed.attributes, instruction.attributes
+    has_place = own.source_file is not None
+    _ = instruction.operands, instruction.parameter_number  # read before the opcode changes
+    instruction.opcode = printed.opcode or instruction.opcode
+    instruction.shape = printed.shape or instruction.shape
+    instruction.attributes = others._replace(
+        op_name=own.op_name or others.op_name,
+        source_file=own.source_file if has_place else others.source_file,
+        source_line=own.source_line if has_place else others.source_line,
+        stack_frame=own.stack_frame or others.stack_frame,
+        target=own.target or others.target,
+        runs=own.runs or others.runs,
+        sharding=own.sharding or others.sharding,
     )
 
 
@@ -163,16 +248,104 @@ def _escaped_bytes(escape: re.Match[bytes]) -> bytes:
     return _ESCAPED.get(character, character)
 
 
-def _head(text: str) -> tuple[str | None, str | None, int]:
-    """Return shape, opcode and the end of the operands."""
-    head = _HEAD.match(text)
-    if head:
-        return head[1], head[2], head.end()
+def _head(text: str) -> tuple[str | None, str | None, str, str]:
+    """Return shape, opcode, and the texts of operands and attributes."""
+    if head := _HEAD.match(text):
+        return head[1], head[2], head[3][1:-1], text[head.end() :]
     at = 0
     while at < len(text) and text[at] != " ":
         at = _after_brackets(text, at) if text[at] in "([{" else at + 1
     opcode = _OPCODE.match(text, at)
-    return (text[:at], opcode[1], _after_brackets(text, opcode.end())) if opcode else _NO_HEAD
+    if opcode is None:
+        return None, None, "", ""
+    end = _after_brackets(text, opcode.end())
+    return text[:at], opcode[1], text[opcode.end() + 1 : end - 1], text[end:]
+
+
+def _operands(text: str) -> tuple[Operand, ...]:
+    if "%" in text:
+        if "#" not in text:
+            return tuple([Operand(name) for name in _WHOLE_OPERAND.findall(text)])
+        found = _OPERAND.findall(text)
+    else:
+        before = None
+        while text != before:
+            before, text = text, _BRACKETS.sub("", text)
+        found = _BARE.findall(text)
+    return tuple([Operand(name, _element(numbers)) for name, numbers in found])
+
+
+def _element(numbers: str) -> str:
+    """Return ``#0#2`` as an index."""
+    return "{" + numbers[1:].replace("#", ",") + "}"
+
+
+def _attributes(text: str) -> Attributes:
+    if not text:
+        return NO_ATTRIBUTES
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _read_attributes(text)
+
+
+def _read_attributes(text: str) -> Attributes:
+    text = text.rstrip()
+    fields: dict[str, object] = {}
+    callees: list[Callee] = []
+    at = 0
+    while attribute := _ATTRIBUTE.match(text, at):
+        key, value = attribute.groups()
+        at = attribute.end()
+        if at < len(text) and text[at] != ",":  # nested deeper than the pattern knows
+            at = _value_end(text, at)
+            value = text[attribute.start(2) : at]
+        if key == "metadata":
+            fields |= _metadata(value)
+            if text.startswith(", backend_config=", at):
+                break  # long, and last in every generation
+        elif (purpose := _PURPOSES.get(key)) is not None:
+            is_list = purpose == "calls" and value.startswith("{")
+            callees += [Callee("called" if is_list else purpose, n) for n in _NAMES.findall(value)]
+            if purpose == "calls" and not is_list:
+                fields["runs"] = value.removeprefix("%")
+        elif key in _READERS:
+            field, read = _READERS[key]
+            fields[field] = read(value)
+    if callees:
+        fields["callees"] = tuple(callees)
+    if str(fields.get("target")).startswith(_MATRIX_PRODUCT) and (beta := _BETA.search(text)):
+        fields["gemm_beta"] = float(beta[1])
+    if "nvshmem" in text.lower():
+        fields["uses_nvshmem"] = True
+    return Attributes(**fields) if fields else NO_ATTRIBUTES  # type: ignore[arg-type]  # by name
+
+
+_remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read_attributes)
+
+
+def _names(value: str) -> tuple[str, ...]:
+    return tuple(_NAMES.findall(value))
+
+
+def _aliasing(value: str) -> tuple[Aliasing, ...]:
+    return tuple(
+        [
+            Aliasing(_index(output), int(operand), _index(index))
+            for output, operand, index in _ALIASING.findall(value)
+        ]
+    )
+
+
+def _index(numbers: str) -> str:
+    return "{" + numbers.replace(" ", "") + "}"
+
+
+_READERS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
+    "custom_call_target": ("target", lambda value: unescaped(value) or None),
+    "sharding": ("sharding", str),
+    "index": ("tuple_element", lambda value: _number(value)),
+    "control-predecessors": ("control_predecessors", _names),
+    "output_to_operand_aliasing": ("aliasing", _aliasing),
+}
+"""By key: the field of `Attributes`, and how its value is read."""
 
 
 def _value_end(text: str, at: int) -> int:
@@ -198,24 +371,38 @@ def _after_brackets(text: str, at: int) -> int:
 
 
 @lru_cache(_REMEMBERED_METADATA)
-def _metadata(braced: str) -> _Metadata:
+def _metadata(braced: str) -> dict[str, object]:
+    """Return the fields of `Attributes` that metadata state."""
+    if usual := _USUAL_METADATA.fullmatch(braced):
+        op_name, file, line, frame = usual.groups()
+        return {
+            "op_name": op_name,
+            "source_file": file,
+            "source_line": int(line) or None if line else None,
+            "stack_frame": int(frame) or None if frame else None,
+        }
     fields: dict[str, str] = {}
     at = 0
     while field := _METADATA_FIELD.match(braced, at):
         fields.setdefault(field[1], field[2] or field[3] or "")
         at = field.end()
-    return _Metadata(
-        _text(fields.get("op_name")),
-        _text(fields.get("source_file")),
-        _number(fields.get("source_line")),
-        _number(fields.get("stack_frame_id")),
-    )
+    return {
+        "op_name": _text(fields.get("op_name")),
+        "source_file": _text(fields.get("source_file")),
+        "source_line": _number_or_none(fields.get("source_line")),
+        "stack_frame": _number_or_none(fields.get("stack_frame_id")),
+    }
 
 
 def _text(quoted: str | None) -> str | None:
     return unescaped(quoted) or None if quoted else None
 
 
-def _number(digits: str | None) -> int | None:
-    # XLA's zero stands for: not known. More digits than 64 bits hold are misprinted.
-    return int(digits) or None if digits and _NUMBER.fullmatch(digits) else None
+def _number(digits: str) -> int | None:
+    # More digits than 64 bits hold are misprinted.
+    return int(digits) if _NUMBER.fullmatch(digits) else None
+
+
+def _number_or_none(digits: str | None) -> int | None:
+    # XLA's zero stands for: not known.
+    return _number(digits) or None if digits else None

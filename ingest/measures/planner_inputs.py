@@ -1,4 +1,4 @@
-"""What planning anew needs of the module text, for each value and instruction.
+"""Facts that replanning needs besides the plan, for each value and instruction.
 
 The rules stand in `xlagraph.ingest.hlo`: which values must share an address (`buffer_sets`),
 which may be written over which operand (`overwriting`), the post-order (`post_order`). Here they
@@ -10,9 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.carriers.text.module_text import ModuleText, hlo_module
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
-from xlagraph.ingest.hlo.computations import WHOLE, HloTextError, Module
 from xlagraph.ingest.hlo.overwriting import (
     ReadOperand,
     WrittenOutput,
@@ -22,8 +20,9 @@ from xlagraph.ingest.hlo.overwriting import (
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.model.plan import Plan, Value
+from xlagraph.ingest.model.program import WHOLE, Program, ProgramError
 
-__all__ = ["OverwriteCandidate", "PlanningFacts", "planning_facts"]
+__all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
 
 
 _NO_POSITIONS: Final[Mapping[str, int]] = {}
@@ -42,7 +41,7 @@ class OverwriteCandidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanningFacts:
+class PlannerInputs:
     """What the module text adds to a plan."""
 
     buffer_sets: tuple[int, ...]
@@ -57,40 +56,38 @@ class PlanningFacts:
     """Instruction whose value the entry computation returns."""
 
 
-def planning_facts(
-    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], text: ModuleText
-) -> PlanningFacts | None:
-    """Derive the facts; None without uses, a schedule or a whole module text.
+def planner_inputs(
+    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], program: Program
+) -> PlannerInputs | None:
+    """Derive them; None without uses, a schedule or a whole program.
 
     ``steps`` are those of the schedule.
     """
-    if plan.used_values is None or plan.live_ranges is None:
+    if plan.used_values is None or plan.live_ranges is None or not program.has_computations:
         return None
     try:
-        return _planning_facts(plan, spans, steps, text)
-    except (HloTextError, RecursionError):  # the text is cut, or calls itself
+        return _planner_inputs(plan, spans, steps, program)
+    except (ProgramError, RecursionError):  # the program is cut, or calls itself
         return None
 
 
-def _planning_facts(
-    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], text: ModuleText
-) -> PlanningFacts | None:
-    module = hlo_module(text)
-    if module is None:
-        return None
-    facts = _PlanningTables(plan, spans, steps, module, is_gpu=text.is_gpu)
+def _planner_inputs(
+    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], program: Program
+) -> PlannerInputs:
+    result = program.entry.root.name
+    tables = _Tables(plan, spans, steps, program)
     ids = [value.value_id for value in plan.values]
-    sets = buffer_sets(ids, facts.positions, module, facts.computations)
-    return PlanningFacts(
+    sets = buffer_sets(ids, tables.positions, program, tables.computations)
+    return PlannerInputs(
         tuple([sets[value_id] for value_id in ids]),
-        post_order(facts.computations),
-        tuple(facts.overwrites()),
-        dict(facts.parameters_needed_until()),
-        module.entry.root.name,
+        post_order(tables.computations),
+        tuple(tables.overwrites()),
+        dict(tables.parameters_needed_until()),
+        result,
     )
 
 
-class _PlanningTables:
+class _Tables:
     """The tables that the rules look things up in."""
 
     def __init__(
@@ -98,16 +95,14 @@ class _PlanningTables:
         plan: Plan,
         spans: Sequence[Span | None],
         steps: Mapping[str, int],
-        module: Module,
-        *,
-        is_gpu: bool,
+        program: Program,
     ) -> None:
         self._plan = plan
         self._spans = spans
         self._steps = steps
-        self._module = module
-        self._is_gpu = is_gpu
-        self.computations = scheduled_computations(module)
+        self._program = program
+        self._is_gpu = program.is_gpu
+        self.computations = scheduled_computations(program)
         self._row_by_id = {value.value_id: row for row, value in enumerate(plan.values)}
         self._used = {used.value_id: used for used in plan.used_values or ()}
         self.positions: defaultdict[str, dict[str, int]] = defaultdict(dict)
@@ -115,16 +110,14 @@ class _PlanningTables:
             for instruction, index in used.positions:
                 self.positions[instruction][index or WHOLE] = used.value_id
         self._computation_by_instruction = {
-            name: computation
-            for computation in self.computations
-            for name in computation.instructions
+            name: computation for computation in self.computations for name in computation.by_name
         }
         self._ends = {
             computation.name: 1
-            + max((steps.get(name, -1) for name in computation.instructions), default=-1)
+            + max((steps.get(name, -1) for name in computation.by_name), default=-1)
             for computation in self.computations
         }
-        self._entry_parameters = {parameter.name for parameter in module.entry.parameters.values()}
+        self._entry_parameters = {parameter.name for parameter in program.entry.parameters.values()}
         self._use_ends: dict[str, int] = {}
         self._needed: dict[int, int] = {}
 
@@ -136,7 +129,7 @@ class _PlanningTables:
             computation = self._computation_by_instruction.get(value.name)
             if computation is None:
                 continue
-            instruction = computation.instructions[value.name]
+            instruction = computation.by_name[value.name]
             if instruction.opcode == "copy" or not ever_overwrites(
                 instruction, is_gpu=self._is_gpu
             ):
@@ -155,7 +148,7 @@ class _PlanningTables:
                     WrittenOutput(instruction, value.shape_index or WHOLE, value.shape),
                     ReadOperand(number, self._shape_at(operand.name, other)),
                     computation,
-                    self._module,
+                    self._program,
                     is_gpu=self._is_gpu,
                 ):
                     yield OverwriteCandidate(row, other_row, number, other.name == operand.name)
@@ -165,8 +158,8 @@ class _PlanningTables:
         computation = self._computation_by_instruction.get(name)
         if name == value.name or computation is None:
             return value.shape
-        instruction = computation.instructions.get(name)
-        return instruction.shape if instruction is not None else value.shape
+        instruction = computation.by_name.get(name)
+        return value.shape if instruction is None else instruction.shape or value.shape
 
     def _may_end_at(self, row: int, step: int) -> bool:
         """Return whether nothing needs a value after a step.
@@ -214,11 +207,11 @@ class _PlanningTables:
 
     def _end_of_use(self, name: str) -> int:
         computation = self._computation_by_instruction.get(name)
-        instruction = computation.instructions.get(name) if computation is not None else None
+        instruction = computation.by_name.get(name) if computation is not None else None
         if instruction is not None and instruction.opcode == "call":
             return 0
         if instruction is not None and instruction.opcode == "while":
-            body = self._module.computation(instruction.callee("body"))
+            body = self._program.computation(instruction.callee("body"))
             parameters = body.parameters.values()
             return max((self._steps.get(parameter.name, 0) for parameter in parameters), default=0)
         return self._steps.get(name, 0)

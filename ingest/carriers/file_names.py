@@ -1,19 +1,13 @@
-"""What the name of a file shows: which part of a dump it is, and of which program.
+"""Facts in the name of a dump: the program that it is of, and its platform.
 
-[TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE[-COMPANION].txt[.gz]
-
-STAGE-buffer-assignment.txt           the allocation file: this is the dump
-STAGE-buffer-assignment-values.txt    its companions (jaxlib 0.10 and later)
-STAGE-live-range.txt
-STAGE.txt                             scheduled text of the module
+[TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE
 """
 
 import re
 from collections.abc import Mapping
-from enum import Enum
 from typing import Final, NamedTuple
 
-__all__ = ["DumpName", "FileKind", "dump_name", "split_file_name", "split_timestamp"]
+__all__ = ["DumpName", "dump_name", "split_timestamp"]
 
 # 1795217606140152.
 _TIMESTAMP: Final = re.compile(r"\d{10,}\.")
@@ -31,15 +25,6 @@ _NAME: Final = re.compile(
 _PLATFORMS: Final[Mapping[str, str]] = {"cpu": "cpu", "gfx": "rocm"}
 # SyncTensorsGraph.45
 _TRAILING_NUMBER: Final = re.compile(r"\.\d+\Z")
-
-
-class FileKind(Enum):
-    """What a file of a dump holds, and how its name ends."""
-
-    ALLOCATIONS = "-buffer-assignment.txt"
-    VALUES = "-buffer-assignment-values.txt"
-    LIVE_RANGE = "-live-range.txt"
-    MODULE_TEXT = ".txt"
 
 
 class DumpName(NamedTuple):
@@ -63,15 +48,6 @@ def dump_name(stem: str) -> DumpName:
     target: str | None = match["target"]
     platform = None if target is None else _PLATFORMS.get(target[:3], "gpu")
     return DumpName(int(match["module_id"]), module_name, module or None, platform)
-
-
-def split_file_name(name: str) -> tuple[str, FileKind | None]:
-    """Split a file name; the kind is None where only the content shows it."""
-    name = name.removesuffix(".gz")
-    for kind in FileKind:
-        if kind is not FileKind.MODULE_TEXT and name.endswith(kind.value):
-            return name.removesuffix(kind.value), kind
-    return name.removesuffix(".txt"), None
 
 
 def split_timestamp(stem: str) -> tuple[int, str]:

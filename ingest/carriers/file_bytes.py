@@ -18,13 +18,22 @@ _SNIFFED_BYTES: Final = 512  # the header, and whatever a packer writes before i
 UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
-def read_bytes(path: Path, most_bytes: int = MOST_UNPACKED_BYTES) -> bytes:
-    """Read a whole file, and unpack it if it is packed.
+def read_bytes(
+    path: Path,
+    start: int = 0,
+    length: int | None = None,
+    *,
+    most_bytes: int = MOST_UNPACKED_BYTES,
+) -> bytes:
+    """Read a whole file, and unpack it if it is packed; or a range of its bytes as they are.
 
     Raises OSError if it cannot be read, is not a regular file, or unpacks to more than
     ``most_bytes``, EOFError or zlib.error if it cannot be unpacked.
     """
     with _open(path) as file:
+        if length is not None:
+            file.seek(start)
+            return file.read(length)
         content = file.read()
     if not content.startswith(_GZIP_MAGIC):
         return content
