@@ -89,7 +89,11 @@ def _around_loop(
     yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
     body = program.computation(loop.callee("body"))
     condition = program.computation(loop.callee("condition"))
-    for instruction in (*body.parameters.values(), body.root, *condition.parameters.values()):
+    for instruction in (
+        *body.parameters.values(),
+        body.root,
+        *condition.parameters.values(),
+    ):
         yield from _at_each_index(own, positions.get(instruction.name, {}))
 
 

@@ -55,7 +55,7 @@ def _each_output(instruction: Instruction, count: int) -> Iterable[Aliasing]:
 
 def _of_fusion(fusion: Instruction, program: Program) -> Iterable[Aliasing]:
     body = program.computations.get(fusion.callee("calls") or "")
-    if body is None or _UPDATING.isdisjoint(body.opcodes):
+    if body is None or not body.has_any(_UPDATING):
         return ()
     root = body.root
     if root.opcode == "tuple":

@@ -13,6 +13,7 @@ hlo_dataflow_analysis.cc), and for fusions on GPUs the backend's own rule, `GpuA
 """
 
 import re
+from collections.abc import Iterable
 from math import prod
 from typing import Final, NamedTuple
 
@@ -89,11 +90,11 @@ def may_overwrite(
     """Return whether an output may be written over an operand that nothing else needs."""
     instruction, output_index, output_shape = output
     operand, operand_shape = read
-    source = computation.by_name.get(instruction.operands[operand].name)
-    if source is not None and source.opcode == "constant":
-        return False
     is_equal = output_shape == operand_shape
     if not is_equal and not is_gpu:
+        return False
+    source = computation.by_name.get(instruction.operands[operand].name)
+    if source is not None and source.opcode == "constant":
         return False
     return _may_overwrite_by_order(output, read, computation, program, is_gpu=is_gpu) or (
         is_equal
@@ -174,25 +175,40 @@ def _fusion_may_overwrite(fusion: Instruction, operand: int, program: Program) -
     body = program.computations.get(fusion.callee("calls") or "")
     if body is None:
         return False
-    if body.opcodes and body.opcodes <= _NO_OTHER_ORDER:
+    others = _reads_in_other_order(body)
+    if not others and body.instructions and body.unread is None:
         return True
     number = _positions(fusion, fusion.operands[operand].name)[0]
     parameter = body.parameters.get(number)
-    if parameter is None:
+    if parameter is None or parameter.name in _read_by(others, body):
         return False
-    waiting = [parameter.name]
+    if body.unread is not None and parameter.name in _read_by(body.unread, body):
+        raise ProgramError(f"{body.name} has an instruction that cannot be read")
+    return True
+
+
+def _reads_in_other_order(body: Computation) -> list[str]:
+    """Return the operands of a fusion's instructions that are not read element by element."""
+    read: list[str] = []
+    for user in body.instructions:
+        if user.opcode == "dynamic-update-slice":
+            read += user.operand_names[1:]
+        elif user.opcode not in _NO_OTHER_ORDER:
+            read += user.operand_names
+    return read
+
+
+def _read_by(names: Iterable[str], body: Computation) -> frozenset[str]:
+    """Return some instructions and all that they read, directly or not."""
+    waiting = list(names)
     reached = set(waiting)
     while waiting:
-        name = waiting.pop()
-        for user in body.readers(name):
-            if user.opcode != "tuple" and not all(
-                _is_elementwise(user, position) for position in _positions(user, name)
-            ):
-                return False
-            if user.name not in reached:
-                reached.add(user.name)
-                waiting.append(user.name)
-    return True
+        instruction = body.by_name.get(waiting.pop())
+        for name in instruction.operand_names if instruction is not None else ():
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    return frozenset(reached)
 
 
 def _positions(user: Instruction, name: str) -> list[int]:

@@ -60,9 +60,7 @@ def post_order(computations: list[Computation]) -> dict[str, int]:
     order: dict[str, int] = {}
     for computation in computations:
         used = {
-            operand.name
-            for instruction in computation.instructions
-            for operand in instruction.operands
+            name for instruction in computation.instructions for name in instruction.operand_names
         }
         for name in computation.by_name:
             if name not in used:
@@ -84,7 +82,7 @@ def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
         else:
             opened.add(name)
             instruction = instructions[name]
-            before = [operand.name for operand in reversed(instruction.operands)]
+            before = [*reversed(instruction.operand_names)]
             before += instruction.attributes.control_predecessors
             stack += [
                 predecessor

@@ -2,7 +2,7 @@
 
     Program
     ├── computations   Computation    instructions in the order of the schedule, the root
-    ├── instructions   Instruction    all of them by name, also those of no known computation
+    ├── instructions   Instruction    those that the plan names, also of no known computation
     │     ├── operands     Operand        instruction and tuple element that it reads
     │     └── attributes   Attributes     metadata, called computations, aliasing, …
     ├── frames         StackFrame     call stacks, each frame with its caller
@@ -13,7 +13,7 @@ empty, never guessed. Tuple indices are spelled as XLA prints them: ``{1,0}``, `
 whole.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, Self
@@ -119,6 +119,9 @@ class Attributes(NamedTuple):
 NO_ATTRIBUTES: Final = Attributes()
 
 
+_RUNNING: Final = frozenset(("fusion", "call", "custom-call", "async-start"))
+
+
 class Instruction:
     """One instruction. A carrier may fill `operands`, `attributes` and `text` on first access."""
 
@@ -127,6 +130,7 @@ class Instruction:
         "computation",
         "name",
         "opcode",
+        "operand_names",
         "operands",
         "parameter_number",
         "shape",
@@ -141,6 +145,8 @@ class Instruction:
     computation: str | None
     """Name of the computation that it belongs to."""
     operands: tuple[Operand, ...]
+    operand_names: Sequence[str]
+    """The names of its operands alone."""
     attributes: Attributes
     parameter_number: int | None
     text: str | None
@@ -160,6 +166,7 @@ class Instruction:
         self.shape = shape
         self.computation = computation
         self.operands = operands
+        self.operand_names = [name for name, _ in operands]
         self.attributes = attributes
         self.parameter_number = None
         self.text = None
@@ -182,6 +189,11 @@ class Instruction:
             and self.callee("calls") is not None
         )
 
+    @property
+    def runs_computations(self) -> bool:
+        """Whether it runs what it calls once on its operands: fusions, calls, async starts."""
+        return self.opcode in _RUNNING or self.is_async_start
+
     def callee(self, purpose: Purpose) -> str | None:
         """Return the first computation called for a purpose."""
         for callee in self.attributes.callees:
@@ -202,40 +214,65 @@ class Instruction:
 
 
 class Computation:
-    """Instructions that run or are applied together."""
+    """Instructions that run or are applied together.
+
+    A carrier may derive from it to read instructions when they are asked for: most computations
+    are bodies of fusions, of which few instructions matter.
+    """
 
     def __init__(
-        self,
-        name: str,
-        instructions: Sequence[Instruction],
-        root: Instruction | None,
-        unread: frozenset[str] = frozenset(),
-        *,
-        is_whole: bool = True,
+        self, name: str, instructions: Sequence[Instruction], root: Instruction | None
     ) -> None:
         self.name = name
-        self.instructions = instructions
-        """In the order of the schedule where the program is scheduled."""
-        self.is_whole = is_whole
-        """False where the carrier holds instructions that could not be read."""
-        self._unread = unread
-        """Names of operands of those."""
+        self._instructions = instructions
         self._root = root
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {len(self.instructions)} instructions>"
+        return f"<computation {self.name}>"
 
     @property
-    def has_root(self) -> bool:
-        """Whether the root could be read."""
-        return self._root is not None
+    def instructions(self) -> Sequence[Instruction]:
+        """In the order of the schedule where the program is scheduled."""
+        return self._instructions
+
+    def find_root(self) -> Instruction | None:
+        """Return the instruction whose result it returns; None if it could not be read."""
+        return self._root
 
     @property
     def root(self) -> Instruction:
-        """The instruction whose result it returns; raises ProgramError if there is none."""
-        if self._root is None:
+        """The instruction whose result it returns; raises ProgramError if it has none."""
+        found = self.find_root()
+        if found is None:
             raise ProgramError(f"{self.name} has no root")
-        return self._root
+        return found
+
+    @property
+    def unread(self) -> frozenset[str] | None:
+        """Operands of instructions that could not be read; None where all could."""
+        return None
+
+    @cached_property
+    def opcodes(self) -> frozenset[str | None]:
+        """Opcodes of its instructions, None among them if some could not be read."""
+        found = {instruction.opcode for instruction in self.instructions}
+        return frozenset(found if self.unread is None else (*found, None))
+
+    def has_any(self, opcodes: Iterable[str]) -> bool:
+        """Return whether some instruction has one of these opcodes, or could not be read."""
+        return self.unread is not None or not self.opcodes.isdisjoint(opcodes)
+
+    @cached_property
+    def has_op_names(self) -> bool:
+        """Whether one of its instructions has an op name."""
+        return any(each.attributes.op_name is not None for each in self.instructions)
+
+    @cached_property
+    def runs(self) -> frozenset[str]:
+        """Computations that its instructions run; not those that they apply to each element."""
+        return frozenset(
+            [name for each in self.instructions if each.runs_computations for name in each.called]
+        )
 
     @cached_property
     def by_name(self) -> Mapping[str, Instruction]:
@@ -249,36 +286,30 @@ class Computation:
         return found
 
     @cached_property
-    def opcodes(self) -> frozenset[str | None]:
-        """Opcodes of its instructions, None among them if some could not be read."""
-        found = {instruction.opcode for instruction in self.instructions}
-        return frozenset(found if self.is_whole else (*found, None))
-
-    @cached_property
     def parameters(self) -> Mapping[int, Instruction]:
         """Its parameters by number."""
         return {
             instruction.parameter_number: instruction
             for instruction in self.instructions
-            if instruction.parameter_number is not None
+            if instruction.opcode == "parameter" and instruction.parameter_number is not None
         }
-
-    @cached_property
-    def _readers(self) -> Mapping[str, list[Instruction]]:
-        readers: dict[str, list[Instruction]] = {}
-        for instruction in self.instructions:
-            for name in dict.fromkeys([operand.name for operand in instruction.operands]):
-                readers.setdefault(name, []).append(instruction)
-        return readers
 
     def readers(self, name: str) -> Sequence[Instruction]:
         """Return the instructions that read one, in their order.
 
         Raises ProgramError where one that could not be read mentions it too.
         """
-        if name in self._unread:
+        if self.unread is not None and name in self.unread:
             raise ProgramError(f"{self.name} has an instruction with {name} that cannot be read")
         return self._readers.get(name, ())
+
+    @cached_property
+    def _readers(self) -> Mapping[str, list[Instruction]]:
+        readers: dict[str, list[Instruction]] = {}
+        for instruction in self.instructions:
+            for name in dict.fromkeys(instruction.operand_names):
+                readers.setdefault(name, []).append(instruction)
+        return readers
 
 
 @dataclass(frozen=True)
@@ -292,7 +323,7 @@ class Program:
     computations: Mapping[str, Computation] = field(default_factory=dict)
     """By name; empty where the carrier has only the instructions of the memory plan."""
     instructions: Mapping[str, Instruction] = field(default_factory=dict)
-    """By name."""
+    """Those that the memory plan names, by name; others are found in their computation."""
     frames: Mapping[int, StackFrame] = field(default_factory=dict)
     """By number; every caller is among them, and none calls itself by way of others."""
     output_by_donated: Mapping[EntryParameter, str] = field(default_factory=dict)
@@ -330,8 +361,15 @@ class Program:
         runs = instruction.attributes.runs
         if instruction.opcode != "fusion" or runs is None or runs not in self.computations:
             return None
-        computation = self.computations[runs]
-        return computation.root.opcode if computation.has_root else None
+        root = self.computations[runs].find_root()
+        return root.opcode if root is not None else None
+
+    def find(self, name: str, computation: str | None) -> Instruction | None:
+        """Return an instruction that one of a computation mentions; None if it is nowhere."""
+        found = self.instructions.get(name)
+        if found is None and computation in self.computations:
+            return self.computations[computation].by_name.get(name)
+        return found
 
     def source_location(self, attributes: Attributes) -> tuple[str | None, int | None]:
         """Return source file and line: the instruction's own, else those of its innermost frame."""

@@ -11,26 +11,27 @@ stands in them is never looked at.
 """
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import Final
 
 from xlagraph.ingest.model.program import (
     NO_ATTRIBUTES,
     Aliasing,
     Attributes,
     Callee,
+    Computation,
     Instruction,
     Operand,
     Purpose,
 )
 
 __all__ = [
+    "PrintedComputation",
     "PrintedInstruction",
-    "PrintedLines",
     "fill_from_plan",
     "parse_instruction",
-    "parse_lines",
     "unescaped",
 ]
 
@@ -47,9 +48,19 @@ _HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({_PARENTHESES})")
 # The same where no operand has parentheses: almost every line, in a third of the time.
 _PLAIN: Final = r"(\([^\n]*?\)|\S+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
 _PLAIN_TEXT: Final = re.compile(_PLAIN, re.DOTALL)
-_NAME: Final = r"\n  (ROOT )?%?([^\s=]+) = "
+_NAME: Final = r"\n  (?:ROOT )?%?([^\s=]+) = "
 _PLAIN_LINE: Final = re.compile(_NAME + _PLAIN)
 _LINE: Final = re.compile(rf"{_NAME}(.*)")
+_OPCODE_OF_LINE: Final = re.compile(
+    r'\n  (?:ROOT )?[^\s=]+ = (?:\([^\n]*?\)|\S+) ([a-z][\w-]*)\([^()"\n]*\)'
+)
+# fusion(%a), kind=kLoop, calls=%fused_computation.1   call(%a), to_apply=%f
+_RUN: Final = re.compile(
+    r" (?:fusion|call|custom-call|[\w-]+-start)\([^\n]*?, "
+    r"(?:calls|to_apply|called_computations)=(\{[^{}]*\}|[^\s,{}]+)"
+)
+# in a line that does not fit: %name, before a comma, a parenthesis or a tuple element
+_MENTION: Final = re.compile(r"%?([^\s,()#{}]+)(?=[,)#])")
 _OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
 
 _OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
@@ -105,6 +116,9 @@ _REMEMBERED_METADATA: Final = 1 << 13
 """Several instructions of a computation come from one operation of the user's."""
 
 
+_NO_HEAD: Final = (None, None, "", "")
+
+
 class PrintedInstruction(Instruction):
     """An instruction of a text; operands and attributes are read from it on first access."""
 
@@ -129,9 +143,20 @@ class PrintedInstruction(Instruction):
 
     def __getattr__(self, field: str) -> object:
         """Fill a field that is asked for the first time."""
+        if field == "operand_names":
+            text = self._operand_text
+            if self.opcode in _WITHOUT_OPERANDS:
+                self.operand_names = ()
+            elif "%" in text and "#" not in text:
+                self.operand_names = _WHOLE_OPERAND.findall(text)
+            else:
+                self.operands = _operands(text)
+                self.operand_names = [name for name, _ in self.operands]
+            return self.operand_names
         if field == "operands":
-            is_without = self.opcode in _WITHOUT_OPERANDS
-            self.operands = () if is_without else _operands(self._operand_text)
+            names = self.operand_names
+            if "#" not in self._operand_text:
+                self.operands = tuple([Operand(name) for name in names])
             return self.operands
         if field == "attributes":
             self.attributes = _attributes(self._attribute_text)
@@ -158,54 +183,82 @@ def parse_instruction(name: str, text: str) -> PrintedInstruction:
     return PrintedInstruction(name, *(plain.groups() if plain else _head(text)))
 
 
-class PrintedLines(NamedTuple):
-    """The instructions of a computation, as its lines state them."""
+class PrintedComputation(Computation):
+    """A computation of a text; its lines are read on first access."""
 
-    instructions: list[PrintedInstruction]
-    root: PrintedInstruction | None
-    """The one that is marked so, else the last; None if that line does not fit."""
-    unread: frozenset[str]
-    """Names that stand as operands in lines that do not fit."""
+    def __init__(self, name: str, body: str) -> None:
+        self.name = name
+        self._body = body
+        """Its lines, a line break before each."""
 
+    @cached_property
+    def opcodes(self) -> frozenset[str | None]:
+        """Opcodes of its instructions, None among them if some could not be read."""
+        found = _OPCODE_OF_LINE.findall(self._body)
+        return frozenset(found) if len(found) == self._body.count("\n") else super().opcodes
 
-_NOTHING_UNREAD: Final[frozenset[str]] = frozenset()
-# in a line that does not fit: %name, before a comma, a parenthesis or a tuple element
-_MENTION: Final = re.compile(r"%?([^\s,()#{}]+)(?=[,)#])")
+    def has_any(self, opcodes: Iterable[str]) -> bool:
+        """Return whether a line mentions one of these opcodes as one."""
+        return any(f" {opcode}(" in self._body for opcode in opcodes)
 
+    @cached_property
+    def has_op_names(self) -> bool:
+        """Whether a line has one."""
+        return "op_name=" in self._body
 
-def parse_lines(body: str, computation: str) -> PrintedLines:
-    """Parse the lines of a computation, a line break before each."""
-    rows = _PLAIN_LINE.findall(body)
-    if len(rows) == body.count("\n"):
-        instructions = [PrintedInstruction(*row[1:], computation) for row in rows]
-        root = next((each for each, row in zip(instructions, rows, strict=True) if row[0]), None)
-        return PrintedLines(instructions, root or instructions[-1], _NOTHING_UNREAD)
-    return _parse_line_by_line(body, computation)
+    @cached_property
+    def runs(self) -> frozenset[str]:
+        """Computations that its lines name, but for those of loops and reductions."""
+        found = _RUN.findall(self._body)
+        return frozenset(chain.from_iterable(map(_NAMES.findall, found)))
 
+    def find_root(self) -> Instruction | None:
+        """Return the line marked so, else the last; None if it does not fit."""
+        return self._found_root
 
-def _parse_line_by_line(body: str, computation: str) -> PrintedLines:
-    instructions = []
-    root: PrintedInstruction | None = None
-    has_marked_root = False
-    odd = []
-    for line in body.split("\n")[1:]:
-        found = _PLAIN_LINE.match(f"\n{line}")
-        if found is None:
-            found = _LINE.match(f"\n{line}")
-        made = None
-        if found is not None:
-            _, name, *rest = found.groups()
-            parts = rest if len(rest) > 1 else _head(rest[0])
-            if parts[1] is not None:
-                made = PrintedInstruction(name, *parts, computation)
-        if made is None:
-            odd.append(line)
+    @cached_property
+    def _found_root(self) -> Instruction | None:
+        at = self._body.rfind("\n  ROOT ")
+        if at < 0:
+            at = self._body.rfind("\n")
+        end = self._body.find("\n", at + 1)
+        line = self._body[at : end if end > 0 else None]
+        if "instructions" not in self.__dict__:
+            return self._instruction(line)
+        name = _LINE.match(line)
+        return self.by_name.get(name[1]) if name else None
+
+    @cached_property
+    def instructions(self) -> Sequence[Instruction]:
+        """In the order of the text, which is that of the schedule where it is scheduled."""
+        rows = _PLAIN_LINE.findall(self._body)
+        if len(rows) == self._body.count("\n"):
+            found = [PrintedInstruction(*row, self.name) for row in rows]
         else:
-            instructions.append(made)
-        is_marked = line.startswith("  ROOT ")
-        if is_marked or not has_marked_root:
-            root, has_marked_root = made, is_marked
-    return PrintedLines(instructions, root, frozenset(_MENTION.findall("\n".join(odd))))
+            read = map(self._instruction, self._lines)
+            found = [instruction for instruction in read if instruction is not None]
+        if (root := self.__dict__.get("_found_root")) is not None:  # the same instruction, once
+            return [root if each.name == root.name else each for each in found]
+        return found
+
+    @cached_property
+    def unread(self) -> frozenset[str] | None:
+        """Names that stand as operands in lines that do not fit; None where all do."""
+        if len(self.instructions) == self._body.count("\n"):
+            return None
+        odd = [line for line in self._lines if self._instruction(line) is None]
+        return frozenset(chain.from_iterable(map(_MENTION.findall, odd)))
+
+    @property
+    def _lines(self) -> Iterable[str]:
+        return (f"\n{line}" for line in self._body.split("\n")[1:])
+
+    def _instruction(self, line: str) -> PrintedInstruction | None:
+        if plain := _PLAIN_LINE.fullmatch(line):
+            return PrintedInstruction(*plain.groups(), self.name)
+        found = _LINE.fullmatch(line)
+        parts = _head(found[2]) if found else _NO_HEAD
+        return PrintedInstruction(found[1], *parts, self.name) if found and parts[1] else None
 
 
 def fill_from_plan(instruction: Instruction, printed: Instruction) -> None:
@@ -257,15 +310,13 @@ def _head(text: str) -> tuple[str | None, str | None, str, str]:
         at = _after_brackets(text, at) if text[at] in "([{" else at + 1
     opcode = _OPCODE.match(text, at)
     if opcode is None:
-        return None, None, "", ""
+        return _NO_HEAD
     end = _after_brackets(text, opcode.end())
     return text[:at], opcode[1], text[opcode.end() + 1 : end - 1], text[end:]
 
 
 def _operands(text: str) -> tuple[Operand, ...]:
     if "%" in text:
-        if "#" not in text:
-            return tuple([Operand(name) for name in _WHOLE_OPERAND.findall(text)])
         found = _OPERAND.findall(text)
     else:
         before = None

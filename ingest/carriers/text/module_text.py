@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from xlagraph.ingest.carriers.text.instruction_text import parse_lines, unescaped
+from xlagraph.ingest.carriers.text.instruction_text import PrintedComputation, unescaped
 from xlagraph.ingest.carriers.text.module_header import parse_module_header
-from xlagraph.ingest.model.program import Computation, Instruction, Program, StackFrame
+from xlagraph.ingest.model.program import Instruction, Program, StackFrame
 
 __all__ = ["parse_module_text"]
 
@@ -28,6 +28,8 @@ _HEADER: Final = "HloModule "
 _COMPUTATION: Final = re.compile(r"(?:ENTRY )?%?([^\s(]+) (?:.*)\{$")
 # a line that is not indented, and those after it that are
 _BODY: Final = re.compile(r"^([^\n]*)((?:\n  [^\n]*)+)", re.MULTILINE)
+# %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused_computation.1
+_FUSED: Final = re.compile(r" fusion\([^\n]*?, calls=%?([^\s,{}]+)")
 # The GPU compiler keeps a fingerprint in the header (since 2023); libraries have targets.
 _OF_GPU: Final = ("fingerprint_before_lhs=", 'custom_call_target="__cu')
 # 1 "train_step"   1 {file_location_id=1 parent_frame_id=1}
@@ -37,19 +39,19 @@ _TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 
 def parse_module_text(text: str) -> Program:
-    """Parse a module text; linear in its length."""
+    """Parse a module text, its computations when they are asked for; linear in its length."""
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if text.startswith("  "):
         text = f"\n{text}"
     bodies: dict[str, str] = {}
-    outside: list[str] = []
+    between: list[str] = []
     entry = None
     computation = ""
     end = 0
     for body in _BODY.finditer(text):
-        outside.append(text[end : body.start()])
+        between.append(text[end : body.start()])
         end = body.end()
         opening = body[1].rstrip()
         if opening.endswith("{") and (found := _COMPUTATION.match(opening)):
@@ -57,34 +59,30 @@ def parse_module_text(text: str) -> Program:
             if opening.startswith("ENTRY "):
                 entry = computation
         else:
-            outside.append(body[1])
+            between.append(body[1])
         bodies[computation] = bodies[computation] + body[2] if computation in bodies else body[2]
-    outside.append(text[end:])
-    lines = [line.rstrip() for part in outside for line in part.split("\n")]
+    between.append(text[end:])
+    lines = [line.rstrip() for part in between for line in part.split("\n")]
     header = parse_module_header(next((line for line in lines if line.startswith(_HEADER)), ""))
-    instructions: dict[str, Instruction] = {}
+    computations = {name: PrintedComputation(name, body) for name, body in bodies.items()}
+    # A plan names no instruction inside a fusion.
+    outside = computations.keys() - _FUSED.findall(text)
+    named: dict[str, Instruction] = {}
+    for computation in computations.values():
+        if computation.name in outside:
+            for instruction in computation.instructions:
+                named.setdefault(instruction.name, instruction)
     return Program(
         name=header.name,
         entry_name=entry,
-        computations={
-            name: _computation(name, body, instructions) for name, body in bodies.items()
-        },
-        instructions=instructions,
+        computations=computations,
+        instructions=named,
         frames=_frames(_tables(lines)),
         output_by_donated=header.output_by_donated,
         unpaired_donors=header.unpaired_donors,
         partitions=header.partitions,
         is_gpu=any(mark in text for mark in _OF_GPU),
     )
-
-
-def _computation(name: str, body: str, instructions: dict[str, Instruction]) -> Computation:
-    """Parse one computation, and enter its instructions; names are unique in a module."""
-    lines = parse_lines(body, name)
-    for instruction in lines.instructions:
-        instructions.setdefault(instruction.name, instruction)
-    is_whole = len(lines.instructions) == body.count("\n")
-    return Computation(name, lines.instructions, lines.root, lines.unread, is_whole=is_whole)
 
 
 def _tables(lines: Iterable[str]) -> dict[str, dict[int, str]]:

@@ -47,21 +47,18 @@ def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
 
 
 def join_texts(plan: PrintedPlan, module: Program) -> Program:
-    """Return a program with the instructions that a plan prints, where they differ or are new.
+    """Return a program with the instructions that a plan names.
 
-    What the plan prints goes first; the module text fills what it leaves open.
+    What the plan prints of an instruction goes first; the module text fills what it leaves open.
     """
     instructions = dict(module.instructions)
     for name, text in plan.instructions.items():
         known = instructions.get(name)
-        if isinstance(known, PrintedInstruction) and known.prints(text):
-            known.text = text
-            continue
-        printed = parse_instruction(name, text)
         if known is None:
-            known = instructions[name] = printed
-        else:
-            fill_from_plan(known, printed)
+            known = instructions[name] = parse_instruction(name, text)
+        elif not (isinstance(known, PrintedInstruction) and known.prints(text)):
+            # alike in every producer but the oldest
+            fill_from_plan(known, parse_instruction(name, text))
         known.text = text
     return module.with_instructions(instructions)
 
