@@ -6,6 +6,7 @@ from xlagraph.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.ingest.carriers.text.parser import parse_plan
+    from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
     from xlagraph.ingest.carriers.text.render import render_plan
     from xlagraph.ingest.carriers.text.text import DumpPart
     from xlagraph.ingest.errors import ParseError
@@ -28,6 +29,7 @@ __all__ = [
     "NoDumps",
     "ParseError",
     "Plan",
+    "PrintedPlan",
     "Problem",
     "Progress",
     "Shard",
@@ -43,6 +45,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "carriers.text.parser": ["parse_plan"],
+        "carriers.text.printed_plan": ["PrintedPlan"],
         "model.plan": ["Plan"],
         "carriers.text.render": ["render_plan"],
         "carriers.text.text": ["DumpPart"],

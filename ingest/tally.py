@@ -108,7 +108,7 @@ class Meter:
         else:
             self._bytes_done += dump.size_bytes
         self._compilations_done += 1
-        self._file = readable(dump.allocations)
+        self._file = readable(dump.path)
         self._report()
 
     def set_written_share(self, share: float) -> None:

@@ -32,18 +32,17 @@ MAY_IMPORT = {
     # XLA's own packing, on records of its own
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
-    "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/measures "
-    "ingest/rows ingest/preparation ingest/model",
-    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/carriers/text "
-    "ingest/measures ingest/rows ingest/model",
-    "ingest/model": "",
-    "ingest/hlo": "",
-    "ingest/carriers": "",
-    "ingest/carriers/text": "runtime ingest ingest/hlo ingest/model",
-    "ingest/files": "ingest ingest/carriers/text",
-    "ingest/measures": "ingest/hlo ingest/carriers/text ingest/model",
-    "ingest/rows": "graph graph/rows ingest/files ingest/carriers/text ingest/measures "
+    "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/preparation "
     "ingest/model",
+    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
+    "ingest/rows ingest/model",
+    "ingest/model": "",
+    "ingest/hlo": "ingest/model",
+    "ingest/carriers": "ingest ingest/model",
+    "ingest/carriers/text": "runtime ingest ingest/carriers ingest/model",
+    "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/model",
+    "ingest/measures": "ingest/hlo ingest/model",
+    "ingest/rows": "graph graph/rows ingest/files ingest/measures ingest/model",
     # canned queries, and what is built on them
     "queries": "runtime graph queries/catalogue queries/cypher_text queries/lint "
     "queries/selection queries/runner "

@@ -51,6 +51,11 @@ class DumpFiles:
         """The file that makes it a compilation."""
         return self.sources[0].parts[0].path
 
+    def file(self, part: str) -> Path | None:
+        """Return the file of a part, from the first carrier that has it."""
+        found = (source.path(part) for source in self.sources)
+        return next((path for path in found if path is not None), None)
+
     @property
     def place(self) -> tuple[str, int]:
         """Real path of that file, and where the compilation begins in it, in bytes."""

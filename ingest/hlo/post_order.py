@@ -43,7 +43,7 @@ def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
         return instruction.branches
     elif opcode == "call":
         names = (instruction.callee("to_apply"), None)
-    elif opcode.endswith("-start"):  # slice-start stands for an async-start that slices
+    elif instruction.is_async_start:
         names = (instruction.callee("calls"), None)
     else:
         return ()

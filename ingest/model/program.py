@@ -367,8 +367,9 @@ class Program:
     def find(self, name: str, computation: str | None) -> Instruction | None:
         """Return an instruction that one of a computation mentions; None if it is nowhere."""
         found = self.instructions.get(name)
-        if found is None and computation in self.computations:
-            return self.computations[computation].by_name.get(name)
+        if found is None and computation is not None:
+            own = self.computations.get(computation)
+            return own.by_name.get(name) if own is not None else None
         return found
 
     def source_location(self, attributes: Attributes) -> tuple[str | None, int | None]:

@@ -46,13 +46,13 @@ _PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
 _SHAPE: Final = rf"(?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?"
 _HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({_PARENTHESES})")
 # The same where no operand has parentheses: almost every line, in a third of the time.
-_PLAIN: Final = r"(\([^\n]*?\)|\S+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
+_PLAIN: Final = r"(\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
 _PLAIN_TEXT: Final = re.compile(_PLAIN, re.DOTALL)
 _NAME: Final = r"\n  (?:ROOT )?%?([^\s=]+) = "
 _PLAIN_LINE: Final = re.compile(_NAME + _PLAIN)
 _LINE: Final = re.compile(rf"{_NAME}(.*)")
 _OPCODE_OF_LINE: Final = re.compile(
-    r'\n  (?:ROOT )?[^\s=]+ = (?:\([^\n]*?\)|\S+) ([a-z][\w-]*)\([^()"\n]*\)'
+    r'\n  (?:ROOT )?[^\s=]+ = (?:\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\([^()"\n]*\)'
 )
 # fusion(%a), kind=kLoop, calls=%fused_computation.1   call(%a), to_apply=%f
 _RUN: Final = re.compile(
@@ -116,6 +116,8 @@ _REMEMBERED_METADATA: Final = 1 << 13
 """Several instructions of a computation come from one operation of the user's."""
 
 
+_Fields = tuple[str, str, str, str, str]
+"""Name, shape, opcode, operands and attributes."""
 _NO_HEAD: Final = (None, None, "", "")
 
 
@@ -231,7 +233,7 @@ class PrintedComputation(Computation):
     @cached_property
     def instructions(self) -> Sequence[Instruction]:
         """In the order of the text, which is that of the schedule where it is scheduled."""
-        rows = _PLAIN_LINE.findall(self._body)
+        rows: list[_Fields] = _PLAIN_LINE.findall(self._body)
         if len(rows) == self._body.count("\n"):
             found = [PrintedInstruction(*row, self.name) for row in rows]
         else:
@@ -255,7 +257,8 @@ class PrintedComputation(Computation):
 
     def _instruction(self, line: str) -> PrintedInstruction | None:
         if plain := _PLAIN_LINE.fullmatch(line):
-            return PrintedInstruction(*plain.groups(), self.name)
+            name, shape, opcode, operands, attributes = plain.groups()
+            return PrintedInstruction(name, shape, opcode, operands, attributes, self.name)
         found = _LINE.fullmatch(line)
         parts = _head(found[2]) if found else _NO_HEAD
         return PrintedInstruction(found[1], *parts, self.name) if found and parts[1] else None

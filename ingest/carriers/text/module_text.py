@@ -68,9 +68,9 @@ def parse_module_text(text: str) -> Program:
     # A plan names no instruction inside a fusion.
     outside = computations.keys() - _FUSED.findall(text)
     named: dict[str, Instruction] = {}
-    for computation in computations.values():
-        if computation.name in outside:
-            for instruction in computation.instructions:
+    for name in computations:
+        if name in outside:
+            for instruction in computations[name].instructions:
                 named.setdefault(instruction.name, instruction)
     return Program(
         name=header.name,
