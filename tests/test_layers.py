@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
     "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/preparation "
-    "ingest/model",
+    "ingest/model ingest/rows",
     "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
     "ingest/rows ingest/model",
     "ingest/model": "",
