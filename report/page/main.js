@@ -2,7 +2,7 @@
 
 import {element, replace} from './elements/dom.js';
 import {readFragment} from './fragment.js';
-import {loadPart} from './plan/parts.js';
+import {loadPart} from './data/parts.js';
 import {setTheme, storedTheme} from './theme.js';
 import {CompilationView} from './views/compilation.js';
 import {ComparisonView} from './views/comparison.js';

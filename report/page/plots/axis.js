@@ -3,6 +3,7 @@
 import {element} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
 import {shownTheme} from '../theme.js';
+import {hexOf} from './colours.js';
 
 /** Width of the space left of every plot, in CSS pixels: the plots share one step axis. */
 export const GUTTER = 76;
@@ -17,6 +18,8 @@ const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
  * @property {string} plot
  * @property {string} idle
  * @property {string} accent
+ * @property {string} before
+ * @property {string} after
  * @property {'light' | 'dark'} theme
  */
 
@@ -36,20 +39,12 @@ export function readInk() {
     plot: colour('plot'),
     idle: colour('idle'),
     accent: colour('accent'),
+    before: colour('before'),
+    after: colour('after'),
     theme: shownTheme(),
   };
   probe.remove();
   return ink;
-}
-
-/**
- * Write a computed colour in hexadecimal: `rgb(255, 0, 16)` is `#ff0010`.
- * @param {string} colour
- * @returns {string}
- */
-export function hexOf(colour) {
-  const channels = (colour.match(/[\d.]+/g) ?? []).slice(0, 3);
-  return `#${channels.map((channel) => Math.round(Number(channel)).toString(16).padStart(2, '0')).join('')}`;
 }
 
 /**

@@ -1,15 +1,18 @@
-/** Who holds the bytes of a step, as an icicle by call stack, by scope or by source line. */
+/** The icicle: the bytes of a step by call stack, by scope or by source line. */
 
 import {announce, fitted} from '../elements/dom.js';
 import {humanBytes, shareText} from '../elements/format.js';
+import {foldedTitle} from '../data/scopes.js';
+import {TINT, labelColour} from './colours.js';
 
 /** @typedef {import('./axis.js').Ink} Ink */
 
 /**
- * A part of the whole; `name` is null for what nobody knows the origin of.
+ * A part of the whole; `name` is null if its origin is unknown.
  * @typedef {object} Branch
  * @property {string | null} name
  * @property {string} title
+ * @property {Set<string> | null} folded the titles of repeated layers that are folded into it
  * @property {Branch | null} parent
  * @property {number} bytes
  * @property {Map<string, Branch>} children
@@ -31,8 +34,9 @@ const ROW = 24;
 const LEAST_WIDTH = 1.5;
 
 /**
- * Add values up along their paths, outermost part first.
- * @param {{values: Int32Array, bytes: Float64Array}} shares bytes by value
+ * Add values up along their paths, outermost part first. Parts of one name are one branch, whatever
+ * their titles: repeated layers that are folded.
+ * @param {import('../data/compilation.js').Shares} shares
  * @param {(value: number) => {name: string, title: string}[]} pathOf
  * @param {(value: number) => string} labelOf
  * @param {Uint8Array} groupOf
@@ -53,6 +57,9 @@ export function branches({values, bytes}, pathOf, labelOf, groupOf, groups) {
         child = branch(at, name, title, groups, -1);
         if (!path.length) child.name = null;
         at.children.set(name, child);
+      } else if (title !== child.title) {
+        child.folded ??= new Set([child.title]);
+        child.folded.add(title);
       }
       at = child;
       add(at, bytes[value], groupOf[value]);
@@ -76,6 +83,7 @@ function branch(parent, name, title, groups, value) {
   return {
     name,
     title,
+    folded: null,
     parent,
     bytes: 0,
     children: new Map(),
@@ -93,6 +101,15 @@ function branch(parent, name, title, groups, value) {
 function add(at, bytes, group) {
   at.bytes += bytes;
   at.byGroup[group] += bytes;
+}
+
+/**
+ * Return the title of a branch: `h_0 … h_95 ×96` if it is of repeated layers.
+ * @param {Branch} at
+ * @returns {string}
+ */
+export function branchTitle(at) {
+  return at.folded ? foldedTitle(at.folded) : at.title;
 }
 
 /**
@@ -193,7 +210,7 @@ export class Icicle {
    */
   sentence(found) {
     const whole = this.root?.bytes || 1;
-    return `${found.title}: ${humanBytes(found.bytes)}, ${shareText(found.bytes / whole)}`;
+    return `${branchTitle(found)}: ${humanBytes(found.bytes)}, ${shareText(found.bytes / whole)}`;
   }
 
   /**
@@ -265,7 +282,7 @@ export class Icicle {
       context.fillStyle = colours[group];
       context.globalAlpha = isAbove ? 0.5 : 1;
       context.fillRect(x, top + ROW - 1 - strip, part, strip);
-      context.globalAlpha = isAbove ? 0.1 : 0.22;
+      context.globalAlpha = isAbove ? TINT / 2 : TINT;
       if (at.value < 0) context.fillRect(x, top, part, ROW - 1 - strip);
       x += part;
     }
@@ -281,14 +298,15 @@ export class Icicle {
     context.beginPath();
     context.rect(left, top, body - 4, ROW);
     context.clip();
-    context.fillStyle = at.value >= 0 ? '#111' : ink.text;
+    const title = branchTitle(at);
+    const middle = top + ROW / 2 - (at.value >= 0 ? 0 : 1.5);
+    context.fillStyle = at.value >= 0 ? labelColour(colours[at.byGroup.findIndex((bytes) => bytes > 0)]) : ink.text;
     context.font = '12px system-ui, sans-serif';
-    context.fillText(at.title, left + 6, top + ROW / 2 - (at.value >= 0 ? 0 : 1.5));
-    const name = context.measureText(at.title).width;
+    context.fillText(title, left + 6, middle);
+    const name = context.measureText(title).width;
     context.font = '11px system-ui, sans-serif';
-    context.fillStyle = at.value >= 0 ? '#222' : ink.faint;
     const share = this.root ? ` ${humanBytes(at.bytes)} · ${shareText(at.bytes / this.root.bytes)}` : '';
-    context.fillText(share, left + 10 + name, top + ROW / 2 - (at.value >= 0 ? 0 : 1.5));
+    context.fillText(share, left + 10 + name, middle);
     context.restore();
   }
 }
@@ -318,7 +336,7 @@ function hatch(context, left, top, width, ink) {
 }
 
 /**
- * Return the children, the largest first, what nobody knows last.
+ * Return the children, the largest first, those of unknown origin last.
  * @param {Branch} at
  * @returns {Branch[]}
  */

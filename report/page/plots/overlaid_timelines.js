@@ -22,8 +22,6 @@ import {columnSteps, drawCurve, largestStep} from './timeline.js';
 const TOP = 16;
 const BOTTOM = 20;
 
-export const SIDE_COLOURS = /** @type {const} */ (['#56B4E9', '#D55E00']);
-
 /**
  * Return the step that a share of a schedule stands for.
  * @param {Side} side
@@ -45,7 +43,7 @@ export function drawOverlaidTimelines(canvas, picture, ink, drawOver) {
   const {context, width, height} = fitted(canvas);
   const [right, bottom] = [width, height - BOTTOM];
   const columns = Math.max(1, Math.floor(right - GUTTER));
-  const sides = picture.sides.map((side, index) => drawnSide(side, index, view, columns));
+  const sides = picture.sides.map((side, index) => drawnSide(side, index === 1, view, columns, ink));
   const highest = Math.max(...sides.map((side) => Math.max(side.reserved, side.curve[side.peak] ?? 0)));
   const high = Math.max(1, highest * 1.08);
   const x = (/** @type {number} */ share) => GUTTER + ((share - view.from) / (view.to - view.from)) * columns;
@@ -73,17 +71,18 @@ export function drawOverlaidTimelines(canvas, picture, ink, drawOver) {
 
 /**
  * @param {Side} side
- * @param {number} index 0 before, 1 after
+ * @param {boolean} isAfter
  * @param {Shares} view
  * @param {number} columns of pixels
+ * @param {import('./axis.js').Ink} ink
  * @returns {DrawnSide}
  */
-function drawnSide(side, index, view, columns) {
+function drawnSide(side, isAfter, view, columns, ink) {
   const {curve} = side;
   return {
     ...side,
-    isAfter: index === 1,
-    colour: SIDE_COLOURS[index],
+    isAfter,
+    colour: isAfter ? ink.after : ink.before,
     steps: columnSteps(curve, view.from * curve.length, view.to * curve.length, columns),
     peak: largestStep(curve, stepOfShare(side, view.from), stepOfShare(side, view.to - 1e-9)),
   };

@@ -36,7 +36,7 @@ export function errorLine(error) {
  * @param {() => Promise<Child | Child[]>} make
  */
 export async function fillLater(parent, make) {
-  replace(parent, element('p.faint', null, 'asking …'));
+  replace(parent, element('p.faint', null, 'loading …'));
   try {
     replace(parent, await make());
   } catch (error) {

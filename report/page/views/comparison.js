@@ -8,9 +8,9 @@ import {readInk} from '../plots/axis.js';
 import {showWaterfall, waterfallBars} from '../plots/waterfall.js';
 import {toggleTheme} from '../theme.js';
 import {PairTimelines} from './pair_timelines.js';
-import {provenance} from './panels.js';
+import {provenance} from '../panels/provenance.js';
 
-/** @typedef {import('../plan/parts.js').Part} Part */
+/** @typedef {import('../data/parts.js').Part} Part */
 /** @typedef {import('../plots/waterfall.js').Bar} Bar */
 
 /** @type {[string, string][]} */
@@ -218,7 +218,7 @@ export class ComparisonView {
         : element(`span.${name}`, null, side.key);
     replace(this.pairLine, open(a, 'sideA'), ' and ', open(b, 'sideB'), '; each schedule over the whole width');
     const [tableA, tableB] = [part.tables[`${pair}/a`], part.tables[`${pair}/b`]];
-    const side = (/** @type {import('../plan/parts.js').Table} */ table, /** @type {any} */ totals) => ({
+    const side = (/** @type {import('../data/parts.js').Table} */ table, /** @type {any} */ totals) => ({
       curve: /** @type {Float64Array} */ (table.column('physicalBytes').cells),
       reserved: totals.reservedBytes ?? 0,
     });
@@ -236,7 +236,7 @@ export class ComparisonView {
     replace(this.behind, element('h3', null, heading), this.behindGrid(bar).node);
   }
 
-  /** @returns {import('../plan/parts.js').Table} what the bars are sums of: allocations or values */
+  /** @returns {import('../data/parts.js').Table} what the bars are sums of: allocations or values */
   summed() {
     return this.part.tables[this.by === 'role' ? 'allocations' : 'peak'];
   }

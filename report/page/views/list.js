@@ -5,7 +5,7 @@ import {counted, humanBytes} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {goTo} from '../fragment.js';
 
-/** @typedef {import('../plan/parts.js').Part} Part */
+/** @typedef {import('../data/parts.js').Part} Part */
 
 /**
  * @param {HTMLElement} root
@@ -55,7 +55,7 @@ export function showList(root, overview) {
 }
 
 /**
- * @param {Record<string, import('../plan/parts.js').Column>} columns
+ * @param {Record<string, import('../data/parts.js').Column>} columns
  * @param {number} row
  * @param {number} most
  * @param {(row: number) => void} open

@@ -1,0 +1,144 @@
+/** The list of the values that hold most bytes at a step; those of repeated layers are one entry. */
+
+import {element} from '../elements/dom.js';
+import {counted, humanBytes, shortened} from '../elements/format.js';
+import {valueButton} from './value_details.js';
+
+/** @typedef {import('../data/origins.js').Origins} Origins */
+/** @typedef {import('./value_details.js').DetailsActions} DetailsActions */
+/** @typedef {import('../data/compilation.js').Shares} Shares */
+
+/** Values of one op, line, opcode and shape, the largest first, and their bytes together. */
+/** @typedef {{values: number[], bytes: number}} Entry */
+
+const SHOWN = 14;
+
+/**
+ * Return the entries that hold most bytes, the largest first.
+ *
+ * Values of repeated layers are one entry if they have the same op, source line, opcode and shape;
+ * every other value is an entry of its own. The bytes of an entry are the sum of its values' bytes.
+ * @param {Origins} origins
+ * @param {Shares} shares
+ * @param {boolean} isFolded
+ * @returns {Entry[]}
+ */
+export function largestEntries(origins, {values, bytes}, isFolded) {
+  const keyOf = isFolded ? foldedKeys(origins) : () => null;
+  /** @type {Map<string | number, Entry>} */
+  const entries = new Map();
+  for (const value of values) {
+    const key = keyOf(value) ?? value;
+    const entry = entries.get(key);
+    if (entry) {
+      entry.values.push(value);
+      entry.bytes += bytes[value];
+    } else entries.set(key, {values: [value], bytes: bytes[value]});
+  }
+  const largest = [...entries.values()].sort((a, b) => b.bytes - a.bytes || a.values[0] - b.values[0]).slice(0, SHOWN);
+  for (const entry of largest) entry.values.sort((a, b) => bytes[b] - bytes[a] || a - b);
+  return largest;
+}
+
+/**
+ * Return the function that gives the key of a value's entry; null if its op is in no repeated layer.
+ * @param {Origins} origins
+ * @returns {(value: number) => string | null}
+ */
+function foldedKeys(origins) {
+  const {opcode, shape} = origins.compilation.values.columns;
+  /** @type {Map<string, string | null>} by op name */
+  const scopes = new Map();
+  return (value) => {
+    const op = origins.op.text(value);
+    let scope = scopes.get(op);
+    if (scope === undefined) {
+      const parts = origins.foldedScope(value);
+      scope = parts.some(({name, title}) => name !== title) ? scopeText(parts) : null;
+      scopes.set(op, scope);
+    }
+    return scope && [scope, origins.sourceLine(value), opcode.text(value), shape.text(value)].join('\n');
+  };
+}
+
+/** @param {import('../data/scopes.js').ScopePart[]} parts */
+function scopeText(parts) {
+  return parts.map(({name}) => name).join('/');
+}
+
+/**
+ * Make the list of the values that hold most bytes at a step.
+ * @param {Origins} origins
+ * @param {{title: string, shares: Shares, isFolded: boolean, colourOf: (value: number) => string}} picture
+ * @param {DetailsActions} actions
+ * @returns {HTMLElement[]}
+ */
+export function largestValues(origins, {title, shares, isFolded, colourOf}, actions) {
+  const entries = largestEntries(origins, shares, isFolded);
+  const most = entries[0]?.bytes || 1;
+  const items = entries.map(({values, bytes}) => {
+    const bar = element('span.bar');
+    bar.style.width = `${(bytes / most) * 100}%`;
+    bar.style.background = colourOf(values[0]);
+    return element(
+      'li',
+      null,
+      values.length > 1 ? members(origins, values, shares.bytes, actions) : valueButton(origins.compilation, values[0], actions),
+      element('span.figure', null, humanBytes(bytes)),
+      bar,
+      ...originLines(origins, values),
+    );
+  });
+  return [
+    element('h2', null, title),
+    element('ul.largest', null, items),
+    element(
+      'p.faint',
+      null,
+      'Click a box of the map for its details. Drag in the timeline to zoom, in the map to move; the wheel zooms. Press ? for all keys.',
+    ),
+  ];
+}
+
+/**
+ * Make the lines with the op, the source line and the shape of an entry.
+ * @param {Origins} origins
+ * @param {number[]} values
+ * @returns {HTMLElement[]}
+ */
+function originLines(origins, values) {
+  const [value] = values;
+  const {opcode, shape} = origins.compilation.values.columns;
+  const op = values.length > 1 ? scopeText(origins.foldedScope(value)) : origins.op.text(value);
+  const opText = op || `${opcode.text(value)}, unattributed`;
+  const source = origins.sourceLine(value);
+  return [
+    element('span.faint', {title: opText}, shortened(opText, 46)),
+    element('span.faint', {title: source || null}, [origins.shortSourceLine(value) || 'no source line', shape.text(value)].join(' · ')),
+  ];
+}
+
+/**
+ * Make the values of an entry: a count that unfolds to all of them.
+ * @param {Origins} origins
+ * @param {number[]} values
+ * @param {Float64Array} bytes by value
+ * @param {DetailsActions} actions
+ * @returns {HTMLElement}
+ */
+function members({compilation}, values, bytes, actions) {
+  const label = compilation.values.column('label').text(values[0]);
+  const list = element('ul');
+  const details = element(
+    'details',
+    {
+      ontoggle: () => {
+        if (list.childElementCount) return;
+        list.append(...values.map((value) => element('li', null, valueButton(compilation, value, actions), element('span.figure', null, humanBytes(bytes[value])))));
+      },
+    },
+    element('summary', {title: `${label} and ${counted(values.length - 1, 'other value')}`}, `${shortened(label, 26)} … `, element('b', null, `×${values.length}`)),
+    list,
+  );
+  return details;
+}
