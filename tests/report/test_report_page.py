@@ -215,7 +215,7 @@ def test_a_comparison_adds_up_and_shows_the_values_behind_a_bar(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
     page = open_page(write_report("before", "after"))
-    bars = shown(page, "view.bars().map((bar) => [bar.title, bar.from, bar.to])")
+    bars = shown(page, "view.growth.bars.map((bar) => [bar.title, bar.from, bar.to])")
     assert isinstance(bars, list)
     assert bars[0] == ["before", 0, 640]
     assert ["temp", 640, 832] in bars
@@ -237,7 +237,7 @@ def test_every_bar_of_a_comparison_has_the_bytes_of_the_values_behind_it(
     page = open_page(write_report("before", "after"), f"#by={by}")
     for bar_button in page.locator("button.waterbar").all():
         bar_button.click()
-        bar = shown(page, "(({a, b}) => a + b)(view.bars().find((bar) => bar.name === view.bar))")
+        bar = shown(page, "(({a, b}) => a + b)(view.growth.bars.find((bar) => bar.name === view.bar))")
         cells = page.locator(".behind .rows .cell.bytes").all_inner_texts()
         assert sum(int(text.removesuffix(" B")) for text in cells) == bar
 

@@ -34,7 +34,7 @@ const ROLE_COLOURS = new Map([
  * @typedef {object} Group
  * @property {string} name empty if it is unknown
  * @property {string} title
- * @property {number} repeats scopes that are folded into this one
+ * @property {number} repeats scopes that differ in numbers only and are this one
  * @property {string} colour
  * @property {number} bytes at the peak
  * @property {number} values
@@ -140,43 +140,42 @@ function valueNames(origins, by) {
 }
 
 /**
- * Return the scope that each value is shown under, repeated layers folded. As long as the scope with
- * most bytes has more than its share, as many as there are colours, those inside it take its place.
+ * Return the scope that each value is shown under. Scopes that differ in numbers only are one,
+ * `layer_#`: the layers of a model look alike. As long as the scope with most bytes has more than its
+ * share, as many as there are colours, those inside it take its place.
  * @param {Origins} origins
  * @param {Float64Array} weight
- * @returns {{names: string[], repeats: Map<string, number>}} `repeats` counts the scopes that are
- *   folded into one
+ * @returns {{names: string[], repeats: Map<string, number>}} `repeats` counts the scopes that are one
  */
 function scopeNames(origins, weight) {
   const {rows} = origins.compilation.values;
-  /** @type {Map<string, {folded: string, parts: string[]}>} by op name */
-  const scopes = new Map();
-  /** @type {Map<string, {parts: string[], bytes: number}>} by folded op name */
+  /** @type {Map<string, string>} op names without their numbers */
+  const uncounted = new Map();
+  /** @type {Map<string, {parts: string[], bytes: number}>} by op name without its numbers */
   const weights = new Map();
   for (let row = 0; row < rows; row += 1) {
     const op = origins.op.text(row);
     if (!op) continue;
-    let scope = scopes.get(op);
-    if (!scope) {
-      const parts = origins.foldedScope(row).map(({name}) => name);
-      scope = {folded: parts.join('/'), parts};
-      scopes.set(op, scope);
+    let name = uncounted.get(op);
+    if (name === undefined) {
+      name = op.replace(/\d+/g, '#');
+      uncounted.set(op, name);
     }
-    const total = weights.get(scope.folded);
+    const total = weights.get(name);
     if (total) total.bytes += weight[row];
-    else weights.set(scope.folded, {parts: scope.parts, bytes: weight[row]});
+    else weights.set(name, {parts: scopeParts(name), bytes: weight[row]});
   }
   const depths = shownDepths(weights);
   /** @type {Map<string, string>} by op name */
   const shown = new Map([['', '']]);
   /** @type {Map<string, Set<string>>} */
   const members = new Map();
-  for (const [op, {folded, parts}] of scopes) {
-    const depth = depths.get(folded) ?? 0;
-    const name = parts.slice(0, depth).join('/');
-    shown.set(op, name);
-    if (!members.has(name)) members.set(name, new Set());
-    members.get(name)?.add(scopeParts(op).slice(0, depth).join('/'));
+  for (const [op, name] of uncounted) {
+    const depth = depths.get(name) ?? 0;
+    const scope = (weights.get(name)?.parts ?? []).slice(0, depth).join('/');
+    shown.set(op, scope);
+    const repeated = members.get(scope) ?? new Set();
+    members.set(scope, repeated.add(scopeParts(op).slice(0, depth).join('/')));
   }
   return {
     names: Array.from({length: rows}, (_, row) => shown.get(origins.op.text(row)) ?? ''),

@@ -25,6 +25,8 @@ export class Origins {
     this.op = columns.attributedOpName;
     this.file = columns.attributedFile;
     this.line = columns.attributedLine;
+    this.userFile = columns.userFile;
+    this.userLine = columns.userLine;
     /** The rule of attribution: own, inside, operand or reader. */
     this.rule = columns.attribution;
     /** @type {Map<string, ScopePart[]>} */
@@ -83,9 +85,29 @@ export class Origins {
    * @returns {string}
    */
   shortSourceLine(value) {
-    const line = this.line.integer(value);
-    return sourceLineText(this.file.text(value) || null, line < 0 ? null : line);
+    return shortLine(this.file, this.line, value);
   }
+
+  /**
+   * Return the line of a value in the user's own code, without the folders: where it called the
+   * installed package that the value is attributed to. The attributed line if it is not known.
+   * @param {number} value
+   * @returns {string}
+   */
+  userSourceLine(value) {
+    return shortLine(this.userFile, this.userLine, value) || this.shortSourceLine(value);
+  }
+}
+
+/**
+ * @param {import('./parts.js').Column} file
+ * @param {import('./parts.js').Column} line
+ * @param {number} value
+ * @returns {string}
+ */
+function shortLine(file, line, value) {
+  const number = line.integer(value);
+  return sourceLineText(file.text(value) || null, number < 0 ? null : number);
 }
 
 /**

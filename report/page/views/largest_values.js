@@ -84,7 +84,7 @@ export function largestValues(origins, {title, shares, isFolded, colourOf}, acti
       'li',
       null,
       values.length > 1 ? members(origins, values, shares.bytes, actions) : valueButton(origins.compilation, values[0], actions),
-      element('span.figure', null, humanBytes(bytes)),
+      element('span.figure', null, values.length > 1 ? element('span.repeats', null, `×${values.length} `) : null, humanBytes(bytes)),
       bar,
       ...originLines(origins, values),
     );
@@ -114,7 +114,7 @@ function originLines(origins, values) {
   const source = origins.sourceLine(value);
   return [
     element('span.faint', {title: opText}, shortened(opText, 46)),
-    element('span.faint', {title: source || null}, [origins.shortSourceLine(value) || 'no source line', shape.text(value)].join(' · ')),
+    element('span.faint.line', {title: source || null}, [origins.userSourceLine(value) || 'no source line', shape.text(value)].join(' · ')),
   ];
 }
 
@@ -137,7 +137,7 @@ function members({compilation}, values, bytes, actions) {
         list.append(...values.map((value) => element('li', null, valueButton(compilation, value, actions), element('span.figure', null, humanBytes(bytes[value])))));
       },
     },
-    element('summary', {title: `${label} and ${counted(values.length - 1, 'other value')}`}, `${shortened(label, 26)} … `, element('b', null, `×${values.length}`)),
+    element('summary', {title: `${label} and ${counted(values.length - 1, 'other value')}`}, `${label} …`),
     list,
   );
   return details;
