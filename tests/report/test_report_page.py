@@ -76,7 +76,9 @@ def test_pointing_at_the_timeline_shows_the_instruction(compilation_page: Page) 
     expect(compilation_page.locator(".tip")).to_contain_text("physical 320 B, logical 320 B")
 
 
-def test_the_figures_are_of_the_plan_and_of_the_list_that_xla_prints(compilation_page: Page) -> None:
+def test_the_figures_are_of_the_plan_and_of_the_list_that_xla_prints(
+    compilation_page: Page,
+) -> None:
     figures = compilation_page.locator(".figures")
     for text in ("physical peak384 Bstep 2", "printed by XLA"):
         expect(figures).to_contain_text(text)
@@ -96,7 +98,9 @@ def test_a_click_pins_a_value_and_opens_its_details(compilation_page: Page) -> N
 def test_dragging_in_the_timeline_zooms_all(compilation_page: Page) -> None:
     frame = compilation_page.locator("canvas.timeline").bounding_box()
     assert frame is not None
-    left, right = (shown(compilation_page, f"view.plots.timeline.x({step})") for step in (-0.5, 1.4))
+    left, right = (
+        shown(compilation_page, f"view.plots.timeline.x({step})") for step in (-0.5, 1.4)
+    )
     assert isinstance(left, float | int)
     assert isinstance(right, float | int)
     compilation_page.mouse.move(frame["x"] + left, frame["y"] + 60)
@@ -237,7 +241,9 @@ def test_every_bar_of_a_comparison_has_the_bytes_of_the_values_behind_it(
     page = open_page(write_report("before", "after"), f"#by={by}")
     for bar_button in page.locator("button.waterbar").all():
         bar_button.click()
-        bar = shown(page, "(({a, b}) => a + b)(view.growth.bars.find((bar) => bar.name === view.bar))")
+        bar = shown(
+            page, "(({a, b}) => a + b)(view.growth.bars.find((bar) => bar.name === view.bar))"
+        )
         cells = page.locator(".behind .rows .cell.bytes").all_inner_texts()
         assert sum(int(text.removesuffix(" B")) for text in cells) == bar
 

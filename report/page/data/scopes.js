@@ -42,21 +42,19 @@ export function scopeParts(name) {
 export function foldedNames(names) {
   /** @type {Map<string, number>} */
   const repeats = new Map();
-  for (const name of names) {
-    for (const pattern of patternsOf(name)) repeats.set(pattern, (repeats.get(pattern) ?? 0) + 1);
+  const patternsByName = Array.from(names, (name) => /** @type {[string, string[]]} */ ([name, patternsOf(name)]));
+  for (const [, patterns] of patternsByName) {
+    for (const pattern of patterns) repeats.set(pattern, (repeats.get(pattern) ?? 0) + 1);
   }
   /** @type {Map<string, string>} */
   const folded = new Map();
-  for (const name of names) {
-    let most = FEWEST_REPEATS - 1;
-    folded.set(name, name);
-    for (const pattern of patternsOf(name)) {
+  for (const [name, patterns] of patternsByName) {
+    let [best, most] = [name, FEWEST_REPEATS - 1];
+    for (const pattern of patterns) {
       const count = repeats.get(pattern) ?? 0;
-      if (count > most) {
-        most = count;
-        folded.set(name, pattern);
-      }
+      if (count > most) [best, most] = [pattern, count];
     }
+    folded.set(name, best);
   }
   return folded;
 }
@@ -103,23 +101,24 @@ export function foldScopes(ops) {
  * @param {number} depth
  */
 function foldPart(alike, depth) {
-  const longEnough = alike.filter(({parts}) => parts.length > depth);
-  const names = foldedNames(new Set(longEnough.map(({parts}) => parts[depth])));
-  /** @type {Map<string, ScopePart>} */
-  const made = new Map();
+  /** @type {Map<string, typeof alike>} */
+  const byTitle = new Map();
+  for (const op of alike) {
+    if (op.parts.length <= depth) continue;
+    const same = byTitle.get(op.parts[depth]);
+    if (same) same.push(op);
+    else byTitle.set(op.parts[depth], [op]);
+  }
   /** @type {Map<string, typeof alike>} */
   const inside = new Map();
-  for (const op of longEnough) {
-    const title = op.parts[depth];
-    let part = made.get(title);
-    if (!part) {
-      part = {name: names.get(title) ?? title, title};
-      made.set(title, part);
+  for (const [title, name] of foldedNames(new Set(byTitle.keys()))) {
+    const part = {name, title};
+    const members = inside.get(name) ?? [];
+    inside.set(name, members);
+    for (const op of byTitle.get(title) ?? []) {
+      op.folded.push(part);
+      members.push(op);
     }
-    op.folded.push(part);
-    const siblings = inside.get(part.name);
-    if (siblings) siblings.push(op);
-    else inside.set(part.name, [op]);
   }
   return [...inside.values()];
 }

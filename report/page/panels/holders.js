@@ -44,7 +44,7 @@ export class HoldersPanel {
         const value = branch && branch.value >= 0 ? branch.value : null;
         actions.hover(value, branch && this.icicle.sentence(branch), x, y);
       },
-      redraw: () => this.draw(),
+      redraw: () => this.redraw(),
     });
     this.unattributed = element('span.faint');
     this.fold = /** @type {HTMLInputElement} */ (
@@ -58,7 +58,8 @@ export class HoldersPanel {
     this.picture = null;
     /** @type {import('../plots/icicle.js').Branch | null} */
     this.root = null;
-    this.observer = new ResizeObserver(() => this.draw());
+    this.isWaiting = false;
+    this.observer = new ResizeObserver(() => this.redraw());
     this.observer.observe(this.node);
   }
 
@@ -79,12 +80,25 @@ export class HoldersPanel {
     const unknown = this.root.children.get(UNATTRIBUTED)?.bytes ?? 0;
     const share = shareText(unknown / (this.root.bytes || 1));
     this.unattributed.textContent = unknown ? `${humanBytes(unknown)}, ${share}, is unattributed` : 'everything is attributed';
-    this.draw();
+    this.redraw();
   }
 
-  draw() {
-    const {root, picture} = this;
-    if (!root || !picture || !this.canvas.isConnected) return;
+  /** Draw with the next frame. */
+  redraw() {
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    requestAnimationFrame(() => {
+      this.isWaiting = false;
+      const {root, picture} = this;
+      if (root && picture && this.canvas.isConnected) this.draw(root, picture);
+    });
+  }
+
+  /**
+   * @param {import('../plots/icicle.js').Branch} root
+   * @param {HoldersPicture} picture
+   */
+  draw(root, picture) {
     this.icicle.draw(root, branchAt(root, picture.path), picture.group.colours, picture.ink);
     this.canvas.setAttribute('aria-label', `bytes by ${PATHS.find(([by]) => by === picture.by)?.[1]}: ${this.icicle.sentence(root)}; walk with the arrow keys`);
   }

@@ -47,17 +47,18 @@ export function largestEntries(origins, {values, bytes}, isFolded) {
  */
 function foldedKeys(origins) {
   const {opcode, shape} = origins.compilation.values.columns;
-  /** @type {Map<string, string | null>} by op name */
+  const {op, file, line} = origins;
+  /** @type {Map<number, string | null>} by the cell of the op */
   const scopes = new Map();
   return (value) => {
-    const op = origins.op.text(value);
-    let scope = scopes.get(op);
+    let scope = scopes.get(op.cells[value]);
     if (scope === undefined) {
       const parts = origins.foldedScope(value);
       scope = parts.some(({name, title}) => name !== title) ? scopeText(parts) : null;
-      scopes.set(op, scope);
+      scopes.set(op.cells[value], scope);
     }
-    return scope && [scope, origins.sourceLine(value), opcode.text(value), shape.text(value)].join('\n');
+    // cells in place of texts: thousands of keys are made whenever the step changes
+    return scope && `${scope}\n${file.cells[value]} ${line.cells[value]} ${opcode.cells[value]} ${shape.cells[value]}`;
   };
 }
 
