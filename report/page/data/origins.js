@@ -4,6 +4,7 @@ import {sourceLineText} from '../elements/format.js';
 import {foldScopes, scopeParts} from './scopes.js';
 
 /** @typedef {import('./compilation.js').Compilation} Compilation */
+/** @typedef {import('./scopes.js').FoldedScope} FoldedScope */
 /** @typedef {import('./scopes.js').ScopePart} ScopePart */
 /** @typedef {'stack' | 'scope' | 'line'} PathBy */
 
@@ -31,7 +32,7 @@ export class Origins {
     this.rule = columns.attribution;
     /** @type {Map<string, ScopePart[]>} */
     this.parts = new Map();
-    /** @type {Map<string, ScopePart[]> | null} */
+    /** @type {Map<string, FoldedScope> | null} */
     this.folded = null;
   }
 
@@ -52,13 +53,13 @@ export class Origins {
   }
 
   /**
-   * Return the parts of the op name of a value, repeated layers folded; none if the op is unknown.
+   * Return the op name of a value, repeated layers folded; null if the op is unknown.
    * @param {number} value
-   * @returns {ScopePart[]}
+   * @returns {FoldedScope | null}
    */
   foldedScope(value) {
     this.folded ??= foldScopes(this.opNames());
-    return this.folded.get(this.op.text(value)) ?? NO_PARTS;
+    return this.folded.get(this.op.text(value)) ?? null;
   }
 
   /** Return the distinct op names of all values. */
@@ -120,7 +121,7 @@ function shortLine(file, line, value) {
 export function pathsBy(origins, by, isFolded) {
   switch (by) {
     case 'scope':
-      return isFolded ? (value) => origins.foldedScope(value) : (value) => origins.scope(value);
+      return isFolded ? (value) => origins.foldedScope(value)?.parts ?? NO_PARTS : (value) => origins.scope(value);
     case 'line':
       return (value) => linePath(origins, value);
     case 'stack':

@@ -35,73 +35,107 @@ export function scopeParts(name) {
  * Return the name that each name is folded into; its own if it is not repeated.
  *
  * Names are repeated if at least three are the same but for one number: `h_0`, `h_1` and `h_2` are
- * `h_#`. A name with several numbers is folded by the one that gives the most names.
- * @param {Set<string>} names
+ * `h_#`. Of several numbers in a name it is the one that has the most values.
+ * @param {Iterable<string>} names distinct
  * @returns {Map<string, string>}
  */
 export function foldedNames(names) {
-  /** @type {Map<string, number>} */
-  const repeats = new Map();
-  const patternsByName = Array.from(names, (name) => /** @type {[string, string[]]} */ ([name, patternsOf(name)]));
-  for (const [, patterns] of patternsByName) {
-    for (const pattern of patterns) repeats.set(pattern, (repeats.get(pattern) ?? 0) + 1);
-  }
   /** @type {Map<string, string>} */
   const folded = new Map();
-  for (const [name, patterns] of patternsByName) {
-    let [best, most] = [name, FEWEST_REPEATS - 1];
-    for (const pattern of patterns) {
-      const count = repeats.get(pattern) ?? 0;
-      if (count > most) [best, most] = [pattern, count];
-    }
-    folded.set(name, best);
+  /** @type {Map<string, SplitName[]>} by the text between the numbers */
+  const alike = new Map();
+  for (const name of names) {
+    folded.set(name, name);
+    const pieces = name.split(/(\d+)/);
+    if (pieces.length === 1) continue;
+    const text = name.replace(/\d+/g, '\0');
+    const members = alike.get(text);
+    if (members) members.push({name, pieces});
+    else alike.set(text, [{name, pieces}]);
   }
+  for (const members of alike.values()) if (members.length >= FEWEST_REPEATS) foldAlike(members, folded);
   return folded;
 }
 
+/** A name, and its texts and numbers in turn. */
+/** @typedef {{name: string, pieces: string[]}} SplitName */
+
 /**
- * Return a name with one of its numbers left out, for each of its numbers.
- * @param {string} name
- * @returns {string[]}
+ * Fold names that have the same text between their numbers.
+ * @param {SplitName[]} members
+ * @param {Map<string, string>} folded
  */
-function patternsOf(name) {
-  const patterns = [];
-  for (const {0: number, index} of name.matchAll(/\d+/g)) {
-    patterns.push(`${name.slice(0, index)}#${name.slice(index + number.length)}`);
-    if (patterns.length === MOST_NUMBERS) break;
+function foldAlike(members, folded) {
+  const place = mostVaried(members);
+  /** @type {Map<string, string[]>} */
+  const repeats = new Map();
+  for (const {name, pieces} of members) {
+    pieces[place] = '#';
+    const pattern = pieces.join('');
+    const same = repeats.get(pattern);
+    if (same) same.push(name);
+    else repeats.set(pattern, [name]);
   }
-  return patterns;
+  for (const [pattern, names] of repeats) {
+    if (names.length >= FEWEST_REPEATS) for (const name of names) folded.set(name, pattern);
+  }
 }
 
 /**
- * Fold the repeated layers of op names, from the outermost scope inwards: what is inside of
- * repeated layers is compared over all of them.
+ * Return the index of the number that has the most values; the first of several.
+ * @param {SplitName[]} members
+ * @returns {number}
+ */
+function mostVaried(members) {
+  let [best, most] = [1, 0];
+  const end = Math.min(members[0].pieces.length, 2 * MOST_NUMBERS);
+  for (let place = 1; place < end; place += 2) {
+    const {size} = new Set(members.map(({pieces}) => pieces[place]));
+    if (size > most) [best, most] = [place, size];
+  }
+  return best;
+}
+
+/**
+ * An op name with its repeated layers folded.
+ * @typedef {object} FoldedScope
+ * @property {string} name
+ * @property {boolean} isRepeated any of its parts is folded
+ * @property {ScopePart[]} parts
+ */
+
+/** @typedef {{parts: string[], folded: FoldedScope}} FoldedOp */
+
+/**
+ * Fold the repeated layers of op names, from the outermost scope inwards: the scopes inside of
+ * repeated layers are compared over all of these.
  * @param {Iterable<string>} ops distinct op names
- * @returns {Map<string, ScopePart[]>} the parts of each op name
+ * @returns {Map<string, FoldedScope>}
  */
 export function foldScopes(ops) {
-  /** @type {Map<string, ScopePart[]>} */
-  const folded = new Map();
-  /** @type {{parts: string[], folded: ScopePart[]}[]} */
+  /** @type {Map<string, FoldedScope>} */
+  const found = new Map();
+  /** @type {FoldedOp[]} */
   const all = [];
   for (const op of ops) {
-    /** @type {ScopePart[]} */
-    const parts = [];
-    folded.set(op, parts);
-    all.push({parts: scopeParts(op), folded: parts});
+    /** @type {FoldedScope} */
+    const folded = {name: '', isRepeated: false, parts: []};
+    found.set(op, folded);
+    all.push({parts: scopeParts(op), folded});
   }
   let level = [all];
   for (let depth = 0; level.length; depth += 1) level = level.flatMap((alike) => foldPart(alike, depth));
-  return folded;
+  return found;
 }
 
 /**
  * Fold one part of op names whose outer parts are alike; return them by what it is folded into.
- * @param {{parts: string[], folded: ScopePart[]}[]} alike
+ * @param {FoldedOp[]} alike
  * @param {number} depth
  */
 function foldPart(alike, depth) {
-  /** @type {Map<string, typeof alike>} */
+  const outer = alike[0].folded.name;
+  /** @type {Map<string, FoldedOp[]>} */
   const byTitle = new Map();
   for (const op of alike) {
     if (op.parts.length <= depth) continue;
@@ -109,14 +143,17 @@ function foldPart(alike, depth) {
     if (same) same.push(op);
     else byTitle.set(op.parts[depth], [op]);
   }
-  /** @type {Map<string, typeof alike>} */
+  /** @type {Map<string, FoldedOp[]>} */
   const inside = new Map();
-  for (const [title, name] of foldedNames(new Set(byTitle.keys()))) {
+  for (const [title, name] of foldedNames(byTitle.keys())) {
     const part = {name, title};
-    const members = inside.get(name) ?? [];
-    inside.set(name, members);
+    const path = depth ? `${outer}/${name}` : name;
+    const members = inside.get(path) ?? [];
+    inside.set(path, members);
     for (const op of byTitle.get(title) ?? []) {
-      op.folded.push(part);
+      op.folded.name = path;
+      op.folded.isRepeated ||= name !== title;
+      op.folded.parts.push(part);
       members.push(op);
     }
   }

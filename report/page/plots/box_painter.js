@@ -40,10 +40,12 @@ export class BoxPainter {
     this.space = space;
     const values = compilation.liveValues(space);
     this.address = new Float64Array(compilation.values.rows);
-    for (const value of values) this.address[value] = compilation.address(space, value);
-    const area = (/** @type {number} */ value) =>
-      compilation.size[value] * (compilation.until[value] - compilation.from[value] + 1);
-    this.order = values.slice().sort((a, b) => area(b) - area(a) || a - b);
+    const area = new Float64Array(compilation.values.rows);
+    for (const value of values) {
+      this.address[value] = compilation.address(space, value);
+      area[value] = compilation.size[value] * (compilation.until[value] - compilation.from[value] + 1);
+    }
+    this.order = values.slice().sort((a, b) => area[b] - area[a] || a - b);
     this.width = 0;
     this.height = 0;
     this.pixels = new Uint32Array(0);

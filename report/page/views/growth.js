@@ -5,7 +5,7 @@ import {roleTitle, sourceLineText} from '../elements/format.js';
 import {waterfallBars} from '../plots/waterfall.js';
 
 /** @typedef {import('../data/parts.js').Table} Table */
-/** @typedef {import('../data/scopes.js').ScopePart} ScopePart */
+/** @typedef {import('../data/scopes.js').FoldedScope} FoldedScope */
 /** @typedef {import('../plots/waterfall.js').Bar} Bar */
 /** @typedef {'role' | 'scope' | 'op' | 'line' | 'opcode'} GrowthBy */
 /** A group of a comparison as the graph has it: the cells that name it, its bytes before and after. */
@@ -47,7 +47,7 @@ export class Growth {
    */
   constructor(by, rows, {before, after}, isFolded) {
     this.by = by;
-    /** @type {Map<string, ScopePart[]>} */
+    /** @type {Map<string, FoldedScope>} */
     this.scopes = new Map();
     if (isFolded && canFold(by)) this.scopes = foldScopes(new Set(rows.map(([name]) => name).filter((name) => name !== null)));
     /** @type {Map<string, {name: string, members: any[][], a: number, b: number}>} */
@@ -74,8 +74,8 @@ export class Growth {
    * @returns {string}
    */
   nameOf(cells) {
-    const parts = this.scopes.get(cells[0]);
-    return JSON.stringify(parts ? parts.map(({name}) => name) : cells);
+    const scope = this.scopes.get(cells[0]);
+    return JSON.stringify(scope ? [scope.name] : cells);
   }
 
   /**
@@ -92,7 +92,7 @@ export class Growth {
 
   /** @param {any[][]} members */
   foldedTitle(members) {
-    const paths = members.map(([name]) => this.scopes.get(name) ?? []);
+    const paths = members.map(([name]) => this.scopes.get(name)?.parts ?? []);
     return paths[0].map((_, depth) => foldedTitle(new Set(paths.map((parts) => parts[depth].title)))).join('/');
   }
 

@@ -47,24 +47,12 @@ export function largestEntries(origins, {values, bytes}, isFolded) {
  */
 function foldedKeys(origins) {
   const {opcode, shape} = origins.compilation.values.columns;
-  const {op, file, line} = origins;
-  /** @type {Map<number, string | null>} by the cell of the op */
-  const scopes = new Map();
+  const {file, line} = origins;
   return (value) => {
-    let scope = scopes.get(op.cells[value]);
-    if (scope === undefined) {
-      const parts = origins.foldedScope(value);
-      scope = parts.some(({name, title}) => name !== title) ? scopeText(parts) : null;
-      scopes.set(op.cells[value], scope);
-    }
+    const scope = origins.foldedScope(value);
     // cells in place of texts: thousands of keys are made whenever the step changes
-    return scope && `${scope}\n${file.cells[value]} ${line.cells[value]} ${opcode.cells[value]} ${shape.cells[value]}`;
+    return scope?.isRepeated ? `${scope.name}\n${file.cells[value]} ${line.cells[value]} ${opcode.cells[value]} ${shape.cells[value]}` : null;
   };
-}
-
-/** @param {import('../data/scopes.js').ScopePart[]} parts */
-function scopeText(parts) {
-  return parts.map(({name}) => name).join('/');
 }
 
 /**
@@ -110,7 +98,7 @@ export function largestValues(origins, {title, shares, isFolded, colourOf}, acti
 function originLines(origins, values) {
   const [value] = values;
   const {opcode, shape} = origins.compilation.values.columns;
-  const op = values.length > 1 ? scopeText(origins.foldedScope(value)) : origins.op.text(value);
+  const op = values.length > 1 ? origins.foldedScope(value)?.name : origins.op.text(value);
   const opText = op || `${opcode.text(value)}, unattributed`;
   const source = origins.sourceLine(value);
   return [

@@ -28,7 +28,7 @@ export class SpacePicture {
     /** The step of the physical peak. */
     this.peak = largestStep(total, 0, total.length - 1);
     this.peakBytes = total[this.peak] ?? 0;
-    this.peakShares = compilation.sharesAt(this.space, this.peak).bytes;
+    this.peakShares = compilation.sharesAt(this.space, this.peak);
   }
 }
 
@@ -41,7 +41,7 @@ export class GroupPicture {
    * @param {Theme} theme
    */
   constructor(picture, origins, by, theme) {
-    const {groups, of} = groupValues(origins, by, picture.peakShares, theme);
+    const {groups, of} = groupValues(origins, by, picture.peakShares.bytes, theme);
     this.groups = groups;
     /** Index of the group of each value. */
     this.of = of;
@@ -75,9 +75,19 @@ export class Scene {
     this.found = findValues(origins, {words, group: this.chosenGroup, path}, of, this.pathOf);
     /** The chosen step, or the one with the most bytes in view: figures and panels show it. @type {number} */
     this.step = state.step ?? largestStep(curves.total, Math.floor(view.from), Math.ceil(view.to) - 1);
-    const isSameStep = previous?.picture === this.picture && previous.step === this.step;
     /** The bytes that each value holds at the step. @type {Shares} */
-    this.shares = isSameStep ? previous.shares : compilation.sharesAt(this.picture.space, this.step);
+    this.shares = this.sharesAt(this.step, previous);
+  }
+
+  /**
+   * @param {number} step
+   * @param {Scene | null} previous
+   * @returns {Shares}
+   */
+  sharesAt(step, previous) {
+    if (step === this.picture.peak) return this.picture.peakShares;
+    if (previous?.picture === this.picture && previous.step === step) return previous.shares;
+    return this.compilation.sharesAt(this.picture.space, step);
   }
 
   /**

@@ -11,7 +11,7 @@ const BYTES = Float64Array.of(3, 5, 7, 11, 13);
 function root() {
   const folded = foldScopes(OPS.filter(Boolean));
   const shares = {values: Int32Array.from(OPS.keys()), bytes: BYTES};
-  return branches(shares, (value) => folded.get(OPS[value]) ?? [], (value) => `v${value}`, new Uint8Array(OPS.length), 1);
+  return branches(shares, (value) => folded.get(OPS[value])?.parts ?? [], (value) => `v${value}`, new Uint8Array(OPS.length), 1);
 }
 
 test('repeated layers are one branch with the bytes of all of them', () => {

@@ -10,7 +10,7 @@ function folded(...names) {
 
 /** Return folded op names, in their order. */
 function foldedOps(...ops) {
-  return [...foldScopes(ops).values()].map((parts) => parts.map(({name}) => name).join('/'));
+  return [...foldScopes(ops).values()].map(({name}) => name);
 }
 
 test('an op name is split at slashes outside brackets', () => {
@@ -21,7 +21,7 @@ test('three names that differ in one number are repeated layers, two are not', (
   assert.deepEqual(folded('h_0', 'h_1', 'h_2', 'ln_0', 'ln_1', 'tail'), ['h_#', 'h_#', 'h_#', 'ln_0', 'ln_1', 'tail']);
 });
 
-test('of several numbers the one that counts most names is folded', () => {
+test('of several numbers the one with the most values is folded', () => {
   const names = [0, 1, 2, 3].flatMap((layer) => [1, 2].map((weight) => `['h_${layer}']['w${weight}']`));
   assert.deepEqual(new Set(folded(...names)), new Set(["['h_#']['w1']", "['h_#']['w2']"]));
 });
@@ -45,8 +45,9 @@ test('layers of different scopes are not folded together', () => {
 });
 
 test('a folded part keeps the name of its own layer as its title', () => {
-  const parts = foldScopes(['h_0/x', 'h_1/x', 'h_2/x']).get('h_1/x');
-  assert.deepEqual(parts, [{name: 'h_#', title: 'h_1'}, {name: 'x', title: 'x'}]);
+  const folded = foldScopes(['h_0/x', 'h_1/x', 'h_2/x', 'y']);
+  assert.deepEqual(folded.get('h_1/x'), {name: 'h_#/x', isRepeated: true, parts: [{name: 'h_#', title: 'h_1'}, {name: 'x', title: 'x'}]});
+  assert.deepEqual(folded.get('y'), {name: 'y', isRepeated: false, parts: [{name: 'y', title: 'y'}]});
 });
 
 test('the title of repeated layers names the first and the last, and counts them', () => {
