@@ -91,6 +91,8 @@ def test_a_question_is_found_filled_in_and_answered(shown: Page, address: str) -
     expect(shown.get_by_role("img")).to_have_attribute(
         "aria-label", "Live bytes at every step of the schedule: at most 640 B"
     )
+    expect(shown.locator(".series .axis span")).to_have_text(["0", "200 B", "400 B", "600 B"])
+    expect(shown.locator(".series figcaption")).to_contain_text("physicalBytes")
     expect(shown.get_by_role("grid")).to_contain_text("parameter")
 
 

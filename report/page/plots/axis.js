@@ -23,28 +23,22 @@ const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
  * @property {'light' | 'dark'} theme
  */
 
+const INKS = /** @type {const} */ (['text', 'faint', 'line', 'plot', 'idle', 'accent', 'before', 'after']);
+
 /** @returns {Ink} the colours of the theme, or those of a forced colour scheme */
 export function readInk() {
-  const probe = element('span.offscreen');
-  probe.style.setProperty('forced-color-adjust', 'none');
-  document.body.append(probe);
-  const colour = (/** @type {string} */ name) => {
+  const probes = INKS.map((name) => {
+    const probe = element('span');
     probe.style.color = `var(--${name})`;
-    return hexOf(getComputedStyle(probe).color);
-  };
-  const ink = {
-    text: colour('text'),
-    faint: colour('faint'),
-    line: colour('line'),
-    plot: colour('plot'),
-    idle: colour('idle'),
-    accent: colour('accent'),
-    before: colour('before'),
-    after: colour('after'),
-    theme: shownTheme(),
-  };
-  probe.remove();
-  return ink;
+    return probe;
+  });
+  const parent = element('span.offscreen', null, probes);
+  parent.style.setProperty('forced-color-adjust', 'none');
+  document.body.append(parent);
+  const colours = probes.map((probe) => hexOf(getComputedStyle(probe).color));
+  parent.remove();
+  const ink = /** @type {Record<typeof INKS[number], string>} */ (Object.fromEntries(INKS.map((name, index) => [name, colours[index]])));
+  return {...ink, theme: shownTheme()};
 }
 
 /**

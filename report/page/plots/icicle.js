@@ -19,6 +19,7 @@ import {TINT, labelColour} from './colours.js';
  * @property {Float64Array} byGroup
  * @property {number} value the value that it is; -1 of a group of values
  * @property {number} depth
+ * @property {number} height rows below it and its own
  */
 
 /**
@@ -31,6 +32,7 @@ import {TINT, labelColour} from './colours.js';
 
 export const UNATTRIBUTED = 'unattributed';
 const ROW = 24;
+const MOST_ROWS = 40;
 const LEAST_WIDTH = 1.5;
 
 /**
@@ -50,7 +52,8 @@ export function branches({values, bytes}, pathOf, labelOf, groupOf, groups) {
     const path = pathOf(value);
     const parts = path.length ? path : [{name: UNATTRIBUTED, title: UNATTRIBUTED}];
     let at = root;
-    add(at, bytes[value], groupOf[value]);
+    let height = parts.length + 2;
+    add(at, bytes[value], groupOf[value], height);
     for (const {name, title} of parts) {
       let child = at.children.get(name);
       if (!child) {
@@ -62,10 +65,11 @@ export function branches({values, bytes}, pathOf, labelOf, groupOf, groups) {
         child.folded.add(title);
       }
       at = child;
-      add(at, bytes[value], groupOf[value]);
+      height -= 1;
+      add(at, bytes[value], groupOf[value], height);
     }
     const leaf = branch(at, `\u0000${value}`, labelOf(value), groups, value);
-    add(leaf, bytes[value], groupOf[value]);
+    add(leaf, bytes[value], groupOf[value], 1);
     at.children.set(`\u0000${value}`, leaf);
   }
   return root;
@@ -90,6 +94,7 @@ function branch(parent, name, title, groups, value) {
     byGroup: new Float64Array(groups),
     value,
     depth: parent ? parent.depth + 1 : 0,
+    height: 1,
   };
 }
 
@@ -97,8 +102,10 @@ function branch(parent, name, title, groups, value) {
  * @param {Branch} at
  * @param {number} bytes
  * @param {number} group
+ * @param {number} height
  */
-function add(at, bytes, group) {
+function add(at, bytes, group, height) {
+  if (at.height < height) at.height = height;
   at.bytes += bytes;
   at.byGroup[group] += bytes;
 }
@@ -233,7 +240,7 @@ export class Icicle {
     [this.root, this.top] = [root, top];
     const above = [];
     for (let at = top.parent; at; at = at.parent) above.unshift(at);
-    this.canvas.style.height = `${(above.length + Math.min(40, heightOf(top))) * ROW + 2}px`;
+    this.canvas.style.height = `${(above.length + Math.min(MOST_ROWS, top.height)) * ROW + 2}px`;
     const {context, width} = fitted(this.canvas);
     this.cells = [];
     for (const [depth, at] of above.entries()) {
@@ -344,14 +351,4 @@ function sorted(at) {
   return [...at.children.values()].sort(
     (a, b) => Number(a.name === null) - Number(b.name === null) || b.bytes - a.bytes || (a.title < b.title ? -1 : 1),
   );
-}
-
-/**
- * @param {Branch} at
- * @returns {number}
- */
-function heightOf(at) {
-  let height = 0;
-  for (const child of at.children.values()) height = Math.max(height, heightOf(child));
-  return height + 1;
 }
