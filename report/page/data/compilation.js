@@ -279,7 +279,7 @@ export class Compilation {
   }
 }
 
-/** Rows of a table by the row of another that they name. */
+/** The rows of a table that refer to each row of another table. */
 class RowsByOwner {
   /**
    * @param {number} count

@@ -1,4 +1,4 @@
-/** Groups values by role, scope, opcode, line or type, and gives each group its colour. */
+/** Groups of values by role, scope, opcode, line or type, each with its colour. */
 
 import {sourceLineText, roleTitle} from '../elements/format.js';
 import {scopeParts} from './scopes.js';
@@ -41,7 +41,7 @@ const ROLE_COLOURS = new Map([
  */
 
 /**
- * Which group each value belongs to: at most seven by bytes, the rest, and the unknown.
+ * Groups of values, at most seven by bytes, the rest and the unknown; and the group of each value.
  * @typedef {{by: By, groups: Group[], of: Uint8Array}} Grouping
  */
 

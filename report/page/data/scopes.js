@@ -123,7 +123,7 @@ export function foldScopes(ops) {
     found.set(op, folded);
     all.push({parts: scopeParts(op), folded});
   }
-  let level = [all];
+  let level = all.length ? [all] : [];
   for (let depth = 0; level.length; depth += 1) level = level.flatMap((alike) => foldPart(alike, depth));
   return found;
 }

@@ -1,4 +1,4 @@
-/** The address map: every value a box, its live range across, its bytes up. */
+/** The address map: every value is a box, its live range across, its bytes up. */
 
 import {GUTTER, drawByteAxis} from './axis.js';
 import {boxColours, fadedBoxColours, mixed, pixelOf} from './colours.js';
@@ -91,7 +91,7 @@ export class AddressMap {
   }
 
   /**
-   * Return where a value stands in the picture, in pixels of the page; null if outside.
+   * Return the box of a value in the picture, in pixels of the page; null if it is outside.
    * @param {number} value
    * @returns {Box | null}
    */
@@ -149,7 +149,7 @@ export class AddressMap {
   }
 
   /**
-   * Mark beside the plot which role the allocations have.
+   * Mark the roles of the allocations beside the plot.
    * @param {CanvasRenderingContext2D} context
    * @param {BoxPainter} painter
    * @param {MapWindow} view
@@ -227,7 +227,7 @@ export class AddressMap {
   }
 
   /**
-   * Outline what is hovered and pinned, and whom they share bytes with.
+   * Outline the hovered and pinned values, and those that they share bytes with.
    * @param {{hovered: number, pins: number[], step: number | null, hoveredStep: number | null}} marks
    * @param {Ink} ink
    */

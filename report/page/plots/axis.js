@@ -1,4 +1,4 @@
-/** Ticks of axes, and the colours that canvases take from the style sheet. */
+/** Ticks of axes, and the colours of the style sheet for canvases. */
 
 import {element} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';

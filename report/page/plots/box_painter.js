@@ -130,7 +130,7 @@ export class BoxPainter {
   }
 
   /**
-   * Paint what is reserved, hatched: where no box comes, the bytes lie idle.
+   * Paint the reserved bytes, hatched: those under no box are idle.
    * @param {MapWindow} view
    * @param {{plot: number, idle: number, hatch: number}} palette
    * @param {number} up

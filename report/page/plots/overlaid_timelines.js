@@ -1,4 +1,4 @@
-/** Two timelines over each other: each schedule over the whole width, or a part of both. */
+/** Two timelines on one scale of bytes: each schedule over the whole width, or a part of both. */
 
 import {fitted} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
@@ -14,7 +14,7 @@ import {columnSteps, drawCurve, largestStep} from './timeline.js';
  */
 
 /**
- * Where shares of the schedules and bytes stand, and where the plot ends.
+ * The scales of the plot and its ends.
  * @typedef {{context: CanvasRenderingContext2D, ink: import('./axis.js').Ink, right: number,
  *   bottom: number, x: (share: number) => number, y: (bytes: number) => number}} OverlaidPlot
  */
@@ -108,7 +108,7 @@ function drawArea({context, steps, y}, curve, colour) {
 }
 
 /**
- * Draw the line of what a side reserves, its label above: of the one before on the left.
+ * Draw the line of the reserved bytes of a side, its label above: on the left for the one before.
  * @param {OverlaidPlot} plot
  * @param {DrawnSide} side
  */
@@ -130,7 +130,7 @@ function drawReserved({context, ink, right, y}, {reserved, colour, isAfter}) {
 }
 
 /**
- * Draw the dot of a peak, its label beside it: of the one before on the left, of the other right.
+ * Draw the dot of a peak, its label beside it: on the left for the one before, else on the right.
  * @param {OverlaidPlot} plot
  * @param {DrawnSide} side
  */

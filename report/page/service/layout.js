@@ -1,4 +1,4 @@
-/** What all pages of the service have in common: where one can go, and errors as text. */
+/** The frame of all pages of the service: the links between them, and errors as text. */
 
 import {element, replace} from '../elements/dom.js';
 import {toggleTheme} from '../theme.js';
@@ -31,7 +31,7 @@ export function errorLine(error) {
 }
 
 /**
- * Fill an element once something is there, or with the reason why it is not.
+ * Fill an element when its content has been made, or with the error.
  * @param {HTMLElement} parent
  * @param {() => Promise<Child | Child[]>} make
  */

@@ -84,7 +84,7 @@ export class ComparisonView {
         element('div.figures', null, MEASURES.map(([measure, title]) => this.total(measure, title))),
         element('section.card', null, element('h2', null, 'Timelines'), this.pairChoice(), this.pairLine, this.canvas),
         element('section.card', null, element('h2', null, 'What grew, by'), this.groupingButtons(), this.waterfall, this.source, this.behind),
-        element('section.card', null, element('h2', null, 'Values new, gone, bigger'), this.changeButtons(), this.changesGrid().node),
+        element('section.card', null, element('h2', null, 'Values that changed'), this.changeButtons(), this.changesGrid().node),
         element('section.card', null, element('h2', null, 'Compilations'), this.pairsGrid().node),
       ),
     );
@@ -186,7 +186,7 @@ export class ComparisonView {
   drawTimelines() {
     const {pair, part, facts} = this;
     if (pair < 0) {
-      replace(this.pairLine, facts.haveLiveRanges ? 'No timelines: they are too long for the page.' : 'No timelines: no pair of compilations has live ranges.');
+      replace(this.pairLine, facts.haveLiveRanges ? 'No timelines: the schedules are too long for this page.' : 'No timelines: no pair of compilations has live ranges.');
       this.canvas.hidden = true;
       return;
     }

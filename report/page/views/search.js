@@ -1,11 +1,11 @@
-/** Which values stand out: those of a group, below a branch of the icicle, found by words. */
+/** The values that are not faded: those of a group, of a branch of the icicle, or found by words. */
 
 /** @typedef {import('../data/grouping.js').Origins} Origins */
 
 /** @typedef {{matches: Uint8Array | null, count: number, bytes: number}} Found */
 
 /**
- * Return the values that are not faded, null if that is all; and how many words find.
+ * Return the values that are not faded, null if all are; and the count and bytes of these.
  * @param {Origins} origins
  * @param {{words: string, group: number, path: string[]}} wanted a group of -1 is any
  * @param {Uint8Array} groupOf

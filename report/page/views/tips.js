@@ -1,4 +1,4 @@
-/** What stands beside the pointer. */
+/** The text beside the pointer. */
 
 import {element, replace} from '../elements/dom.js';
 import {humanBytes, numberText, shortened} from '../elements/format.js';
@@ -32,7 +32,7 @@ export class Tip {
 }
 
 /**
- * Return what stands beside a value: what it is, and whose bytes it has.
+ * Return the lines about a value: its size, its origin, and the values that it shares bytes with.
  * @param {Origins} origins
  * @param {number} value
  * @returns {HTMLElement[]}
@@ -68,7 +68,7 @@ function neighbourLines(compilation, neighbours, verb, preposition) {
 }
 
 /**
- * Return what stands beside a step: its instruction, op and line, and how many bytes are live.
+ * Return the lines about a step: its instruction, op and line, and its live bytes.
  * @param {Compilation} compilation
  * @param {number} step
  * @param {{total: Float64Array, logical: Float64Array}} curves
@@ -87,6 +87,6 @@ export function tipOfStep(compilation, step, curves, reserved) {
   }
   const [physical, logical] = [curves.total[step], curves.logical[step]];
   lines.push(element('div', null, `physical ${humanBytes(physical)}, logical ${humanBytes(logical)}`));
-  lines.push(element('div.faint', null, `${humanBytes(reserved - physical)} of ${humanBytes(reserved)} reserved lie idle`));
+  lines.push(element('div.faint', null, `${humanBytes(reserved - physical)} of ${humanBytes(reserved)} reserved are idle`));
   return lines;
 }

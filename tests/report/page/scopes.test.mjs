@@ -40,6 +40,8 @@ test('what is inside of repeated layers is compared over all of them', () => {
   ]);
 });
 
+test('of no op names none are folded', () => assert.deepEqual(foldedOps(), []));
+
 test('layers of different scopes are not folded together', () => {
   assert.deepEqual(foldedOps('a/h_0', 'b/h_1', 'c/h_2'), ['a/h_0', 'b/h_1', 'c/h_2']);
 });
