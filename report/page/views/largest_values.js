@@ -72,8 +72,7 @@ export function largestValues(origins, {title, shares, isFolded, colourOf}, acti
     return element(
       'li',
       null,
-      values.length > 1 ? members(origins, values, shares.bytes, actions) : valueButton(origins.compilation, values[0], actions),
-      element('span.figure', null, values.length > 1 ? element('span.repeats', null, `×${values.length} `) : null, humanBytes(bytes)),
+      values.length > 1 ? members(origins, {values, bytes}, shares.bytes, actions) : oneValue(origins, values[0], bytes, actions),
       bar,
       ...originLines(origins, values),
     );
@@ -108,26 +107,39 @@ function originLines(origins, values) {
 }
 
 /**
- * Make the values of an entry: a count that unfolds to all of them.
  * @param {Origins} origins
- * @param {number[]} values
- * @param {Float64Array} bytes by value
+ * @param {number} value
+ * @param {number} bytes
  * @param {DetailsActions} actions
  * @returns {HTMLElement}
  */
-function members({compilation}, values, bytes, actions) {
-  const label = compilation.values.column('label').text(values[0]);
+function oneValue({compilation}, value, bytes, actions) {
+  return element('div.entry', null, valueButton(compilation, value, actions), element('span.figure', null, humanBytes(bytes)));
+}
+
+/**
+ * Make the values of an entry: their count and bytes, which unfold to all of them.
+ * @param {Origins} origins
+ * @param {Entry} entry
+ * @param {Float64Array} bytesOf by value
+ * @param {DetailsActions} actions
+ * @returns {HTMLElement}
+ */
+function members(origins, {values, bytes}, bytesOf, actions) {
+  const label = origins.compilation.values.column('label').text(values[0]);
   const list = element('ul');
-  const details = element(
+  const fill = () => {
+    if (!list.childElementCount) list.append(...values.map((value) => element('li', null, oneValue(origins, value, bytesOf[value], actions))));
+  };
+  return element(
     'details',
-    {
-      ontoggle: () => {
-        if (list.childElementCount) return;
-        list.append(...values.map((value) => element('li', null, valueButton(compilation, value, actions), element('span.figure', null, humanBytes(bytes[value])))));
-      },
-    },
-    element('summary', {title: `${label} and ${counted(values.length - 1, 'other value')}`}, `${label} …`),
+    {ontoggle: fill},
+    element(
+      'summary.entry',
+      {title: `${label} and ${counted(values.length - 1, 'other value')}`},
+      element('span.value', null, `${label} …`),
+      element('span.figure', null, element('span.repeats', null, `×${values.length} `), humanBytes(bytes)),
+    ),
     list,
   );
-  return details;
 }
