@@ -9,7 +9,7 @@ const STYLE = readFileSync(new URL('../../../report/page/page.css', import.meta.
 
 /** Return the colours of a theme, as the style sheet has them. */
 function inkOf(theme) {
-  const found = STYLE.matchAll(/--(\w+): light-dark\((#\w{6}), (#\w{6})\)/g);
+  const found = STYLE.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g);
   const ink = Object.fromEntries(Array.from(found, ([, name, light, dark]) => [name, theme === 'light' ? light : dark]));
   return {...ink, theme};
 }
@@ -61,7 +61,9 @@ for (const theme of ['light', 'dark']) {
     }
   });
 
-  test(`lines before and after can be seen on the plot: ${theme}`, () => {
-    for (const line of [ink.before, ink.after]) assert.ok(contrast(ink.plot, line) >= 3, `${line} on ${ink.plot}`);
+  test(`lines of trends and comparisons can be seen on the plot, and differ: ${theme}`, () => {
+    const series = [1, 2, 3, 4, 5].map((number) => ink[`series-${number}`]);
+    assert.equal(new Set(series).size, 5);
+    for (const line of [ink.before, ink.after, ...series]) assert.ok(contrast(ink.plot, line) >= 3, `${line} on ${ink.plot}`);
   });
 }
