@@ -102,14 +102,9 @@ export class Compilation {
       rows.push(row);
       byRole.set(role, (byRole.get(role) ?? 0) + sizes.number(row));
     }
-    const roleBytes = (/** @type {number} */ row) => byRole.get(roles.text(row)) ?? 0;
-    rows.sort(
-      (a, b) =>
-        roleBytes(b) - roleBytes(a) ||
-        (roles.text(a) < roles.text(b) ? -1 : roles.text(a) > roles.text(b) ? 1 : 0) ||
-        sizes.number(b) - sizes.number(a) ||
-        a - b,
-    );
+    const ranked = [...byRole].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([role]) => role);
+    const rank = Int32Array.from({length: this.allocations.rows}, (_, row) => ranked.indexOf(roles.text(row)));
+    rows.sort((a, b) => rank[a] - rank[b] || sizes.number(b) - sizes.number(a) || a - b);
     const bases = new Float64Array(this.allocations.rows).fill(NaN);
     let bytes = 0;
     for (const row of rows) {
