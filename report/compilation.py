@@ -49,6 +49,8 @@ _VALUE_COLUMNS: Final = {
     "attributedOpName": _TEXT,
     "attributedFile": _TEXT,
     "attributedLine": _NUMBER,
+    "userFile": _TEXT,
+    "userLine": _NUMBER,
 }
 _INSTRUCTION_COLUMNS: Final = {
     "name": _TEXT,

@@ -7,5 +7,5 @@ RETURN a.number AS allocation, h.offsetBytes AS offsetBytes, v.label AS label,
        v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, v.lastUse AS lastUse,
        v.opcode AS opcode, v.attribution AS attribution,
        v.attributedOpName AS attributedOpName, v.attributedFile AS attributedFile,
-       v.attributedLine AS attributedLine
+       v.attributedLine AS attributedLine, v.userFile AS userFile, v.userLine AS userLine
 ORDER BY valueId

@@ -1,4 +1,4 @@
-/** Loads the parts of a page: from a script element in the file, or from the service that serves it. */
+/** The parts of a page, loaded from a script element of the file or from the service. */
 
 /** @typedef {Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array} Cells */
 
@@ -14,7 +14,7 @@ const ARRAYS = {
   text32: Uint32Array,
 };
 
-/** A column of a table; what is unknown is null. */
+/** A column of a table; an unknown cell is null. */
 export class Column {
   /**
    * @param {keyof typeof ARRAYS} kind
@@ -107,7 +107,7 @@ export class Table {
 const loaded = new Map();
 
 /**
- * Return whether a service makes parts when they are asked for; a file has what it carries.
+ * Return whether the parts come from a service; a file carries all of its parts.
  * @returns {boolean}
  */
 export function isServed() {
@@ -115,7 +115,7 @@ export function isServed() {
 }
 
 /**
- * Load a part by its name, once; what failed is tried again when it is asked for again.
+ * Load a part by its name, once; a part that failed to load is loaded again the next time.
  * @param {string} name
  * @returns {Promise<Part>}
  */

@@ -1,4 +1,4 @@
-/** A memory plan: who is live when, where, and which bytes are whose. */
+/** The data of a compilation: the live ranges, slots and shared bytes of its values. */
 
 /** @typedef {import('./parts.js').Table} Table */
 /** @typedef {import('./parts.js').Part} Part */
@@ -10,7 +10,7 @@ export class Space {
    * @param {number} color
    * @param {number} bytes
    * @param {Int32Array} allocations rows, by address
-   * @param {Float64Array} bases of each allocation of the plan, NaN in other spaces
+   * @param {Float64Array} bases of each allocation of the compilation, NaN in other spaces
    */
   constructor(row, color, bytes, allocations, bases) {
     this.row = row;
@@ -21,12 +21,15 @@ export class Space {
   }
 }
 
-/** One way in which values take over bytes from others. */
+/** Bytes that a value takes over from another. */
 /** @typedef {{value: number, sharedBytes: number, steps: number, inPlace: boolean}} Neighbour */
+
+/** The values that are live at a step, and the bytes that each value holds. */
+/** @typedef {{values: Int32Array, bytes: Float64Array}} Shares */
 
 const THREAD_LOCAL = 'threadLocal';
 
-export class Plan {
+export class Compilation {
   /** @param {Part} part */
   constructor(part) {
     this.facts = part.facts;
@@ -99,14 +102,9 @@ export class Plan {
       rows.push(row);
       byRole.set(role, (byRole.get(role) ?? 0) + sizes.number(row));
     }
-    const roleBytes = (/** @type {number} */ row) => byRole.get(roles.text(row)) ?? 0;
-    rows.sort(
-      (a, b) =>
-        roleBytes(b) - roleBytes(a) ||
-        (roles.text(a) < roles.text(b) ? -1 : roles.text(a) > roles.text(b) ? 1 : 0) ||
-        sizes.number(b) - sizes.number(a) ||
-        a - b,
-    );
+    const ranked = [...byRole].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([role]) => role);
+    const rank = Int32Array.from({length: this.allocations.rows}, (_, row) => ranked.indexOf(roles.text(row)));
+    rows.sort((a, b) => rank[a] - rank[b] || sizes.number(b) - sizes.number(a) || a - b);
     const bases = new Float64Array(this.allocations.rows).fill(NaN);
     let bytes = 0;
     for (const row of rows) {
@@ -189,10 +187,10 @@ export class Plan {
   }
 
   /**
-   * Return who holds the bytes of a memory space at a step: they add up to its physical bytes.
+   * Return the bytes that each value holds at a step: they add up to the physical bytes of the space.
    * @param {Space} space
    * @param {number} step
-   * @returns {{values: Int32Array, bytes: Float64Array}} bytes by value of the plan
+   * @returns {Shares}
    */
   sharesAt(space, step) {
     const bytes = new Float64Array(this.values.rows);
@@ -213,7 +211,7 @@ export class Plan {
   }
 
   /**
-   * Return whose bytes a value takes over, most bytes first.
+   * Return the values whose bytes a value takes over, most bytes first.
    * @param {number} value
    * @returns {Neighbour[]}
    */
@@ -222,7 +220,7 @@ export class Plan {
   }
 
   /**
-   * Return who takes over the bytes of a value, most bytes first.
+   * Return the values that take over the bytes of a value, most bytes first.
    * @param {number} value
    * @returns {Neighbour[]}
    */
@@ -276,7 +274,7 @@ export class Plan {
   }
 }
 
-/** Rows of a table by the row of another that they name. */
+/** The rows of a table that refer to each row of another table. */
 class RowsByOwner {
   /**
    * @param {number} count
