@@ -20,6 +20,7 @@ from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.planning_facts import PlanningFacts, planning_facts
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
 from xlagraph.ingest.measures.program_lookup import ProgramLookup
+from xlagraph.ingest.measures.range_end import RangeEnd, range_ends
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
     Succession,
@@ -61,8 +62,9 @@ class CompilationFacts:
 
     plan: Plan
     spans: tuple[Span | None, ...]
-    """Live ranges, aligned with the values of the plan; so are the next two."""
+    """Live ranges, aligned with the values of the plan; so are the next three."""
     last_uses: tuple[int | None, ...]
+    range_ends: tuple[RangeEnd | None, ...]
     alias_positions: tuple[AliasPosition, ...]
     peaks: Peaks
     succession: tuple[Succession, ...]
@@ -120,10 +122,12 @@ def derive_facts(
     value_frame_ids = [each.stack_frame_id if each is not None else None for each in belonging]
     frames = module_text.frames if module_text is not None else {}
     paths = call_paths(frames, [*frame_ids, *value_frame_ids])
+    last_uses = _last_uses(plan, steps)
     return CompilationFacts(
         plan=plan,
         spans=spans,
-        last_uses=_last_uses(plan, steps),
+        last_uses=last_uses,
+        range_ends=range_ends(plan, spans, last_uses, followers),
         alias_positions=alias_positions(plan, spans, followers),
         peaks=peaks(plan, spans, taken),
         succession=followers,
