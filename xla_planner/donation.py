@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from xlagraph.xla_planner.program import Program, Value
+from xlagraph.xla_planner.program import PlannedValue, Program
 
 __all__ = ["DonatedProgram", "Donor", "donate"]
 
@@ -104,10 +104,12 @@ class _Readers:
     parameter.
     """
 
-    def __init__(self, values: Iterable[Value], parameters: Collection[int]) -> None:
+    def __init__(self, values: Iterable[PlannedValue], parameters: Collection[int]) -> None:
         scheduled = sorted(values, key=lambda value: value.first)
         defining = {value.value_id: value.instruction for value in scheduled}
-        self.by_parameter: dict[int, dict[str, Value]] = {value_id: {} for value_id in parameters}
+        self.by_parameter: dict[int, dict[str, PlannedValue]] = {
+            value_id: {} for value_id in parameters
+        }
         """By the instruction that reads it: one of the values that it makes."""
         self._sources: dict[str, set[str]] = {}
         """In the order of the schedule, in which what an instruction depends on comes before it."""
@@ -161,7 +163,7 @@ def _is_read_before_written(
     return readers.run_before(needed, written.instruction)
 
 
-def _first_written(program: Program, donor: Donor) -> Value | None:
+def _first_written(program: Program, donor: Donor) -> PlannedValue | None:
     """Return the first value of the result's set that is more than a copy of the parameter."""
     members = [
         value
@@ -171,7 +173,7 @@ def _first_written(program: Program, donor: Donor) -> Value | None:
     return min(members, key=lambda value: (value.first, value.last, value.value_id), default=None)
 
 
-def _is_own_copy(program: Program, value: Value, donor: Donor) -> bool:
+def _is_own_copy(program: Program, value: PlannedValue, donor: Donor) -> bool:
     """Return whether a value is the copy that begins the result's set, which donation spares."""
     return (
         value.is_copy
@@ -200,7 +202,7 @@ def _with_copies(
 
     Each copy is a step of its own, so that the bytes of one parameter are free for the next.
     """
-    copies: dict[int, Value] = {}
+    copies: dict[int, PlannedValue] = {}
     unused_id = max(program.by_id, default=0) + 1
     for number, (donor, before) in enumerate(zip(donors, copied_before, strict=True)):
         parameter = program.by_id[donor.parameter]
@@ -219,7 +221,7 @@ def _with_copies(
         )
     copied_ids = {parameter: copy.value_id for parameter, copy in copies.items()}
 
-    def changed(value: Value) -> Value:
+    def changed(value: PlannedValue) -> PlannedValue:
         if (copy := copies.get(value.value_id)) is not None:
             return value._replace(last=copy.first)
         later = value._replace(
@@ -249,7 +251,7 @@ def _shifted(step: int, copied_before: Sequence[int]) -> int:
     return step + bisect_right(copied_before, step)
 
 
-def _with_copied_operands(value: Value, copied_ids: Mapping[int, int]) -> Value:
+def _with_copied_operands(value: PlannedValue, copied_ids: Mapping[int, int]) -> PlannedValue:
     if copied_ids.keys().isdisjoint(value.reads):
         return value
     return value._replace(
@@ -282,7 +284,7 @@ def _joined(program: Program, donors: Iterable[Donor]) -> Program:
     return replace(program, values=tuple(changed.values()), allocations=allocations)
 
 
-def _cut(members: list[Value]) -> Iterator[tuple[int, Value]]:
+def _cut(members: list[PlannedValue]) -> Iterator[tuple[int, PlannedValue]]:
     """End each member where the next one begins.
 
     `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).

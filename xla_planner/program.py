@@ -1,9 +1,9 @@
 """What planning needs to know of a compiled program: plain immutable records.
 
     Program
-    ├── values        Value         one HLO value: size, live range, what it must share
-    ├── allocations   Allocation    the buffers of the plan that XLA made
-    └── overwrites    Overwrite     which value may take the bytes of which operand
+    ├── values        PlannedValue       one HLO value: size, live range, what it must share
+    ├── allocations   PlannedAllocation  the buffers of the plan that XLA made
+    └── overwrites    Overwrite          which value may take the bytes of which operand
 
 Steps count the schedule, both ends of a live range are inclusive. Nothing here knows where
 the facts come from.
@@ -16,18 +16,18 @@ from typing import Final, Literal, NamedTuple
 
 __all__ = [
     "PRESET_COLORS",
-    "Allocation",
     "Overwrite",
+    "PlannedAllocation",
+    "PlannedValue",
     "Program",
     "Role",
-    "Value",
     "members_of_sets",
 ]
 
 Role = Literal["parameter", "output", "temp", "constant", "threadLocal", "liveOut"]
 
 
-class Allocation(NamedTuple):
+class PlannedAllocation(NamedTuple):
     """One buffer of the plan that XLA made."""
 
     number: int
@@ -54,7 +54,7 @@ class Overwrite(NamedTuple):
     """The operand is the value's own instruction, not a bitcast or element of it."""
 
 
-class Value(NamedTuple):
+class PlannedValue(NamedTuple):
     """One HLO value that has a live range."""
 
     value_id: int
@@ -91,8 +91,8 @@ class Value(NamedTuple):
 class Program:
     """The values of a compiled program, and the plan that XLA made for them."""
 
-    values: tuple[Value, ...]
-    allocations: tuple[Allocation, ...]
+    values: tuple[PlannedValue, ...]
+    allocations: tuple[PlannedAllocation, ...]
     overwrites: Mapping[int, tuple[Overwrite, ...]]
     """By id of the value that overwrites: its operands, in their order."""
     alignments: tuple[int, ...]
@@ -102,27 +102,27 @@ class Program:
     allocations without a live range; thread-local ones do not count."""
 
     @cached_property
-    def by_id(self) -> dict[int, Value]:
+    def by_id(self) -> dict[int, PlannedValue]:
         """The values by their id."""
         return {value.value_id: value for value in self.values}
 
     @cached_property
-    def sets(self) -> dict[int, tuple[Value, ...]]:
+    def sets(self) -> dict[int, tuple[PlannedValue, ...]]:
         """Members of each buffer set."""
         return members_of_sets(self.values)
 
-    def stored_in(self, value: Value) -> Allocation | None:
+    def stored_in(self, value: PlannedValue) -> PlannedAllocation | None:
         """Return the allocation of the constant or entry parameter that a value is."""
         return self._allocation_by_number[value.allocation] if value.is_stored else None
 
     @cached_property
-    def _allocation_by_number(self) -> dict[int, Allocation]:
+    def _allocation_by_number(self) -> dict[int, PlannedAllocation]:
         return {allocation.number: allocation for allocation in self.allocations}
 
 
-def members_of_sets(values: Iterable[Value]) -> dict[int, tuple[Value, ...]]:
+def members_of_sets(values: Iterable[PlannedValue]) -> dict[int, tuple[PlannedValue, ...]]:
     """Return the members of each buffer set, in the order of the values."""
-    members: dict[int, list[Value]] = {}
+    members: dict[int, list[PlannedValue]] = {}
     for value in values:
         members.setdefault(value.buffer_set, []).append(value)
     return {name: tuple(values) for name, values in members.items()}

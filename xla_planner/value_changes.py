@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from xlagraph.xla_planner.program import Program, Value, members_of_sets
+from xlagraph.xla_planner.program import PlannedValue, Program, members_of_sets
 
 __all__ = ["with_shortened_values", "with_shrunk_values", "without_values"]
 
@@ -22,7 +22,7 @@ def without_values(program: Program, value_ids: Collection[int]) -> Program:
 def with_shortened_values(program: Program, last_by_id: Mapping[int, int]) -> Program:
     """Return the program in which these values end earlier: at a step, or as they begin."""
 
-    def shorter(value: Value) -> Value:
+    def shorter(value: PlannedValue) -> PlannedValue:
         last = last_by_id.get(value.value_id)
         if last is None or last >= value.last:
             return value
@@ -46,7 +46,7 @@ def with_shrunk_values(program: Program, factor_by_id: Mapping[int, Fraction]) -
     )
 
 
-def _with_each_value(program: Program, changed: Callable[[Value], Value]) -> Program:
+def _with_each_value(program: Program, changed: Callable[[PlannedValue], PlannedValue]) -> Program:
     return replace(program, values=tuple([changed(value) for value in program.values]))
 
 
@@ -59,7 +59,7 @@ def _with_set_sizes(program: Program) -> Program:
     return _with_each_value(program, lambda value: _resized(value, sizes[value.buffer_set]))
 
 
-def _resized(value: Value, size_bytes: int | None) -> Value:
+def _resized(value: PlannedValue, size_bytes: int | None) -> PlannedValue:
     # most values stay as they are, and a copy takes its time
     if size_bytes is None or size_bytes == value.size_bytes:
         return value

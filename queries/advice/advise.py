@@ -19,6 +19,8 @@ from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.runtime.garbage_collection import collector_paused
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
@@ -116,17 +118,20 @@ class Diagnosis:
         return diagnosis_result(self)
 
 
+@collector_paused(has_many=True)
 def advise(
     graph: Graph,
     name: str | None = None,
     *,
     memory_space: int = 0,
     catalogue: Mapping[str, Query] | None = None,
+    stored: StoredCompilation | None = None,
 ) -> Diagnosis:
     """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
     Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
     A query that the engine refuses, as one of the user's own may be, is named in `problems`.
+    ``stored`` is the compilation of that name, if somebody else reads it too.
     Raises NoSuchCompilation or AmbiguousCompilation with the candidates, and EmptyGraph.
     """
     queries = load_catalogue() if catalogue is None else catalogue
@@ -141,7 +146,9 @@ def advise(
     findings: list[Finding] = []
     problems: list[str] = []
     for compilation in diagnosed:
-        found = _diagnose(graph, compilation, memory_space, queries)
+        key = compilation.compilation
+        read = stored if stored and stored.key == key else StoredCompilation(graph, key)
+        found = _diagnose(graph, compilation, Planner(read, memory_space), queries)
         findings += found.findings
         notes += [
             f"{compilation.compilation}: {text}" if selection.is_run else text
@@ -201,17 +208,16 @@ class _Found(NamedTuple):
 
 
 def _diagnose(
-    graph: Graph, diagnosed: DiagnosedCompilation, memory_space: int, catalogue: Mapping[str, Query]
+    graph: Graph, diagnosed: DiagnosedCompilation, planner: Planner, catalogue: Mapping[str, Query]
 ) -> _Found:
     findings: list[Finding] = []
     notes: dict[str, None] = {}
     problems: list[str] = []
-    planner = Planner(graph, diagnosed.compilation, memory_space)
     for query in catalogue.values():
         if query.advice is None:
             continue
         names = [parameter.name for parameter in query.parameters]
-        given = {"limit": NO_LIMIT, "memorySpace": memory_space}
+        given = {"limit": NO_LIMIT, "memorySpace": planner.memory_space}
         try:
             answer = run(
                 graph,

@@ -18,7 +18,7 @@ from xlagraph.queries.advice.op_marks import is_recomputed
 from xlagraph.queries.advice.patterns import in_scope
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.xla_planner.program import Program, Value
+from xlagraph.xla_planner.program import PlannedValue, Program
 from xlagraph.xla_planner.value_changes import (
     with_shortened_values,
     with_shrunk_values,
@@ -68,7 +68,7 @@ def recompute(
     """Return the program that computes these values again for the backward pass."""
     least, most, stacked = _with_smaller_stacks(stored, program, value_ids)
     kept_until: dict[int, int] = {}
-    recomputed: list[Value] = []
+    recomputed: list[PlannedValue] = []
     unused_id = max(program.by_id, default=0) + 1
     for value_id in sorted((value_ids & program.by_id.keys()) - stacked):
         value = program.by_id[value_id]
@@ -130,16 +130,16 @@ def defer(stored: PlannableCompilation, program: Program, value_ids: Collection[
     return Checkpoint(without_values(program, least), replace(program, values=deferred), len(least))
 
 
-def _op_name(stored: PlannableCompilation, value: Value) -> str:
+def _op_name(stored: PlannableCompilation, value: PlannedValue) -> str:
     facts = stored.facts.get(value.value_id)
     return (facts.op_name if facts is not None else None) or ""
 
 
-def _scope(stored: PlannableCompilation, value: Value) -> str:
+def _scope(stored: PlannableCompilation, value: PlannedValue) -> str:
     return _op_name(stored, value).rpartition("/")[0]
 
 
-def _is_forward(stored: PlannableCompilation, value: Value, scope: str) -> bool:
+def _is_forward(stored: PlannableCompilation, value: PlannedValue, scope: str) -> bool:
     facts = stored.facts.get(value.value_id)
     if facts is None or facts.op_name is None or facts.is_backward:
         return False
@@ -147,15 +147,15 @@ def _is_forward(stored: PlannableCompilation, value: Value, scope: str) -> bool:
 
 
 def _readers(
-    stored: PlannableCompilation, program: Program, value: Value
-) -> tuple[list[Value], list[Value]]:
+    stored: PlannableCompilation, program: Program, value: PlannedValue
+) -> tuple[list[PlannedValue], list[PlannedValue]]:
     """Return the values that are made from a value, backward and forward."""
     by_id = program.by_id
     readers = [
         by_id[reader] for reader in stored.readers.get(value.value_id, ()) if reader in by_id
     ]
-    backward: list[Value] = []
-    forward: list[Value] = []
+    backward: list[PlannedValue] = []
+    forward: list[PlannedValue] = []
     for reader in readers:
         facts = stored.facts.get(reader.value_id)
         if not reader.is_table:

@@ -12,10 +12,12 @@ from xlagraph.queries.advice.patterns import matching
 from xlagraph.queries.advice.plannable_compilation import (
     PlannableCompilation,
     ValueFacts,
-    read_plannable_compilation,
+    plannable_compilation,
 )
 from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
 from xlagraph.queries.selection.compilations import find_compilation
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.runtime.garbage_collection import collector_paused
 from xlagraph.xla_planner.donation import DonatedProgram, Donor, donate
 from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
 from xlagraph.xla_planner.program import Program
@@ -136,6 +138,7 @@ class WhatIf:
         return self.reserved_bytes_replanned - self.reserved_bytes_after
 
 
+@collector_paused(has_many=True)
 def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None = None) -> WhatIf:
     """Plan the memory of a compilation anew, under changes; from the graph alone.
 
@@ -144,7 +147,7 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
     """
     found = find_compilation(graph, compilation)
     notes = () if found.note is None else (found.note,)
-    stored = read_plannable_compilation(graph, found.key)
+    stored = plannable_compilation(StoredCompilation(graph, found.key))
     return plan_stored(stored, changes or Changes(), notes=notes)
 
 

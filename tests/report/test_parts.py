@@ -16,7 +16,7 @@ from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
 from xlagraph.report import compare_sides, comparison_part, compilation_part, make_report
 from xlagraph.report import report as report_module
-from xlagraph.report.provenance import command_line
+from xlagraph.report.reproduction import command_line
 
 OWN = """\
 // Values of a compilation, by name

@@ -7,7 +7,7 @@ from xlagraph.graph import Scalar
 from xlagraph.queries import Parameter, Query
 from xlagraph.queries.cypher_text.literals import with_values_inlined
 
-Provenance = dict[str, str]
+Reproduction = dict[str, str]
 """The texts under `cypher` and `command`."""
 
 
@@ -17,12 +17,12 @@ def known_parameters(query: Query, given: Mapping[str, Scalar]) -> dict[str, Sca
     return {name: value for name, value in given.items() if name in names}
 
 
-def query_provenance(query: Query, given: Mapping[str, Scalar]) -> Provenance:
+def reproduction_of_query(query: Query, given: Mapping[str, Scalar]) -> Reproduction:
     """Return what repeats a query of the catalogue."""
     return {"cypher": pasteable_statement(query, given), "command": command_line(query, given)}
 
 
-def statement_provenance(text: str, given: Mapping[str, Scalar]) -> Provenance:
+def reproduction_of_statement(text: str, given: Mapping[str, Scalar]) -> Reproduction:
     """Return what repeats a statement that is not a query of the catalogue."""
     cypher = with_values_inlined(text, given)
     return {"cypher": cypher, "command": shlex.join(["xlagraph", "cypher", cypher])}
