@@ -51,8 +51,8 @@ if TYPE_CHECKING:
         select,
     )
     from xlagraph.queries.selection.runs import find_run, list_runs
-    from xlagraph.queries.value_details.details import ValueDetails, value
-    from xlagraph.queries.value_details.range_end import LiveRange, RangeEnd
+    from xlagraph.queries.stored_compilation.range_end_text import RangeEnd
+    from xlagraph.queries.value_details.details import LiveRangeDetails, ValueDetails, value
     from xlagraph.queries.value_details.value_cells import value_cells
 
 __all__ = [
@@ -76,7 +76,7 @@ __all__ = [
     "FoundCompilation",
     "GroupGrowth",
     "LiteralType",
-    "LiveRange",
+    "LiveRangeDetails",
     "NoSuchCompilation",
     "NoSuchName",
     "NoSuchRun",
@@ -153,8 +153,8 @@ __getattr__ = lazy_names(
         "selection.runs": ["find_run", "list_runs"],
         "advice.whatif_cells": ["whatif_cells"],
         "advice.whatif": ["Changes", "DonatedParameter", "PeakValue", "WhatIf", "whatif"],
-        "value_details.range_end": ["RangeEnd", "LiveRange"],
-        "value_details.details": ["ValueDetails", "value"],
+        "stored_compilation.range_end_text": ["RangeEnd"],
+        "value_details.details": ["LiveRangeDetails", "ValueDetails", "value"],
         "value_details.value_cells": ["value_cells"],
     },
 )

@@ -1,12 +1,13 @@
 """What the page shows of one compilation: every value, its slot, its details, its call stack."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.queries import load_catalogue
-from xlagraph.queries.stored_compilation.range_end_text import range_end_text
+from xlagraph.queries.stored_compilation.range_end_text import InstructionName, range_end_text
 from xlagraph.queries.stored_compilation.records import (
     StoredAllocation,
     StoredFrame,
@@ -208,24 +209,23 @@ def _reproductions(compilation: str, values: int) -> dict[str, Reproduction]:
 
 def _range_end_texts(stored: StoredCompilation) -> Iterator[str]:
     """Yield for each value the sentence that says why it ends where it does."""
-    instructions = {each.name: each for each in stored.instructions}
-    at_step = {each.step: each for each in stored.instructions}
-    labels = {value.value_id: value.label for value in stored.values}
-    last_uses = {value.value_id: value.last_use for value in stored.values}
-    ends = {value.value_id: value.live_until for value in stored.values}
-    last_readers: dict[int, list[StoredInstruction]] = {}
+    steps = {each.name: each.step for each in stored.instructions}
+    names = {each.name: (each.name, each.opcode) for each in stored.instructions}
+    name_at_step = {each.step: names[each.name] for each in stored.instructions}
+    values = {value.value_id: value for value in stored.values}
+    last_readers: defaultdict[int, list[InstructionName]] = defaultdict(list)
     for use in stored.uses:
-        reader = instructions[use.instruction]
-        if reader.step is not None and reader.step == last_uses[use.value_id]:
-            last_readers.setdefault(use.value_id, []).append(reader)
-    overwritten_by: dict[int, list[str]] = {}
+        step = steps[use.instruction]
+        if step is not None and step == values[use.value_id].last_use:
+            last_readers[use.value_id].append(names[use.instruction])
+    overwritten_by: defaultdict[int, list[str]] = defaultdict(list)
     for pair in stored.successions:
-        if pair.in_place and pair.steps == ends[pair.earlier_id]:
-            overwritten_by.setdefault(pair.earlier_id, []).append(labels[pair.later_id])
-    for value in stored.values:
+        if pair.in_place and pair.steps == values[pair.earlier_id].live_until:
+            overwritten_by[pair.earlier_id].append(values[pair.later_id].label)
+    for value_id, value in values.items():
         yield range_end_text(
             value,
-            last_readers=last_readers.get(value.value_id, ()),
-            ends_at=None if value.live_until is None else at_step.get(value.live_until),
-            overwritten_by=overwritten_by.get(value.value_id, ()),
+            last_readers=last_readers[value_id],
+            ends_at=None if value.live_until is None else name_at_step.get(value.live_until),
+            overwritten_by=overwritten_by[value_id],
         )

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
-from xlagraph.queries.stored_compilation.records import StoredInstruction, StoredValue
+from xlagraph.queries.stored_compilation.records import StoredValue
 
-__all__ = ["RangeEnd", "range_end_of", "range_end_text"]
+__all__ = ["InstructionName", "RangeEnd", "range_end_of", "range_end_text"]
 
 
 class RangeEnd(StrEnum):
@@ -34,6 +34,9 @@ class RangeEnd(StrEnum):
     """It ends before its last reader in the schedule, which takes it from elsewhere."""
 
 
+InstructionName = tuple[str, str | None]
+"""Name and opcode, None where the dump has no opcodes."""
+
 _WITHOUT_NAMES: Final[Mapping[RangeEnd, str]] = {
     RangeEnd.UNKNOWN: "unknown: the dump has no live range of it",
     RangeEnd.PARAMETER: "lives to the end: it is an input, and its buffer belongs to the caller",
@@ -51,8 +54,8 @@ def range_end_of(value: StoredValue) -> RangeEnd:
 def range_end_text(
     value: StoredValue,
     *,
-    last_readers: Iterable[StoredInstruction],
-    ends_at: StoredInstruction | None,
+    last_readers: Iterable[InstructionName],
+    ends_at: InstructionName | None,
     overwritten_by: Sequence[str],
 ) -> str:
     """Return why the live range of a value ends, as a sentence.
@@ -73,7 +76,7 @@ def range_end_text(
     if end is RangeEnd.LAST_USE:
         return f"freed after step {until}, its last use, by {last}"
     if end is RangeEnd.KEPT:
-        kept_by = "its end" if ends_at is None else f"{ends_at.name} ({ends_at.opcode})"
+        kept_by = "its end" if ends_at is None else f"{ends_at[0]} ({ends_at[1]})"
         return (
             f"kept until step {until}, {kept_by}, though {last} reads it last,"
             f" at step {value.last_use}"
@@ -81,7 +84,6 @@ def range_end_text(
     return f"ends at step {until}, before {last} at step {value.last_use}, which takes it over"
 
 
-def _instruction_text(instruction: StoredInstruction) -> str:
-    if instruction.opcode is None:
-        return instruction.name
-    return f"{instruction.name} ({instruction.opcode})"
+def _instruction_text(instruction: InstructionName) -> str:
+    name, opcode = instruction
+    return name if opcode is None else f"{name} ({opcode})"

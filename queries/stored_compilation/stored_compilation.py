@@ -23,7 +23,7 @@ from xlagraph.queries.stored_compilation.records import (
 )
 from xlagraph.runtime.garbage_collection import collector_paused
 
-__all__ = ["ALLOCATIONS_STATEMENT", "VALUES_STATEMENT", "StoredCompilation", "read_frames"]
+__all__ = ["ALLOCATIONS_STATEMENT", "FRAMES_STATEMENT", "VALUES_STATEMENT", "StoredCompilation"]
 
 _COMPILATION: Final = load_statement(__file__, "compilation")
 ALLOCATIONS_STATEMENT: Final = load_statement(__file__, "allocations")
@@ -34,7 +34,7 @@ _POSITIONS: Final = load_statement(__file__, "positions")
 _SUCCESSIONS: Final = load_statement(__file__, "successions")
 _OVERWRITES: Final = load_statement(__file__, "overwrites")
 _FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
-_FRAMES: Final = load_statement(__file__, "frames")
+FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
 
 
 class StoredCompilation:
@@ -100,7 +100,7 @@ class StoredCompilation:
     @cached_property
     def frames(self) -> Mapping[str, StoredFrame]:
         """Those frames and their callers, by key, in the order of the keys."""
-        return read_frames(self._graph, self.frame_by_value.values())
+        return _read_frames(self._graph, self.frame_by_value.values())
 
     @cached_property
     def _totals_and_spaces(self) -> tuple[CompilationTotals, tuple[StoredSpace, ...]]:
@@ -116,12 +116,12 @@ class StoredCompilation:
             return read_records(self._graph, statement, record, {"compilation": self.key})
 
 
-def read_frames(graph: Graph, innermost: Iterable[str]) -> dict[str, StoredFrame]:
+def _read_frames(graph: Graph, innermost: Iterable[str]) -> dict[str, StoredFrame]:
     """Read frames and their callers, a level at a time; by key, in the order of the keys."""
     found: dict[str, StoredFrame] = {}
     wanted = set(innermost)
     while wanted:
-        level = read_records(graph, _FRAMES, StoredFrame, {"frames": sorted(wanted)})
+        level = read_records(graph, FRAMES_STATEMENT, StoredFrame, {"frames": sorted(wanted)})
         found |= {frame.key: frame for frame in level}
         wanted = {frame.caller for frame in level if frame.caller is not None} - found.keys()
     return {key: found[key] for key in sorted(found)}
