@@ -31,7 +31,7 @@ class Result:
         return iter(self.mappings())
 
     def _repr_html_(self) -> str:
-        from xlagraph.graph.html_table import html_table
+        from xlagraph.presentation.html_tables import html_table
 
         return html_table(self.columns, self.rows)
 

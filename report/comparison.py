@@ -6,7 +6,7 @@ from typing import Final
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
-from xlagraph.queries.comparison.compare import TOTALS, ComparedCompilation, ComparedPair
+from xlagraph.queries.growth.compared_sides import TOTALS, ComparedCompilation, ComparedPair
 from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.queries import Comparison, Diagnosis, run
 from xlagraph.report.overview import Totals
 

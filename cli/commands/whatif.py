@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, write_object
 from xlagraph.cli.output.messages import note
 

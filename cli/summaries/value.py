@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.prose import write_prose
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.cli.output.messages import write_prose
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.queries import ValueDetails

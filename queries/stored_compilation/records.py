@@ -18,7 +18,6 @@ What is None is unknown. Steps and live ranges include both ends.
 
 import re
 from collections.abc import Mapping
-from itertools import starmap
 from typing import NamedTuple, TypeVar
 
 from xlagraph.graph.engine import Cell, Graph
@@ -201,9 +200,9 @@ def read_records(
     graph: Graph, statement: str, record: type[Record], parameters: Mapping[str, Cell]
 ) -> tuple[Record, ...]:
     """Return the rows of a statement, whose columns are the fields of the record."""
-    return tuple(starmap(record, graph.query(statement, parameters).rows))
+    return tuple(map(record._make, graph.query(statement, parameters).rows))
 
 
 def record_of(record: type[Record], properties: Mapping[str, Cell]) -> Record:
     """Return the record of a node; properties that are not there are unknown."""
-    return record(*[properties.get(name) for name in column_names(record)])
+    return record._make(properties.get(name) for name in column_names(record))

@@ -108,8 +108,8 @@ class StoredCompilation:
         if not rows:
             raise NameUnknown(f"no compilation {self.key} in the graph")
         width = len(CompilationTotals._fields)
-        spaces = [StoredSpace(*row[width:]) for row in rows if row[width] is not None]
-        return CompilationTotals(*rows[0][:width]), tuple(spaces)
+        spaces = [StoredSpace._make(row[width:]) for row in rows if row[width] is not None]
+        return CompilationTotals._make(rows[0][:width]), tuple(spaces)
 
     def _read(self, statement: str, record: type[Record]) -> tuple[Record, ...]:
         with collector_paused():

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph
@@ -184,7 +183,7 @@ def _stack(graph: Graph, innermost: Cell) -> tuple[StoredFrame, ...]:
     found = list(read_records(graph, FRAMES_STATEMENT, StoredFrame, {"frames": [innermost]}))
     while found[-1].caller is not None:
         rows = graph.query(_CALLERS, {"frame": found[-1].key}).rows
-        found += starmap(StoredFrame, [row[:-1] for row in rows])  # the last cell is the depth
+        found += [StoredFrame._make(row[:-1]) for row in rows]  # the last cell is the depth
     return tuple(found)
 
 

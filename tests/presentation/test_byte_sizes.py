@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.graph.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
+from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from xlagraph.queries import (
     run,
     select,
 )
-from xlagraph.queries.comparison.comparison_rows import ONE_ROW_COLUMNS, one_row
-from xlagraph.queries.comparison.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
+from xlagraph.queries.growth.compared_sides import ONE_ROW_COLUMNS, one_row
+from xlagraph.queries.growth.groups import EVERYTHING_ELSE, GroupGrowth, largest_groups
 
 
 @pytest.fixture

@@ -1,15 +1,23 @@
 """Rows as a table of HTML that notebooks show: escaped, and of a size that fits a page."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from xlagraph.graph.engine import Cell
+from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
 
-__all__ = ["MAX_ROWS", "cell_text", "html_table", "html_text", "is_numeric"]
+__all__ = [
+    "MAX_ROWS",
+    "cell_text",
+    "html_notes",
+    "html_table",
+    "html_text",
+    "html_title",
+    "is_numeric",
+    "measured_table",
+]
 
 MAX_ROWS: Final = 40
 MAX_COLUMNS: Final = 24
@@ -20,7 +28,7 @@ _LONGEST_TEXT: Final = 2000
 _TABLE: Final = '<div style="overflow-x: auto"><table class="tex2jax_ignore mathjax_ignore">'
 
 
-def cell_text(column: str, cell: "Cell") -> str:
+def cell_text(column: str, cell: object) -> str:
     """Return a cell as text, whatever its column is."""
     del column
     match cell:
@@ -36,15 +44,17 @@ def cell_text(column: str, cell: "Cell") -> str:
             return cell
         case Mapping():
             return json.dumps(dict(cell), ensure_ascii=False, default=str)
-    return json.dumps(list(cell), ensure_ascii=False, default=str)
+        case Sequence():
+            return json.dumps(list(cell), ensure_ascii=False, default=str)
+    return str(cell)
 
 
 def html_table(
     columns: Sequence[str],
-    rows: Sequence[Sequence["Cell"]],
+    rows: Sequence[Sequence[object]],
     *,
     count: int | None = None,
-    text: "Callable[[str, Cell], str]" = cell_text,
+    text: Callable[[str, object], str] = cell_text,
 ) -> str:
     """Return the first rows as a table, and a line that counts what is left out.
 
@@ -75,6 +85,32 @@ def html_table(
     return table + (f"<p>… and {', '.join(left_out)}</p>" if left_out else "")
 
 
+def measured_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], most_rows: int = MAX_ROWS
+) -> str:
+    """Return a table whose bytes have units, and whose shares are percentages."""
+    return html_table(columns, rows[:most_rows], count=len(rows), text=_measured_text)
+
+
+def _measured_text(column: str, cell: object) -> str:
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        if counts_bytes(column):
+            return human_bytes(cell)
+        if column.lower().endswith("share"):
+            return share_text(cell)
+    return cell_text(column, cell)
+
+
+def html_title(text: str) -> str:
+    """Return the title above tables."""
+    return f"<p><strong>{html_text(text)}</strong></p>"
+
+
+def html_notes(texts: Iterable[str]) -> str:
+    """Return a line for each note on a table."""
+    return "".join(f"<p><em>{html_text(text)}</em></p>" for text in texts)
+
+
 def html_text(text: str, max_characters: int = _LONGEST_TEXT) -> str:
     """Return a text that is only ever shown: escaped, cut, its invisible characters spelled."""
     cut = text if len(text) <= max_characters else f"{text[: max_characters - 1]}…"
@@ -86,7 +122,7 @@ def _html_cell(text: str, at_right: bool) -> str:
     return f'<td style="text-align: {side}">{html_text(text, MAX_CHARACTERS)}</td>'
 
 
-def is_numeric(cells: Sequence["Cell"]) -> bool:
+def is_numeric(cells: Sequence[object]) -> bool:
     """Return whether cells of a column are aligned at the right: numbers, as far as known."""
     known = [cell for cell in cells if cell is not None]
     return bool(known) and all(

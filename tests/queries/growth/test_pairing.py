@@ -1,6 +1,6 @@
 """Which compilation of one run became which of another."""
 
-from xlagraph.queries.comparison.pairing import Candidate, pair_compilations
+from xlagraph.queries.growth.pairing import Candidate, pair_compilations
 
 SMALL, LARGE, OTHER = ((("0", "f32[1]"),), (("0", "f32[9]"),), (("0", "s32[]"),))
 

@@ -1,13 +1,12 @@
 """Neo4j Browser: where it is, and links that open a statement in it."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from xlagraph.graph.open import check_uri, is_server_uri
-
-__all__ = ["BrowserPage", "LinkTooLong", "browser_page", "page_address"]
+from xlagraph.graph.neo4j.server_uri import check_uri, is_server_uri
 
 MAX_CHARACTERS: Final = 16_000
 """A server refuses a request of more than 20 480 bytes, headers included."""
@@ -98,3 +97,20 @@ def _default_page(host: str, *, is_encrypted: bool) -> str:
 def _bracketed(host: str) -> str:
     """Return a host as it stands in a URI: an address of IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host
+
+
+def page_of_settings(values: Mapping[str, str | None], uri: str) -> str | None:
+    """Return the address of Browser; None if the settings do not name it.
+
+    What is not advertised is at the host of ``uri``.
+    """
+    for scheme in ("http", "https"):
+        if values.get(f"server.{scheme}.enabled") != "true":
+            continue
+        listens = urlsplit(f"//{values.get(f'server.{scheme}.listen_address') or ''}")
+        advertised = urlsplit(f"//{values.get(f'server.{scheme}.advertised_address') or ''}")
+        host = advertised.hostname or urlsplit(uri).hostname or "localhost"
+        # port 0 is any that was free
+        if port := advertised.port or listens.port:
+            return page_address(scheme, host, port)
+    return None

@@ -66,11 +66,6 @@ def parse_share(text: str) -> float | None:
     return None if match is None else float(match["number"]) / 100
 
 
-def caption_property(counted: str) -> str:
-    """Return what the text of a byte count is called: `sizeText` beside `sizeBytes`."""
-    return counted.removesuffix("Bytes") + "Text"
-
-
 def counts_bytes(column: str) -> bool:
     """Return whether a column counts bytes: its name contains `Bytes`, or begins with `bytes`."""
     return "Bytes" in column or column.startswith("bytes")
