@@ -22,7 +22,7 @@ from xlagraph.graph.errors import (
 )
 from xlagraph.graph.opening.open import open_graph
 from xlagraph.graph.run_changes import RemovedKeys, remove, rename_run, tag_run
-from xlagraph.runtime.lazy_names import lazy_names
+from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.graph.exporter.export import Export, export, open_export

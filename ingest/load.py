@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from xlagraph.graph.engine import Load, LoadTarget
-from xlagraph.graph.stored_runs import CompilationDigest, StoredRun
+from xlagraph.graph.engine import CompilationDigest, Load, LoadTarget, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.interruption import Interruption

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from xlagraph.graph.stored_runs import CompilationDigest
+from xlagraph.graph.engine import CompilationDigest
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.preparation.job import Outcome
 from xlagraph.ingest.problems import Problem, readable

@@ -8,7 +8,7 @@ room, `advise` what to change, `whatif` what a change saves, `value` all about o
 
 from typing import TYPE_CHECKING
 
-from xlagraph.runtime.lazy_names import lazy_names
+from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.queries.advice.advise import advise
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
         Finding,
         diagnosis_result,
     )
-    from xlagraph.queries.advice.whatif import (
-        Changes,
+    from xlagraph.queries.advice.whatif import Changes, whatif
+    from xlagraph.queries.advice.whatif_result import (
         DonatedParameter,
         PeakValue,
         WhatIf,
-        whatif,
+        whatif_cells,
     )
-    from xlagraph.queries.advice.whatif_cells import whatif_cells
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
     from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_findings
@@ -158,8 +157,8 @@ __getattr__ = lazy_names(
             "list_runs",
             "select",
         ],
-        "advice.whatif_cells": ["whatif_cells"],
-        "advice.whatif": ["Changes", "DonatedParameter", "PeakValue", "WhatIf", "whatif"],
+        "advice.whatif": ["Changes", "whatif"],
+        "advice.whatif_result": ["DonatedParameter", "PeakValue", "WhatIf", "whatif_cells"],
         "stored_compilation.range_end_text": ["RangeEnd"],
         "value_details.details": ["LiveRangeDetails", "ValueDetails", "value"],
         "value_details.value_cells": ["value_cells"],

@@ -12,7 +12,7 @@ from xlagraph.queries.stored_compilation.stored_compilation import StoredCompila
 from xlagraph.report.answers import findings_and_answers
 from xlagraph.report.comparison import compare_sides, comparison_part
 from xlagraph.report.compilation import part_of
-from xlagraph.report.overview import Totals, overview_part, read_totals
+from xlagraph.report.overview import TotalsRow, overview_part, read_totals
 from xlagraph.report.page_source import html_document, page_source
 from xlagraph.report.static_html import static_comparison_html, static_compilations_html
 
@@ -87,7 +87,7 @@ def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, af
 
 
 def _packed(
-    graph: Graph, catalogue: Mapping[str, Query], totals: Sequence[Totals]
+    graph: Graph, catalogue: Mapping[str, Query], totals: Sequence[TotalsRow]
 ) -> tuple[dict[str, bytes], Diagnosis | None]:
     """Pack compilations in their order until the page is full; the first in any case.
 
@@ -112,11 +112,11 @@ def _packed(
     return parts, first
 
 
-def _key(totals: Totals) -> str:
+def _key(totals: TotalsRow) -> str:
     return str(totals["compilation"])
 
 
-def _reserved_bytes(totals: Totals) -> int:
+def _reserved_bytes(totals: TotalsRow) -> int:
     return cast("int", totals["reservedBytes"] or 0)
 
 

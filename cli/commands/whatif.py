@@ -16,7 +16,7 @@ from xlagraph.cli.output.messages import note
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from xlagraph.queries.advice.whatif import WhatIf
+    from xlagraph.queries.advice.whatif_result import WhatIf
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def whatif(
 
 def _write(result: "WhatIf", options: RowOptions) -> None:
     from xlagraph.cli.summaries.whatif import write_whatif
-    from xlagraph.queries.advice.whatif_cells import whatif_cells
+    from xlagraph.queries.advice.whatif_result import whatif_cells
 
     cells = whatif_cells(result)
     if options.format in (Format.TABLE, Format.MD):

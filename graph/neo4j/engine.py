@@ -25,7 +25,7 @@ from neo4j.exceptions import (
 from neo4j.graph import Node, Path, Relationship
 
 from xlagraph.graph import row_cells
-from xlagraph.graph.engine import Cell, Graph, Load, Result
+from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
 from xlagraph.graph.errors import (
     GraphError,
     GraphMissing,
@@ -44,7 +44,6 @@ from xlagraph.graph.rows.read_back import read_compilation, read_stored_runs
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.graph.stored_runs import StoredRun
 
 Outcome = TypeVar("Outcome")
 

@@ -10,14 +10,13 @@ from typing import Final, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.engine import Cell, CompilationDigest, Result, StoredRun
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_statements import look_up_nodes, walk_relationship
 from xlagraph.graph.schema_types import NodeType, RelationshipType
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.graph.stored_runs import CompilationDigest, StoredRun
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]

@@ -20,7 +20,7 @@ from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.planning_facts import PlanningFacts, planning_facts
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
 from xlagraph.ingest.measures.program_lookup import ProgramLookup
-from xlagraph.ingest.measures.range_end import RangeEnd, range_ends
+from xlagraph.ingest.measures.range_end import RangeEndKind, range_ends
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
     Succession,
@@ -64,7 +64,7 @@ class CompilationFacts:
     spans: tuple[Span | None, ...]
     """Live ranges, aligned with the values of the plan; so are the next three."""
     last_uses: tuple[int | None, ...]
-    range_ends: tuple[RangeEnd | None, ...]
+    range_ends: tuple[RangeEndKind | None, ...]
     alias_positions: tuple[AliasPosition, ...]
     peaks: Peaks
     succession: tuple[Succession, ...]

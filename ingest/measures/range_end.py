@@ -17,10 +17,10 @@ from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.measures.succession import Succession
 from xlagraph.ingest.model.plan import Allocation, Plan
 
-__all__ = ["RangeEnd", "range_ends"]
+__all__ = ["RangeEndKind", "range_ends"]
 
 
-class RangeEnd(StrEnum):
+class RangeEndKind(StrEnum):
     """Why a live range ends where it does."""
 
     OVERWRITTEN = "overwritten"
@@ -39,19 +39,19 @@ def range_ends(
     spans: Sequence[Span | None],
     last_uses: Sequence[int | None],
     successions: Iterable[Succession],
-) -> tuple[RangeEnd | None, ...]:
+) -> tuple[RangeEndKind | None, ...]:
     """Return why the live range of each of the plan's values ends; None for one without."""
     end = len(plan.live_ranges.schedule) if plan.live_ranges is not None else None
     at_end = {allocation.number: _at_end(allocation) for allocation in plan.allocations}
     overwritten = {(pair.earlier, pair.steps) for pair in successions if pair.in_place}
-    found: list[RangeEnd | None] = []
+    found: list[RangeEndKind | None] = []
     for index, (value, span, last_use) in enumerate(
         zip(plan.values, spans, last_uses, strict=True)
     ):
         if span is None:
             found.append(None)
         elif (index, span.last) in overwritten:
-            found.append(RangeEnd.OVERWRITTEN)
+            found.append(RangeEndKind.OVERWRITTEN)
         elif span.last == end:
             found.append(at_end[value.allocation])
         else:
@@ -59,19 +59,19 @@ def range_ends(
     return tuple(found)
 
 
-def _at_end(allocation: Allocation) -> RangeEnd:
+def _at_end(allocation: Allocation) -> RangeEndKind:
     """Return why a value in this allocation lives to the end of the schedule."""
     own_role = role(allocation)
     if own_role is Role.OUTPUT or allocation.maybe_live_out:
-        return RangeEnd.OUTPUT
+        return RangeEndKind.OUTPUT
     if allocation.parameter is not None:
-        return RangeEnd.PARAMETER
-    return RangeEnd.CONSTANT if own_role is Role.CONSTANT else RangeEnd.END
+        return RangeEndKind.PARAMETER
+    return RangeEndKind.CONSTANT if own_role is Role.CONSTANT else RangeEndKind.END
 
 
-def _within_schedule(last: int, last_use: int | None) -> RangeEnd:
+def _within_schedule(last: int, last_use: int | None) -> RangeEndKind:
     if last_use is None:
-        return RangeEnd.UNREAD
+        return RangeEndKind.UNREAD
     if last_use == last:
-        return RangeEnd.LAST_USE
-    return RangeEnd.KEPT if last_use < last else RangeEnd.HANDED_ON
+        return RangeEndKind.LAST_USE
+    return RangeEndKind.KEPT if last_use < last else RangeEndKind.HANDED_ON

@@ -87,7 +87,7 @@ def test_details_say_whose_line_it_is_though_its_maker_has_no_op_name(tell):
 
 
 def test_each_end_of_a_range_that_an_ingest_finds_has_a_sentence():
-    assert {end.value for end in ingest_ends.RangeEnd} == {end.value for end in RangeEnd} - {
+    assert {end.value for end in ingest_ends.RangeEndKind} == {end.value for end in RangeEnd} - {
         "unknown"
     }
 
