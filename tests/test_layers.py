@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "graph": "runtime presentation graph/rows graph/opening graph/exporter",
     "graph/rows": "graph",
     "graph/ladybug": "runtime graph graph/rows",
-    "graph/neo4j": "runtime graph graph/rows",
+    "graph/neo4j": "graph graph/rows",
     "graph/opening": "graph graph/ladybug graph/neo4j",
     "graph/exporter": "graph graph/rows graph/neo4j",
     # XLA's own packing, on records of its own
@@ -62,7 +62,7 @@ MAY_IMPORT = {
     "queries/advice": "runtime presentation graph xla_planner queries queries/catalogue "
     "queries/runner queries/selection queries/stored_compilation",
     "queries/value_details": "graph queries/selection queries/stored_compilation",
-    "queries/pictures": "presentation graph queries queries/catalogue",
+    "queries/pictures": "presentation graph",
     # a page to look at, from what graph and queries know
     "report": "runtime presentation graph queries queries/growth queries/cypher_text "
     "queries/stored_compilation",

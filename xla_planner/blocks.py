@@ -136,12 +136,12 @@ def choose_blocks(program: Program, values: Iterable[PlannedValue]) -> Blocks:
 def _own_block(program: Program, members: Sequence[PlannedValue]) -> Block | None:
     """Return a new block for what shares none from the start; None for other sets."""
     size_bytes, color = members[0].size_bytes, members[0].color
-    allocations = map(program.stored_in, members)
-    stored = next((allocation for allocation in allocations if allocation is not None), None)
-    if stored is not None:
-        return Block(size_bytes, color, is_read_only=stored.is_read_only)
-    if any(value.is_table for value in members):
-        return Block(size_bytes, color, is_table=True)
+    for value in members:
+        if (stored := program.stored_in(value)) is not None:
+            return Block(size_bytes, color, is_read_only=stored.is_read_only)
+    for value in members:
+        if value.is_table:
+            return Block(size_bytes, color, is_table=True)
     return None
 
 

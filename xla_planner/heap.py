@@ -141,8 +141,10 @@ def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
     return found
 
 
-def merged(intervals: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(intervals: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return the union of inclusive intervals, sorted; neighbours become one."""
+    if len(intervals) == 1:  # most groups are one value
+        return intervals
     union: list[tuple[int, int]] = []
     for first, last in sorted(intervals):
         if union and first <= union[-1][1] + 1:

@@ -36,6 +36,8 @@ def with_shrunk_values(program: Program, factor_by_id: Mapping[int, Fraction]) -
 
     A buffer set is as large as its largest member: all of them shrink where all are named.
     """
+    if not factor_by_id:
+        return program
     smaller = {
         value.value_id: -(-value.size_bytes * factor.numerator // factor.denominator)
         for value in program.values

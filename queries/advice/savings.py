@@ -93,9 +93,10 @@ class Planner:
         savings = self._between(found)
         if found.is_of_loops:
             return savings
-        stacks = self._between(recompute(self._stored, program, found.stacked_ids))
-        if max(stacks.bytes, stacks.at_most or 0) > 0:
-            return replace(savings, bytes=min(stacks.bytes, savings.bytes))
+        if found.stacked_ids:
+            stacks = self._between(recompute(self._stored, program, found.stacked_ids))
+            if max(stacks.bytes, stacks.at_most or 0) > 0:
+                return replace(savings, bytes=min(stacks.bytes, savings.bytes))
         return replace(savings, is_certain=False)
 
     def savings_of_deferring(self, labels: Collection[str]) -> Savings:

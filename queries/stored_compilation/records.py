@@ -1,7 +1,7 @@
 """Records of a compilation as a graph holds it: one for each row that a statement returns.
 
     StoredCompilation
-    ├── facts         CompilationTotals   schedule length, printed peak, platform
+    ├── totals        CompilationTotals   schedule length, printed peak, platform
     ├── spaces        StoredSpace         memory spaces with their totals
     ├── allocations   StoredAllocation
     ├── values        StoredValue

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import NameUnknown
@@ -95,7 +95,7 @@ class StoredCompilation:
     def frame_by_value(self) -> Mapping[int, str]:
         """Key of the innermost frame that each value belongs to, by value id; where known."""
         found = self._graph.query(_FRAMES_OF_VALUES, {"compilation": self.key}).rows
-        return dict(found)  # type: ignore[arg-type]
+        return {cast("int", value_id): str(frame) for value_id, frame in found}
 
     @cached_property
     def frames(self) -> Mapping[str, StoredFrame]:
