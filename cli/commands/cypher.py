@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from xlagraph.graph import Cell
 
 
+# :param limit => 20;
+_PARAMETER_LINE: Final = re.compile(r":param\s+(?P<name>\w+)\s*=>\s*(?P<value>.+?)\s*;?")
+
+
 def cypher(
     options: RowOptions,
     text: Annotated[
@@ -67,10 +71,6 @@ def _parse_parameters(texts: Sequence[str]) -> dict[str, "Cell"]:
         except RecursionError:
             raise UsageError(f"--param {name} is nested too deep") from None
     return parameters
-
-
-# :param limit => 20;
-_PARAMETER_LINE: Final = re.compile(r":param\s+(?P<name>\w+)\s*=>\s*(?P<value>.+?)\s*;?")
 
 
 def split_param_lines(text: str) -> tuple[dict[str, "Cell"], str]:

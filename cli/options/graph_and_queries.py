@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from xlagraph.graph import Graph
     from xlagraph.queries.catalogue.query_files import Query
 
+__all__ = [
+    "ask_password",
+    "catalogue",
+    "complete_compilation",
+    "complete_run",
+    "open_graph_of",
+    "query_folders",
+]
+
 
 @contextmanager
 def open_graph_of(

@@ -25,6 +25,9 @@ _DEL_AND_C1: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 _MARKDOWN: Final = re.compile(
     r"[\\|*`<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|\[(?=[^\]]*\]\()|~(?=~)"
 )
+_GAP: Final = "  "
+_WIDEST_PADDING: Final = 120
+"""A cell may be a megabyte long: it stands whole, but the others are not padded to it."""
 
 
 class Format(StrEnum):
@@ -147,11 +150,6 @@ def _holds_names(cells: "Sequence[Cell]") -> bool:
 
 def _write_md_line(cells: Sequence[str], stream: TextIO) -> None:
     stream.write("| " + " | ".join(map(escape_markdown, cells)) + " |\n")
-
-
-_GAP: Final = "  "
-_WIDEST_PADDING: Final = 120
-"""A cell may be a megabyte long: it stands whole, but the others are not padded to it."""
 
 
 def write_lines(table: Sequence[TextColumn], stream: TextIO) -> None:

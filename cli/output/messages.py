@@ -13,6 +13,9 @@ from xlagraph.cli.output.cells import escape_control_characters
 
 if TYPE_CHECKING:
     from xlagraph.ingest import Progress as IngestProgress
+_USUAL_COLUMNS: Final = 80
+_NARROWEST: Final = 20
+"""However deep the indent, so many columns are left for the text."""
 
 
 class Verbosity(IntEnum):
@@ -96,11 +99,6 @@ def discard(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
-
-
-_USUAL_COLUMNS: Final = 80
-_NARROWEST: Final = 20
-"""However deep the indent, so many columns are left for the text."""
 
 
 def write_prose(text: str, stream: TextIO, *, indent: int = 0) -> None:

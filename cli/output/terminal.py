@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
     from xlagraph.graph import Cell
 
+__all__ = [
+    "bar_column",
+    "bar_text",
+    "write_bands",
+    "write_bars",
+    "write_series",
+]
 
 _GAP: Final = 2
 _NARROWEST: Final = 24
@@ -28,11 +35,17 @@ _NARROWEST_KEY: Final = 40
 """Nor the keys of compilations; they lose their end, where all are alike."""
 _MOST_LINES: Final = 3
 """A sentence is wrapped at words; beyond so many lines its middle is left out."""
-
-
 _COUNTS: Final = ("values", "allocations")
 _SHORTEST_BAR: Final = 8
 _LONGEST_BAR: Final = 30
+_HEIGHT: Final = 16
+"""Lines of a plot, so that it stands on a screen with what was typed."""
+_AXIS_WIDTH: Final = 24
+"""Taken by the numbers beside a plot and the name of its axis."""
+_LONGEST_LABEL: Final = 48
+_BAR: Final = "█"
+_PARTS_OF_BAR: Final = " ▏▎▍▌▋▊▉"
+_COLORS: Final = ("blue", "red", "green", "magenta", "cyan", "yellow")
 
 
 def bar_column(
@@ -163,16 +176,6 @@ def _narrowest(column: TextColumn) -> int:
 
 def _is_key(column: TextColumn) -> bool:
     return column.heading.startswith("compilation")
-
-
-_HEIGHT: Final = 16
-"""Lines of a plot, so that it stands on a screen with what was typed."""
-_AXIS_WIDTH: Final = 24
-"""Taken by the numbers beside a plot and the name of its axis."""
-_LONGEST_LABEL: Final = 48
-_BAR: Final = "█"
-_PARTS_OF_BAR: Final = " ▏▎▍▌▋▊▉"
-_COLORS: Final = ("blue", "red", "green", "magenta", "cyan", "yellow")
 
 
 def write_series(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream: TextIO) -> None:

@@ -12,6 +12,13 @@ from neo4j.api import BookmarkManager
 
 from xlagraph.graph.errors import GraphUnreachable
 
+__all__ = [
+    "Outcome",
+    "ServerDatabase",
+    "call_uninterrupted",
+    "encryption_error",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class ServerDatabase:

@@ -15,9 +15,27 @@ from xlagraph.queries.errors import (
     similar_names,
 )
 
+__all__ = [
+    "FoundCompilation",
+    "Selection",
+    "compilation_keys",
+    "compilations_of_run",
+    "find_compilation",
+    "find_run",
+    "is_compilation",
+    "list_runs",
+    "run_names",
+    "select",
+    "select_all",
+    "select_exact",
+]
+
 _BY_KEY: Final = load_statement(__file__, "compilation-by-key")
 _BY_PART: Final = load_statement(__file__, "compilations-by-part")
 _BY_SIZE: Final = load_statement(__file__, "compilations-by-size")
+_RUNS: Final = load_statement(__file__, "runs")
+_RUN_NAMES: Final = load_statement(__file__, "run-names")
+_COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +157,6 @@ def _sorted(keys: "set[str] | tuple[str, ...]") -> tuple[str, ...]:
 
 def _keys(graph: Graph, statement: str, **parameters: Cell) -> tuple[str, ...]:
     return tuple(str(row[0]) for row in graph.query(statement, parameters).rows)
-
-
-_RUNS: Final = load_statement(__file__, "runs")
-_RUN_NAMES: Final = load_statement(__file__, "run-names")
-_COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
 
 
 def list_runs(graph: Graph) -> Result:
