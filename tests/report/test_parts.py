@@ -100,7 +100,7 @@ def test_pairs_without_live_ranges_have_no_timelines(
 
 def test_a_page_says_why_a_live_range_ends_in_the_words_of_value(tiny_graph):
     values = compilation_part(tiny_graph, BEFORE_F).tables["values"]
-    sentences = dict(zip(values["label"].cells, values["why"].cells, strict=True))
+    sentences = dict(zip(map(str, values["label"].cells), values["why"].cells, strict=True))
     assert sentences == {
         label: value(tiny_graph, label, BEFORE_F).live_range.why for label in sentences
     }
