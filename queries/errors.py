@@ -15,6 +15,10 @@ QueryError
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Final
+
+_MOST: Final = 5
+"""Names that are near one that is not there."""
 
 
 class QueryError(Exception):
@@ -108,9 +112,6 @@ def _listed(matches: Sequence[str]) -> str:
 def _alternatives(candidates: Sequence[str]) -> str:
     *others, last = [f"'{candidate}'" for candidate in candidates]
     return f"{', '.join(others)} or {last}" if others else last
-
-
-_MOST = 5
 
 
 def similar_names(name: str, names: Sequence[str]) -> list[str]:

@@ -36,6 +36,14 @@ class Destination(OutputTarget, Protocol):
         """How they are written."""
 
 
+class PictureDestination(OutputTarget, Protocol):
+    """Where a picture goes, and in which form."""
+
+    @property
+    def format(self) -> PictureFormat:
+        """How it is written."""
+
+
 class OutputError(OSError):
     """Stdout or the file of ``--output`` cannot be written."""
 
@@ -140,14 +148,6 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
             unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-class PictureDestination(OutputTarget, Protocol):
-    """Where a picture goes, and in which form."""
-
-    @property
-    def format(self) -> PictureFormat:
-        """How it is written."""
 
 
 def write_picture(answer: "Answer", destination: PictureDestination) -> None:
