@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from xlagraph.graph.engine import Load, LoadTarget
-from xlagraph.graph.stored_runs import StoredCompilation, StoredRun
+from xlagraph.graph.engine import CompilationDigest, Load, LoadTarget, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.interruption import Interruption
@@ -110,7 +109,7 @@ class _PendingIngest:
         is_new = self.options.replace or dump.run not in self.stored
         return None if is_new else self.stored[dump.run].path
 
-    def stored_compilation(self, dump: DumpFiles) -> StoredCompilation | None:
+    def stored_compilation(self, dump: DumpFiles) -> CompilationDigest | None:
         """Return what the graph holds under the key of a dump."""
         run = self.stored.get(dump.run)
         return None if run is None else run.compilations.get(dump.key)

@@ -14,6 +14,11 @@ QueryError
 """
 
 from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Final
+
+_MOST: Final = 5
+"""Names that are near one that is not there."""
 
 
 class QueryError(Exception):
@@ -107,3 +112,11 @@ def _listed(matches: Sequence[str]) -> str:
 def _alternatives(candidates: Sequence[str]) -> str:
     *others, last = [f"'{candidate}'" for candidate in candidates]
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def similar_names(name: str, names: Sequence[str]) -> list[str]:
+    """Return up to five of ``names``, nearest first; all of them where they are no more."""
+    containing = [candidate for candidate in names if name.lower() in candidate.lower()]
+    close = get_close_matches(name, names, n=_MOST, cutoff=0.5)
+    found = list(dict.fromkeys((*close, *containing)))[:_MOST]
+    return found or (list(names) if len(names) <= _MOST else [])

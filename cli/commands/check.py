@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.completion import complete_compilation
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.limits import Capacity, parse_bytes_limit, parse_capacity
-from xlagraph.cli.options.open_graph import open_graph_of
 from xlagraph.cli.options.shared_options import LimitOption, RowOptions
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note, problem
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
@@ -94,7 +93,7 @@ def check(
 def _check_capacity(
     graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: CheckOptions
 ) -> ExitCode:
-    from xlagraph.cli.options.own_queries import catalogue
+    from xlagraph.cli.options.graph_and_queries import catalogue
     from xlagraph.cli.summaries.capacity import write_fit
     from xlagraph.queries.checks.capacity import (
         MOST_FINDINGS,

@@ -1,7 +1,7 @@
 """`xlagraph mcp`: the graph for assistants, by the Model Context Protocol."""
 
-from xlagraph.cli.exit_codes import UsageError
 from xlagraph.cli.options.shared_options import GraphOptions
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.messages import note
 
 
@@ -16,7 +16,7 @@ def mcp(options: GraphOptions) -> None:
         from xlagraph.serve.mcp_server import create_server
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
-    from xlagraph.cli.options.own_queries import catalogue
+    from xlagraph.cli.options.graph_and_queries import catalogue
     from xlagraph.serve.graph_pool import GraphPool
 
     pool = GraphPool(options.graph)

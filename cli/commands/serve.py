@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.open_graph import ask_password
+from xlagraph.cli.options.graph_and_queries import ask_password
 from xlagraph.cli.options.shared_options import GraphOptions
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def serve(
         from xlagraph.serve import Access, create_app
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
-    from xlagraph.cli.options.own_queries import catalogue
+    from xlagraph.cli.options.graph_and_queries import catalogue
 
     try:
         access = Access.on_address(host, os.environ.get(TOKEN))

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from xlagraph.graph.byte_sizes import parse_bytes, parse_share
+from xlagraph.presentation.byte_sizes import parse_bytes, parse_share
 
 if TYPE_CHECKING:
-    from xlagraph.queries.comparison.compare import Growth
+    from xlagraph.queries.growth.compared_sides import Growth
 
 
 @dataclass(frozen=True, slots=True)

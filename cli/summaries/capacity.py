@@ -10,11 +10,11 @@ from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted
 from xlagraph.cli.summaries.advice import WHOLES
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.advice.advise import Finding
+    from xlagraph.queries.advice.diagnosis import Finding
     from xlagraph.queries.checks.capacity import SpaceFit
 
     Changes = Mapping[SpaceFit, Sequence[Finding]]

@@ -12,6 +12,7 @@ from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.planner_inputs import PlannerInputs, planner_inputs
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
+from xlagraph.ingest.measures.range_end import RangeEndKind, range_ends
 from xlagraph.ingest.measures.succession import (
     AliasPosition,
     Succession,
@@ -48,8 +49,9 @@ class CompilationFacts:
 
     plan: Plan
     spans: tuple[Span | None, ...]
-    """Live ranges, aligned with the values of the plan; so are the next two."""
+    """Live ranges, aligned with the values of the plan; so are the next three."""
     last_uses: tuple[int | None, ...]
+    range_ends: tuple[RangeEndKind | None, ...]
     alias_positions: tuple[AliasPosition, ...]
     peaks: Peaks
     succession: tuple[Succession, ...]
@@ -82,10 +84,12 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
     value_frames = [each.stack_frame if each is not None else None for each in belonging]
     paths = call_paths(program.frames, [*frames, *value_frames])
     path_of_frame = paths.index_by_frame.get
+    last_uses = _last_uses(plan, steps)
     return CompilationFacts(
         plan=plan,
         spans=spans,
-        last_uses=_last_uses(plan, steps),
+        last_uses=last_uses,
+        range_ends=range_ends(plan, spans, last_uses, followers),
         alias_positions=alias_positions(plan, spans, followers),
         peaks=peaks(plan, spans, taken),
         succession=followers,

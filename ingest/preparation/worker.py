@@ -25,7 +25,7 @@ __all__ = ["Worker", "prepare_batches"]
 
 _SERVE: Final = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from xlagraph.runtime.block_imports import block_imports; block_imports(); "
+    "from xlagraph.runtime.imports import block_imports; block_imports(); "
     "from xlagraph.ingest.preparation.worker import prepare_batches; "
     "prepare_batches()"
 )

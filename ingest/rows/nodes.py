@@ -180,6 +180,7 @@ def _values(source: NumberedFacts) -> Columns:
         liveFrom=[None if span is None else span.first for span in spans],
         liveUntil=[None if span is None else span.last for span in spans],
         lastUse=facts.last_uses,
+        rangeEnd=facts.range_ends,
         aliasSet=alias_sets,
         aliasPosition=alias_positions,
         **_planning(facts),

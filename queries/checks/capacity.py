@@ -6,7 +6,8 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.advice.advise import Diagnosis, Finding, advise
+from xlagraph.queries.advice.advise import advise
+from xlagraph.queries.advice.diagnosis import Diagnosis, Finding
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.selection.compilations import select_all
 
