@@ -38,14 +38,14 @@ def write_fit(
         for space in shown
     ]
     if options.format not in (Format.TABLE, Format.MD):
-        listed = [_change_cells(changes.get(space, ())) for space in shown]
+        listed = [change_cells(changes.get(space, ())) for space in shown]
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return
     with open_output(options) as stream:
         write_lines([_headline(spaces)], options.format, stream)
         every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
-        write_sections([*map(_section, changes.items()), every], options.format, stream)
+        write_sections([*(changes_section(*change) for change in changes.items()), every], options.format, stream)
 
 
 def _headline(spaces: Sequence["SpaceFit"]) -> str:
@@ -65,15 +65,13 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     )
 
 
-def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
-    space, findings = change
+def changes_section(space: "SpaceFit", findings: "Sequence[Finding]") -> Section:
+    """Return a table of what to change first in a memory space."""
     words = ["xlagraph", "advise", space.compilation]
     if space.memory_space:
         words += ["--memory-space", str(space.memory_space)]
-    title = (
-        f"What to change first, for {human_bytes(space.missing_bytes or 0)} less"
-        f" (how: {shlex.join(words)})"
-    )
+    less = f", for {human_bytes(space.missing_bytes)} less" if space.missing_bytes else ""
+    title = f"What to change first{less} (how: {shlex.join(words)})"
     if not findings:
         return Section(title, ("change",), [("nothing stands out: use less, or shard it",)])
     rows: list[tuple[Cell, ...]] = [
@@ -88,7 +86,8 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
     return Section(title, ("change", "saves", "share", "query"), rows)
 
 
-def _change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
+def change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
+    """Return findings as cells of a machine format."""
     return [
         {
             "finding": finding.advice.title,

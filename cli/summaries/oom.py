@@ -1,0 +1,123 @@
+"""Write an out-of-memory failure: what ran out, the largest lines, what to change."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from xlagraph.cli.options.shared_options import RowOptions
+from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.messages import counted
+from xlagraph.cli.summaries.capacity import change_cells, changes_section
+from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
+from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.ingest.error_message import Explanation, Failure, explain, largest_lines
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries import FailedProgram
+
+COLUMNS: Final = (
+    "stage", "code", "memorySpace", "requestedBytes", "capacityBytes", "freeBytes", "inUseBytes",
+    "missingBytes", "paddingBytes", "module", "userFile", "userLine", "verdict", "largest",
+    "advice", "unknown", "otherFailures", "compilation", "reservedBytes", "fits", "changes",
+)  # fmt: skip
+LARGEST_COLUMNS: Final = ("line", "opName", "sizeBytes", "paddingBytes", "allocations", "shape")
+_SHOWN: Final = 10
+"""Lines of the largest allocations that people see."""
+
+
+def write_failure_report(
+    failure: Failure,
+    others: Sequence[Failure],
+    program: "FailedProgram | None",
+    options: RowOptions,
+) -> None:
+    """Write a failure as a page for people, or as one row."""
+    explanation = explain(failure)
+    if options.format not in (Format.TABLE, Format.MD):
+        write_rows(COLUMNS, [_row(failure, others, explanation, program)], options)
+        return
+    with open_output(options) as stream:
+        lines = [explanation.verdict, *explanation.facts]
+        if others:
+            where = ", ".join(str(other.line_number) for other in others[:_SHOWN])
+            lines.append(
+                f"{counted(len(others), 'more failure')} in this log, not explained here:"
+                f" line {where}{', …' if len(others) > _SHOWN else ''}."
+            )
+        write_lines(lines, options.format, stream)
+        write_sections(_sections(failure, explanation, program), options.format, stream)
+
+
+def _sections(
+    failure: Failure, explanation: Explanation, program: "FailedProgram | None"
+) -> list[Section]:
+    sections = []
+    shares = largest_lines(failure)
+    if shares:
+        columns = LARGEST_COLUMNS if any(share.line for share in shares) else LARGEST_COLUMNS[1:]
+        rows = [
+            (share.line, share.op_name or share.label, share.size_bytes, share.padding_bytes,
+             share.allocations, share.shape)[-len(columns):]
+            for share in shares[:_SHOWN]
+        ]  # fmt: skip
+        count = len(failure.largest)
+        title = f"The largest by line and op ({counted(count, 'allocation')} in the message)"
+        sections.append(Section(title, columns, rows))
+    if program is not None:
+        sections += _program_sections(program)
+    if explanation.changes:
+        numbered = [(number, text) for number, text in enumerate(explanation.changes, start=1)]
+        sections.append(Section("What to change first", ("", "change"), numbered))
+    if explanation.unknown:
+        unknown = [(each.text, each.remedy) for each in explanation.unknown]
+        sections.append(Section("What the message does not tell", ("unknown", "how to see it"), unknown))
+    return sections
+
+
+def _program_sections(program: "FailedProgram") -> list[Section]:
+    fit = program.fit
+    title = f"In its plan: {program.compilation} ({program.reason})"
+    if fit is None:
+        return [Section(title, ("note",), [("it allocates nothing in this memory space",)])]
+    columns = ("memorySpace", "memorySpaceName", "reservedBytes", "capacityBytes", "fits", "missingBytes")
+    row = (
+        fit.memory_space, fit.memory_space_name, fit.reserved_bytes, fit.capacity_bytes, fit.fits,
+        fit.missing_bytes,
+    )  # fmt: skip
+    return [Section(title, columns, [row]), changes_section(fit, program.findings)]
+
+
+def _row(
+    failure: Failure,
+    others: Sequence[Failure],
+    explanation: Explanation,
+    program: "FailedProgram | None",
+) -> "tuple[Cell, ...]":
+    frame = failure.traceback_line
+    fit = program.fit if program else None
+    largest: list[Cell] = [
+        {
+            "line": share.line,
+            "opName": share.op_name,
+            "label": share.label,
+            "sizeBytes": share.size_bytes,
+            "paddingBytes": share.padding_bytes,
+            "allocations": share.allocations,
+            "shape": share.shape,
+        }
+        for share in largest_lines(failure)
+    ]
+    unknown: list[Cell] = [
+        {"unknown": each.text, "remedy": each.remedy} for each in explanation.unknown
+    ]
+    return (
+        *(failure.stage.value, failure.code, failure.memory_space, failure.requested_bytes),
+        *(failure.capacity_bytes, failure.room_bytes, failure.in_use_bytes, failure.missing_bytes),
+        *(failure.padding_bytes, failure.module),
+        *((frame.file, frame.line) if frame else (None, None)),
+        *(explanation.verdict, largest, list(explanation.changes), unknown, len(others)),
+        program.compilation if program else None,
+        *((fit.reserved_bytes, fit.fits) if fit else (None, None)),
+        change_cells(program.findings) if program else [],
+    )

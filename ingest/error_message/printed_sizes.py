@@ -1,0 +1,25 @@
+"""Sizes as error messages print them: `96.85G`, `27.93GiB`, `4.0K`, `512B`, `2110783616`."""
+
+import re
+from typing import Final
+
+from xlagraph.graph.byte_sizes import parse_bytes
+
+__all__ = ["SIZE", "printed_bytes", "rounded"]
+
+SIZE: Final = r"\d{1,20}(?:\.\d{1,9})?(?: ?(?:[KMGTPE]i?B?|B))?"
+"""Pattern of a size; not one of `0x40`."""
+
+
+def printed_bytes(text: str | None) -> int | None:
+    """Return the bytes of a printed size; None of None."""
+    return None if text is None else parse_bytes(text)
+
+
+def rounded(size_bytes: int) -> str:
+    """Return a size with two decimals of a unit: what two messages about one request share."""
+    magnitude, power = float(size_bytes), 0
+    while magnitude >= 1024:
+        magnitude /= 1024
+        power += 1
+    return f"{magnitude:.2f}·{power}" if power else str(size_bytes)
