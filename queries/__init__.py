@@ -2,8 +2,9 @@
 
 `run` answers one; `load_catalogue` lists them; `compare` finds what grew between two runs,
 `check` whether XLA's totals and a user's limits hold, `check_capacity` whether there is
-room, `check_resident` for several programs at once, `advise` what to change, `whatif` what a change saves, `value` all about one value.
-`run_statement` runs a statement of the user's own, `picture_of` draws paths.
+room, `check_resident` for several programs at once, `advise` what to change, `whatif` what a
+change saves, `value` all about one value. `diagnose_failed_program` finds the compilation of an
+error message. `run_statement` runs a statement of the user's own, `picture_of` draws paths.
 """
 
 from typing import TYPE_CHECKING
@@ -96,6 +97,8 @@ __all__ = [
     "Query",
     "QueryError",
     "RangeEnd",
+    "ResidentProgram",
+    "ResidentSpace",
     "Selection",
     "SpaceFit",
     "StatementAnswer",

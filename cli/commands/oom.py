@@ -100,11 +100,11 @@ def _no_failure(log: "ErrorLog", file: str) -> str:
 
 
 def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | None":
+    if options.dumps is None and options.run is None:
+        return None
     from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.queries import MessageClues, diagnose_failed_program
 
-    if options.dumps is None and options.run is None:
-        return None
     clues = MessageClues(
         module=failure.module,
         instructions=tuple(each.instruction for each in failure.largest if each.instruction),

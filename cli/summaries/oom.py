@@ -1,15 +1,16 @@
 """Write an out-of-memory failure: what ran out, the largest lines, what to change."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.options.shared_options import RowOptions
+from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted
+from xlagraph.cli.output.prose import write_prose
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.ingest.error_message import Explanation, Failure, explain, largest_lines
 
 if TYPE_CHECKING:
@@ -46,12 +47,28 @@ def write_failure_report(
                 f" line {where}{', …' if len(others) > _SHOWN else ''}."
             )
         write_lines(lines, options.format, stream)
-        write_sections(_sections(failure, explanation, program), options.format, stream)
+        write_sections(_sections(failure, program), options.format, stream)
+        changes = [f"{number}. {text}" for number, text in enumerate(explanation.changes, start=1)]
+        _write_list("What to change first", changes, options.format, stream)
+        unknown = [f"- {each.text}: {each.remedy}" for each in explanation.unknown]
+        _write_list(
+            "What the message does not tell, and how to see it", unknown, options.format, stream
+        )
 
 
-def _sections(
-    failure: Failure, explanation: Explanation, program: "FailedProgram | None"
-) -> list[Section]:
+def _write_list(title: str, lines: Sequence[str], format_: Format, stream: TextIO) -> None:
+    if not lines:
+        return
+    stream.write("\n")
+    if format_ is Format.MD:
+        stream.write(f"### {title}\n\n")
+        stream.writelines(f"{escape_control_characters(line)}\n" for line in lines)
+        return
+    for line in (title, *lines):
+        write_prose(line, stream, indent=3 if line is not title else 0)
+
+
+def _sections(failure: Failure, program: "FailedProgram | None") -> list[Section]:
     sections = []
     shares = largest_lines(failure)
     if shares:
@@ -66,12 +83,6 @@ def _sections(
         sections.append(Section(title, columns, rows))
     if program is not None:
         sections += _program_sections(program)
-    if explanation.changes:
-        numbered = [(number, text) for number, text in enumerate(explanation.changes, start=1)]
-        sections.append(Section("What to change first", ("", "change"), numbered))
-    if explanation.unknown:
-        unknown = [(each.text, each.remedy) for each in explanation.unknown]
-        sections.append(Section("What the message does not tell", ("unknown", "how to see it"), unknown))
     return sections
 
 
@@ -80,7 +91,14 @@ def _program_sections(program: "FailedProgram") -> list[Section]:
     title = f"In its plan: {program.compilation} ({program.reason})"
     if fit is None:
         return [Section(title, ("note",), [("it allocates nothing in this memory space",)])]
-    columns = ("memorySpace", "memorySpaceName", "reservedBytes", "capacityBytes", "fits", "missingBytes")
+    columns = (
+        "memorySpace",
+        "memorySpaceName",
+        "reservedBytes",
+        "capacityBytes",
+        "fits",
+        "missingBytes",
+    )
     row = (
         fit.memory_space, fit.memory_space_name, fit.reserved_bytes, fit.capacity_bytes, fit.fits,
         fit.missing_bytes,

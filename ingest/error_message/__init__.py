@@ -12,7 +12,6 @@ from xlagraph.ingest.error_message.largest_lines import LineShare, largest_lines
 from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
 
 __all__ = [
-    
     "ErrorLog",
     "Explanation",
     "Failure",

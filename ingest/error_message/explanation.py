@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.graph.byte_sizes import distinct_bytes, human_bytes, share_text
 from xlagraph.ingest.error_message.failure import Failure, Stage
 from xlagraph.ingest.error_message.largest_lines import largest_lines
 
@@ -47,24 +47,24 @@ def explain(failure: Failure) -> Explanation:
 
 
 def _verdict(failure: Failure) -> str:
-    asked = _size(failure.requested_bytes)
+    asked, there = _distinct(failure.requested_bytes, failure.capacity_bytes)
     if failure.is_scoped:
         what = f"%{failure.instruction}" if failure.instruction else "one instruction"
-        limit = _size(failure.capacity_bytes)
         return (
             f"The plan does not fit: {what} needs {asked} of scoped {_space(failure)},"
-            f" its limit is {limit}. The compiler refused the program; nothing was run."
+            f" its limit is {there}. The compiler refused the program; nothing was run."
         )
     if failure.stage is Stage.PLAN:
         return (
             f"The plan does not fit: the program needs {asked} of {_space(failure)},"
-            f" which has {_size(failure.capacity_bytes)}."
+            f" which has {there}."
             " The compiler refused the program; nothing was run."
         )
     what = _asked_for(failure)
-    there = failure.room_bytes
-    room = "how much was free is not said" if there is None else f"{human_bytes(there)} were free"
-    if there is not None and failure.capacity_bytes is not None:
+    asked, free = _distinct(failure.requested_bytes, failure.room_bytes)
+    is_known = failure.room_bytes is not None
+    room = f"{free} were free" if is_known else "how much was free is not said"
+    if is_known and failure.capacity_bytes is not None:
         room += f" of {human_bytes(failure.capacity_bytes)}"
     verb = "load a program" if failure.stage is Stage.PROGRAM_LOAD else "allocate"
     return (
@@ -131,22 +131,20 @@ def _resident(failure: Failure) -> Iterator[str]:
         in_use = failure.capacity_bytes - failure.free_bytes
     own = sum(failure.part_bytes(name) or 0 for name in ("parameter", "constant"))
     if in_use is not None and own:
-        others = max(0, in_use - own)
+        foreign = max(0, in_use - own)
         yield (
-            f"{human_bytes(in_use)} were in use: {human_bytes(own)} arguments and constants of"
-            f" this program at most, so {human_bytes(others)} or more belong to others:"
-            " arrays that you still hold, other programs."
+            f"{human_bytes(in_use)} were in use: {human_bytes(own)} at most are arguments and"
+            f" constants of this program, {human_bytes(foreign)} or more are arrays that you still"
+            " hold and other programs."
         )
     elif in_use is not None:
         yield f"{human_bytes(in_use)} were in use: arrays that you hold, and other programs."
     elif own:
-        yield (
-            f"Of this program {human_bytes(own)} of arguments and constants were there already."
-        )
+        yield (f"Of this program {human_bytes(own)} of arguments and constants were there already.")
 
 
 def _changes(failure: Failure) -> Iterator[str]:
-    if failure.is_scoped:
+    if failure.is_scoped or failure.memory_space == "vmem":
         yield (
             "Use smaller blocks in the kernel, or raise its limit: vmem_limit_bytes of a Pallas"
             " kernel, LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=N for all."
@@ -164,10 +162,10 @@ def _changes(failure: Failure) -> Iterator[str]:
     lines = largest_lines(failure)
     if lines:
         first = lines[0]
-        name = first.op_name or first.label or "the largest"
+        name = first.op_name or first.label
+        made = f"are made by {name}" if name else f"are one {first.shape or 'allocation'}"
         yield (
-            f"The largest first: {human_bytes(first.size_bytes)} are made by {name}"
-            f"{_at(first.line)}. Compute it in pieces, shard it, recompute it (jax.checkpoint),"
+            f"The largest first: {human_bytes(first.size_bytes)} {made}{_at(first.line)}. Compute it in pieces, shard it, recompute it (jax.checkpoint),"
             " or use a smaller type."
         )
     not_shared = (failure.output_bytes or 0) - (failure.output_shared_bytes or 0)
@@ -199,7 +197,7 @@ def _unknown(failure: Failure) -> Iterator[Unknown]:
             f"{_DUMP_FLAGS}, then `xlagraph oom LOG --dumps DIR`; a failed compilation writes"
             " its plan, too",
         )
-    elif failure.stage is Stage.PLAN:
+    elif failure.stage is Stage.PLAN and not failure.is_scoped:
         yield Unknown(
             "what lives at the same time, and what a change saves",
             f"{_DUMP_FLAGS}, then `xlagraph oom LOG --dumps DIR`",
@@ -230,6 +228,13 @@ def _unknown(failure: Failure) -> Iterator[Unknown]:
 
 def _space(failure: Failure) -> str:
     return failure.memory_space.upper() if failure.memory_space else "memory"
+
+
+def _distinct(size_bytes: int | None, other_bytes: int | None) -> tuple[str, str]:
+    """Return two sizes in texts that differ as they do."""
+    if size_bytes is not None and other_bytes is not None:
+        return distinct_bytes(size_bytes, other_bytes)
+    return _size(size_bytes), _size(other_bytes)
 
 
 def _size(size_bytes: int | None) -> str:

@@ -4,11 +4,11 @@ from dataclasses import fields, replace
 from typing import Final
 
 from xlagraph.ingest.error_message import message_forms as forms
-from xlagraph.ingest.error_message.failure import Failure, LargeAllocation, Part
+from xlagraph.ingest.error_message.failure import Failure, LargeAllocation, Part, Stage
 from xlagraph.ingest.error_message.headlines import module_of_op
 from xlagraph.ingest.error_message.printed_sizes import printed_bytes, rounded
 
-__all__ = ["FailureDetails"]
+__all__ = ["FailureDetails", "request_key"]
 
 _SECTIONS: Final = (
     (forms.TOTAL_HEADER, "total"),
@@ -17,6 +17,12 @@ _SECTIONS: Final = (
     (forms.ASSIGNMENT_HEADER, "assignment"),
 )
 _ALLOCATION_SUFFIX: Final = " allocation"
+
+
+def request_key(failure: Failure) -> tuple[Stage, bool, str | None]:
+    """Return what all reports of one request have in common; messages round its size."""
+    size = failure.requested_bytes
+    return failure.stage, failure.is_scoped, None if size is None else rounded(size)
 
 
 class FailureDetails:
@@ -28,29 +34,24 @@ class FailureDetails:
         self._is_in_list = False
         self._entry: LargeAllocation | None = None
         self._has_list = bool(failure.largest)
+        self._largest = list(failure.largest)
+        self._parts: list[Part] = []
 
     def failure(self) -> Failure:
         """Return the failure as far as it was read."""
-        is_cut = self._entry is not None or (self._is_in_list and not self._failure.largest)
+        is_cut = self._entry is not None or (self._is_in_list and not self._largest)
         self._close_entry()
-        failure = self._failure
+        failure = replace(self._failure, largest=tuple(self._largest), parts=tuple(self._parts))
         op_names = (entry.op_name for entry in failure.largest if entry.op_name)
         modules = (module_of_op(op_name) for op_name in op_names)
         module = failure.module or next((module for module in modules if module), None)
         return replace(failure, module=module, is_cut=failure.is_cut or is_cut)
 
-    def is_same_request(self, other: Failure) -> bool:
-        """Return whether another report is about the same request."""
+    def may_be(self, other: Failure) -> bool:
+        """Return whether another report of the same size, or of none, can be about this."""
         mine = self._failure
-        if mine.stage is not other.stage or mine.is_scoped is not other.is_scoped:
-            return False
-        if None not in (mine.memory_space, other.memory_space) and (
-            mine.memory_space != other.memory_space
-        ):
-            return False
-        if mine.requested_bytes is None or other.requested_bytes is None:
-            return mine.requested_bytes is other.requested_bytes
-        return rounded(mine.requested_bytes) == rounded(other.requested_bytes)
+        spaces = {mine.memory_space, other.memory_space} - {None}
+        return len(spaces) <= 1 and request_key(mine)[:2] == request_key(other)[:2]
 
     def merge(self, other: Failure) -> bool:
         """Take from another report what was not known; return whether that was anything."""
@@ -78,7 +79,7 @@ class FailureDetails:
                 self._close_entry()
                 self._section, self._is_in_list = whole, False
                 # a list that is there already is not read again where the report is repeated
-                if any(part.whole == whole for part in self._failure.parts):
+                if any(part.whole == whole for part in self._parts):
                     self._section = None
                 return True
         if forms.LIST_HEADER.match(text):
@@ -102,7 +103,7 @@ class FailureDetails:
             padded, unpadded = printed_bytes(found["padded"]), printed_bytes(found["unpadded"])
             padding = None if padded is None or unpadded is None else padded - unpadded
             part = Part(self._section, name.removesuffix(_ALLOCATION_SUFFIX), size, padding)
-            self._failure = replace(self._failure, parts=(*self._failure.parts, part))
+            self._parts.append(part)
         return True
 
     def _read_statistic(self, text: str) -> bool:
@@ -154,9 +155,7 @@ class FailureDetails:
 
     def _close_entry(self) -> None:
         if self._entry is not None and self._entry.size_bytes:
-            self._failure = replace(
-                self._failure, largest=(*self._failure.largest, self._entry)
-            )
+            self._largest.append(self._entry)
         self._entry = None
 
 

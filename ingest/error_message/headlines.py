@@ -66,9 +66,7 @@ def _space_exhausted(found: re.Match[str], text: str) -> Failure:
 
 def _two_cores(found: re.Match[str], _: str) -> Failure:
     needed = (printed_bytes(found["tensor"]) or 0) + (printed_bytes(found["sparse"]) or 0)
-    return Failure(
-        Stage.PLAN, needed, printed_bytes(found["capacity"]), memory_space="hbm"
-    )
+    return Failure(Stage.PLAN, needed, printed_bytes(found["capacity"]), memory_space="hbm")
 
 
 def _one_allocation(found: re.Match[str], text: str) -> Failure:
@@ -78,7 +76,7 @@ def _one_allocation(found: re.Match[str], text: str) -> Failure:
     used = printed_bytes(found["used"])
     instruction = tag["instruction"] if tag else None
     is_scoped = bool(space and space["scoped"]) or bool(tag and tag["tag"].startswith("scoped"))
-    listed = ()
+    listed: tuple[LargeAllocation, ...] = ()
     if used is not None and shape is not None:
         dense = shape_facts(shape["shape"]).dense_bytes
         listed = (

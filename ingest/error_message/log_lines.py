@@ -16,14 +16,14 @@ _PREFIXES: Final = (
     # 2026-01-02T03:04:05.678Z, [2026-01-02 03:04:05,678]
     re.compile(r"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]? ?"),
     # (Worker pid=489, ip=10.0.0.1), (pid=489)
-    re.compile(r"\([^()]*\bpid=[^()]*\) ?"),
+    re.compile(r"\([^()]{0,100}\bpid=[^()]{0,100}\) ?"),
     # [rank0]:, [1,2]<stderr>:, 12:
-    re.compile(r"(?:\[\w+\]|\[\d+,\d+\]<\w+>|\d+):(?= |$) ?"),
+    re.compile(r"\[\d+,\d+\]<\w+>:|(?:\[\w+\]|\d+):(?: |$)"),
     # ERROR:root:, [ERROR]
     re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?::[\w.]*:|:)? "),
 )
 # … [repeated 7x across cluster]
-_SUFFIX: Final = re.compile(r"\s*\[repeated \d+x across cluster\]\s*$")
+_SUFFIX: Final = re.compile(r"(?<!\s)\s*\[repeated \d+x across cluster\]$")
 # the line break of a message that is a string in JSON, or in the repr of an exception
 _ESCAPED_BREAK: Final = re.compile(r"(?<!\\)(?P<slashes>\\+)n")
 # fields of a list that stand on one line, where the line breaks were lost
@@ -51,8 +51,10 @@ def _unescape(line: str) -> str:
     # Plain quotes around an op name with an escaped break: XLA's own text, not escaped once more.
     if len(slashes) == 1 and '\\"' not in line and 'op_name="' in line[: first.start()]:
         return line
-    for escape, text in (("n", "\n"), ("t", "\t"), ('"', '"'), ("'", "'")):
-        line = re.sub(rf"(?<!\\){re.escape(slashes)}{escape}", lambda _, text=text: text, line)
+    # escaped once more, a break has twice the slashes, and a quote twice and one
+    quote = "\\" * (2 * len(slashes) - 1)
+    for escape, text in ((f"{slashes}n", "\n"), (f"{slashes}t", "\t"), (f'{quote}"', '"')):
+        line = re.sub(rf"(?<!\\){re.escape(escape)}", text, line)
     return line
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from xlagraph.ingest.error_message import message_forms as forms
 from xlagraph.ingest.error_message.failure import Failure, Stage
-from xlagraph.ingest.error_message.failure_details import FailureDetails
+from xlagraph.ingest.error_message.failure_details import FailureDetails, request_key
 from xlagraph.ingest.error_message.headlines import failure_of_headline
 from xlagraph.ingest.error_message.log_lines import plain_lines
 from xlagraph.ingest.error_message.traceback_frames import TracebackFrames
@@ -21,9 +21,10 @@ __all__ = ["ErrorLog", "read_error_log"]
 # Part of every line that can begin a failure or belong to a traceback; others cost no more
 # than this search.
 _KEYWORDS: Final = (
-    "emory", "possible", "Hbm usage", "OOM when", "RESOURCE_EXHAUSTED", "esource exhausted",
+    "ut of memory", "in memory space", "exceed memory", "Memory limit", "That was not possible",
+    "Hbm usage", "OOM when", "RESOURCE_EXHAUSTED", "esource exhausted",
     "ResourceExhausted", "ailed to allocate", "File ", "Traceback", "Cell In", "-> ", ".py in ",
-    "<ipython-input", "xceeded ",
+    "<ipython-input", "xceeded scoped",
 )  # fmt: skip
 _LINES_AFTER: Final = 1000
 """Lines without a detail after which a message has ended."""
@@ -55,10 +56,13 @@ class _Reader:
     def __init__(self) -> None:
         self.unknown: tuple[int, str] | None = None
         self._details: list[FailureDetails] = []
+        self._by_request: dict[object, list[FailureDetails]] = {}
         self._open: FailureDetails | None = None
         self._lines_left = 0
         self._headline: list[str] = []
         """Lines of a headline that is not complete yet."""
+        self._code: str | None = None
+        """Of a line right before the headline."""
         self._frames = TracebackFrames()
 
     def failures(self) -> tuple[Failure, ...]:
@@ -75,25 +79,41 @@ class _Reader:
         if self._frames.read(text):
             return
         if failure := failure_of_headline(text):
-            self._begin(replace(failure, line_number=number), text)
-        elif self._headline and self._continue_headline(text):
+            known = failure.code or self._code
+            self._begin(replace(failure, code=known, line_number=number), text)
+            self._code = None
+        elif self._is_detail(text):
             self._lines_left = _LINES_AFTER
-        elif self._open is not None and self._lines_left and self._open.read(text):
-            self._lines_left = _LINES_AFTER
-        elif self.unknown is None and forms.EXHAUSTED.search(text):
-            self.unknown = number, text
+        elif forms.EXHAUSTED.search(text):
+            code = forms.CODE.search(text)
+            self._code = code["code"] if code else None
+            self.unknown = self.unknown or (number, text)
+
+    def _is_detail(self, text: str) -> bool:
+        """Read a line of the open failure; return whether it belongs to it."""
+        if self._headline and self._continue_headline(text):
+            return True
+        return self._open is not None and self._lines_left > 0 and self._open.read(text)
 
     def _begin(self, failure: Failure, text: str) -> None:
         failure = replace(failure, traceback_line=self._frames.take_user_line())
-        known = next((each for each in self._details if each.is_same_request(failure)), None)
+        known = self._known(failure)
         if known is None:
             known = FailureDetails(failure)
             self._details.append(known)
+            self._by_request.setdefault(request_key(failure), []).append(known)
         else:
             known.merge(failure)
         self._open = known
         self._lines_left = _LINES_AFTER
         self._headline = [text] if _is_incomplete(failure) else []
+
+    def _known(self, failure: Failure) -> FailureDetails | None:
+        """Return the failure that a report is about, if there was a report of it before."""
+        same_size = self._by_request.get(request_key(failure), ())
+        # a report that is cut before its size is about the latest failure that it can be about
+        before = self._details[-1:] if failure.requested_bytes is None else same_size
+        return next((each for each in before if each.may_be(failure)), None)
 
     def _continue_headline(self, text: str) -> bool:
         """Read the next line of a headline that the writer of the log has wrapped."""
@@ -103,6 +123,7 @@ class _Reader:
             self._headline = []
             return False
         grown = self._open.merge(failure)
+        self._by_request.setdefault(request_key(failure), []).append(self._open)
         if len(self._headline) >= _LONGEST_HEADLINE or not _is_incomplete(failure):
             self._headline = []
         return grown

@@ -28,7 +28,7 @@ def _form(pattern: str) -> re.Pattern[str]:
 CODE: Final = re.compile(r"\b(?P<code>E[0-9]{4}): ?[A-Z][A-Za-z]+")
 # Ran out of memory in memory space hbm. Used 18.50G of 15.75G hbm. Exceeded hbm capacity by 2.75G.
 SPACE_EXHAUSTED: Final = _form(
-    r"[Rr]an out of memory in memory space\s+(?P<space>\w+)"
+    r"[Rr]an out of memory in memory space(?:\s+(?P<space>\w+))?"
     r"(?: while allocating on stack for (?P<instruction>%[^\s=]+))?"
 )
 # Used 18.50G of 15.75G hbm.
@@ -50,7 +50,7 @@ TWO_CORES: Final = _form(
 ONE_ALLOCATION: Final = re.compile(
     r"Allocation (?:\(size=(?P<used>\d+)\) )?would exceed memory \(size=(?P<capacity>\d+)\)"
 )
-ONE_ALLOCATION_SHAPE: Final = re.compile(r"\[shape = '(?P<shape>[^']*)'")
+ONE_ALLOCATION_SHAPE: Final = re.compile(r"\[shape = '(?P<shape>[^']{0,2000})'")
 ONE_ALLOCATION_SPACE: Final = re.compile(r"\bspace=(?P<space>\w+)(?P<scoped>, scoped\b)?")
 ONE_ALLOCATION_TAG: Final = re.compile(
     r"\btag = '(?P<tag>(?:output of |scoped memory for )?(?P<instruction>[\w.-]+)?[^']*)"
@@ -58,8 +58,9 @@ ONE_ALLOCATION_TAG: Final = re.compile(
 # Attempting to reserve 4.00G at the bottom of memory. That was not possible. There are 2.00G
 # free, 0B reserved, and 1.50G reservable.
 NOT_POSSIBLE: Final = _form(
-    r"[Aa]ttempting to (?:allocate|reserve) (?P<asked>SIZE)[^.]*\. That was not possible"
-    r"(?:\. There are (?P<free>SIZE) free(?:, SIZE reserved, and (?P<reservable>SIZE) reservable)?)?"
+    r"[Aa]ttempting to (?:allocate|reserve) (?P<asked>SIZE)[^.]{0,200}\. That was not possible"
+    r"(?:\. There are (?P<free>SIZE) free"
+    r"(?:, SIZE reserved, and (?P<reservable>SIZE) reservable)?)?"
 )
 # Error loading program 'jit_step': Attempting …
 LOADING: Final = re.compile(r"Error loading program(?: '(?P<module>[^']+)')?")
@@ -70,24 +71,26 @@ OUT_OF_MEMORY: Final = _form(
     r"[Oo]ut of memory (?:while trying to allocate|allocating) (?P<asked>SIZE)"
 )
 # Failed to allocate request for 1.00GiB (1073741824B) on device ordinal 0
-FAILED_REQUEST: Final = _form(r"[Ff]ailed to allocate request for (?P<asked>SIZE)(?: \((?P<bytes>\d+)B\))?")
+FAILED_REQUEST: Final = _form(
+    r"[Ff]ailed to allocate request for (?P<asked>SIZE)(?: \((?P<bytes>\d+)B\))?"
+)
 # failed to allocate 1.00GiB (1073741824 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY
 DRIVER_REFUSED: Final = _form(r"failed to allocate SIZE \((?P<bytes>\d+) bytes\) from device")
 # Failed to allocate 4096 bytes. Memory limit: 2048 bytes. Used: 1024 bytes.
 MEMORY_LIMIT: Final = re.compile(
-    r"[Ff]ailed to allocate (?:node \()?(?P<asked>\d+) bytes\)?\. Memory limit: (?P<capacity>\d+) \[?bytes\]?\."
-    r" Used: (?P<used>\d+)"
+    r"[Ff]ailed to allocate (?:node \()?(?P<asked>\d+) bytes\)?\."
+    r" Memory limit: (?P<capacity>\d+) \[?bytes\]?\. Used: (?P<used>\d+)"
 )
 # Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB (rounded to 1073741824)
 BFC_EXHAUSTED: Final = _form(
-    r"Allocator \((?P<allocator>[^)]*)\) ran out of memory trying to allocate (?P<asked>SIZE)"
+    r"Allocator \((?P<allocator>[^)]{0,100})\) ran out of memory trying to allocate (?P<asked>SIZE)"
     r"(?: \(rounded to (?P<bytes>\d+)\))?"
 )
 NOT_A_FAILURE: Final = "this is not a failure"
-# OOM when allocating tensor with shape[64,128] and type float on /…/device:GPU:0 by allocator GPU_0_bfc
+# OOM when allocating tensor with shape[64,128] and type float on /device:GPU:0 by allocator a_bfc
 TENSOR: Final = re.compile(
-    r"OOM when allocating tensor with shape ?\[(?P<dimensions>[\d, ]*)\](?: and type (?P<type>\w+))?"
-    r"(?: on \S+)?(?: by allocator (?P<allocator>\w+))?"
+    r"OOM when allocating tensor with shape ?\[(?P<dimensions>[\d, ]*)\]"
+    r"(?: and type (?P<type>\w+))?(?: on \S+)?(?: by allocator (?P<allocator>\w+))?"
 )
 # what a status says that fits no form above
 EXHAUSTED: Final = re.compile(r"RESOURCE_EXHAUSTED|Resource exhausted|ResourceExhaustedError")
@@ -104,7 +107,7 @@ PERSISTENT_HEADER: Final = re.compile(r"\s*Persistent allocations include")
 ASSIGNMENT_HEADER: Final = re.compile(r"\s*BufferAssignment stats:")
 #     HLO temp         18.40G (90.0% utilization: Unpadded (6.40G) Padded (18.40G), 0.3% …
 PART: Final = _form(
-    r"\s*(?P<name>[A-Za-z](?:[A-Za-z _/]|\([A-Za-z/ ]*\))*?):?\s+(?P<size>SIZE|unknown size)"
+    r"\s*(?P<name>[A-Za-z][\w()/-]*(?: [\w()/-]+)*):?\s+(?P<size>SIZE|unknown size)"
     r"(?=\s|$)(?:.*?Unpadded \((?P<unpadded>SIZE)\) Padded \((?P<padded>SIZE)\))?"
 )
 # Output size 4.00G; shares 1.00G with arguments.

@@ -1,6 +1,5 @@
 """Sizes as error messages print them: `96.85G`, `27.93GiB`, `4.0K`, `512B`, `2110783616`."""
 
-import re
 from typing import Final
 
 from xlagraph.graph.byte_sizes import parse_bytes

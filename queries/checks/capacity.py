@@ -18,6 +18,11 @@ MOST_FINDINGS: Final = 3
 """What to change first where a compilation does not fit."""
 
 
+def space_text(color: int, name: str | None) -> str:
+    """Return a memory space as people read it: `memory space 1 (VMEM)`."""
+    return f"memory space {color} ({name})" if name else f"memory space {color}"
+
+
 @dataclass(frozen=True, slots=True)
 class SpaceFit:
     """What one compilation reserves in one memory space, and whether there is so much."""
@@ -34,8 +39,7 @@ class SpaceFit:
     @property
     def space_text(self) -> str:
         """`memory space 1 (VMEM)`, as people read it."""
-        name = f" ({self.memory_space_name})" if self.memory_space_name else ""
-        return f"memory space {self.memory_space}{name}"
+        return space_text(self.memory_space, self.memory_space_name)
 
     @property
     def fits(self) -> bool | None:

@@ -90,9 +90,7 @@ def diagnose_failed_program(
             if space.memory_space == fit.memory_space
         )
     diagnosis = advise(graph, found, memory_space=fit.memory_space, catalogue=catalogue)
-    return FailedProgram(
-        found, reason, fit, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
-    )
+    return FailedProgram(found, reason, fit, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems)
 
 
 def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, str]:
@@ -125,7 +123,11 @@ def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, 
 
 
 def _sentence(reasons: Sequence[str], of_how_many: str) -> str:
-    return f"{', '.join(reasons)} {of_how_many}" if len(reasons) > 1 else f"{reasons[0]}, {of_how_many}"
+    return (
+        f"{', '.join(reasons)} {of_how_many}"
+        if len(reasons) > 1
+        else f"{reasons[0]}, {of_how_many}"
+    )
 
 
 def _is_module(candidate: _Candidate, name: str | None) -> bool:

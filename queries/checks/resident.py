@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.checks.capacity import reject_unknown_spaces, space_text
 from xlagraph.queries.selection.compilations import select_all
 
 __all__ = ["ResidentProgram", "ResidentSpace", "check_resident"]
@@ -42,6 +43,11 @@ class ResidentSpace:
     capacity_bytes: int | None
 
     @property
+    def space_text(self) -> str:
+        """`memory space 1 (VMEM)`, as people read it."""
+        return space_text(self.memory_space, self.memory_space_name)
+
+    @property
     def least_bytes(self) -> int:
         """Lower bound of what they need together."""
         return sum(program.adds_bytes for program in self.programs)
@@ -66,7 +72,7 @@ def check_resident(
 
     Arguments of one shape and size are taken to be the same arrays in all programs and count
     once, constants and code of each count, of the temporaries and results the largest program.
-    Raises EmptyGraph, and NoSuchCompilation for an unknown name.
+    Raises EmptyGraph, NoSuchCompilation for an unknown name, and NoSuchMemorySpace.
     """
     rows = graph.query(_ALLOCATIONS, {"compilations": list(select_all(graph, names))}).rows
     spaces: dict[tuple[int, str | None], dict[str, list[_Allocation]]] = {}
@@ -75,6 +81,7 @@ def check_resident(
         programs.setdefault(str(key), []).append(
             _Allocation(*cast("tuple[str | None, str | None, int, int]", tuple(allocation)))
         )
+    reject_unknown_spaces(capacities or (), {color for color, _ in spaces})
     return tuple(
         ResidentSpace(color, name, _programs(programs), (capacities or {}).get(color))
         for (color, name), programs in sorted(spaces.items(), key=lambda space: space[0][0])
@@ -91,7 +98,9 @@ class _Allocation:
     count: int
 
 
-def _programs(allocations_by_key: Mapping[str, Sequence[_Allocation]]) -> tuple[ResidentProgram, ...]:
+def _programs(
+    allocations_by_key: Mapping[str, Sequence[_Allocation]],
+) -> tuple[ResidentProgram, ...]:
     running = {
         key: sum(
             each.size_bytes * each.count
