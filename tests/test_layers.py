@@ -31,11 +31,13 @@ MAY_IMPORT = {
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
     "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/measures "
-    "ingest/rows ingest/preparation ingest/model",
+    "ingest/rows ingest/preparation ingest/model ingest/error_message",
     "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/carriers/text "
     "ingest/measures ingest/rows ingest/model",
     "ingest/model": "",
     "ingest/hlo": "",
+    # an error message: text in, records and sentences out
+    "ingest/error_message": "graph ingest/model",
     "ingest/carriers": "",
     "ingest/carriers/text": "runtime ingest ingest/hlo ingest/model",
     "ingest/files": "ingest ingest/carriers/text",
@@ -53,7 +55,7 @@ MAY_IMPORT = {
     "queries/selection": "graph queries",
     "queries/runner": "graph queries queries/catalogue queries/cypher_text queries/lint "
     "queries/selection",
-    "queries/checks": "graph queries/advice queries/catalogue queries/selection",
+    "queries/checks": "graph queries queries/advice queries/catalogue queries/selection",
     "queries/comparison": "graph queries queries/catalogue queries/selection",
     "queries/advice": "runtime graph xla_planner queries queries/catalogue queries/runner "
     "queries/selection",
@@ -67,12 +69,12 @@ MAY_IMPORT = {
     "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
     "cli/commands/query": "runtime graph queries queries/catalogue queries/cypher_text "
     "queries/lint queries/pictures queries/runner queries/selection cli cli/options cli/output",
-    "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
-    "queries/checks queries/comparison queries/lint queries/pictures "
+    "cli/commands": "graph ingest ingest/error_message report serve queries queries/advice "
+    "queries/catalogue queries/checks queries/comparison queries/lint queries/pictures "
     "queries/runner queries/selection queries/value_details cli cli/options cli/output "
     "cli/summaries",
-    "cli/summaries": "graph ingest ingest/model queries queries/advice queries/catalogue "
-    "queries/checks queries/comparison queries/value_details cli cli/options "
+    "cli/summaries": "graph ingest ingest/error_message ingest/model queries queries/advice "
+    "queries/catalogue queries/checks queries/comparison queries/value_details cli cli/options "
     "cli/output",
     "cli/options": "graph queries queries/catalogue queries/comparison queries/selection cli "
     "cli/output",

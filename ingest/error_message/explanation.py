@@ -165,8 +165,8 @@ def _changes(failure: Failure) -> Iterator[str]:
         name = first.op_name or first.label
         made = f"are made by {name}" if name else f"are one {first.shape or 'allocation'}"
         yield (
-            f"The largest first: {human_bytes(first.size_bytes)} {made}{_at(first.line)}. Compute it in pieces, shard it, recompute it (jax.checkpoint),"
-            " or use a smaller type."
+            f"The largest first: {human_bytes(first.size_bytes)} {made}{_at(first.line)}."
+            " Compute it in pieces, shard it, recompute it (jax.checkpoint), or use a smaller type."
         )
     not_shared = (failure.output_bytes or 0) - (failure.output_shared_bytes or 0)
     if failure.output_bytes and failure.output_shared_bytes is not None and not_shared:

@@ -14,7 +14,8 @@ from xlagraph.queries.selection.compilations import select_all
 
 __all__ = ["FailedProgram", "MessageClues", "diagnose_failed_program"]
 
-_CLUES: Final = load_statement(__file__, "failed-program")
+_CANDIDATES: Final = load_statement(__file__, "failed-program")
+_NAMED_VALUES: Final = load_statement(__file__, "failed-values")
 _NEAR: Final = 0.05
 """Part by which a size may differ from that of a message: XLA adds code and reserved memory."""
 _NOT_IN_A_NAME: Final = re.compile(r"[\W_]+")
@@ -94,13 +95,7 @@ def diagnose_failed_program(
 
 
 def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, str]:
-    parameters: dict[str, Cell] = {
-        "compilations": list(keys),
-        "instructions": list(clues.instructions),
-        "opNames": list(clues.op_names),
-    }
-    rows = cast("Sequence[_Candidate]", graph.query(_CLUES, parameters).rows)
-    candidates = [_Candidate(*row) for row in rows]
+    candidates = _candidates(graph, clues, list(keys))
     of_how_many = f"of {len(candidates)}"
     if len(candidates) == 1:
         return candidates[0].key, "the only one"
@@ -120,6 +115,22 @@ def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, 
     if not named and not most:
         reasons = ["it reserves most, the message names none"]
     return largest.key, _sentence(reasons, of_how_many)
+
+
+def _candidates(graph: Graph, clues: MessageClues, keys: list[Cell]) -> list[_Candidate]:
+    found: dict[Cell, Cell] = {}
+    if clues.instructions or clues.op_names:
+        parameters: dict[str, Cell] = {
+            "compilations": keys,
+            "instructions": list(clues.instructions),
+            "opNames": list(clues.op_names),
+        }
+        found = {key: count for key, count in graph.query(_NAMED_VALUES, parameters).rows}
+    rows = graph.query(_CANDIDATES, {"compilations": keys}).rows
+    return [
+        _Candidate(*cast("tuple[str, str | None, int, int, int]", (*row, found.get(row[0], 0))))
+        for row in rows
+    ]
 
 
 def _sentence(reasons: Sequence[str], of_how_many: str) -> str:

@@ -1,11 +1,7 @@
-// What tells which compilation an error message is about
+// Names and sizes that tell which compilation an error message is about
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
-OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation) WHERE a.role = 'temp'
-WITH c, coalesce(sum(a.sizeBytes), 0) AS tempBytes
-OPTIONAL MATCH (c)-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
-    WHERE v.name IN $instructions OR v.opName IN $opNames
-WITH c, tempBytes, count(v) AS foundValues
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation {role: 'temp'})
 RETURN c.key AS compilation, c.moduleName AS moduleName, c.reservedBytes AS reservedBytes,
-       tempBytes, foundValues
+       coalesce(sum(a.sizeBytes), 0) AS tempBytes
 ORDER BY compilation

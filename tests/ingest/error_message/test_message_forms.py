@@ -174,8 +174,7 @@ def test_a_tensor_of_tensorflow_has_the_size_of_its_shape():
         (messages.CPU, 2**40),
         ("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1.50GiB.", 1536 * MIB),
         (
-            "Resource exhausted: Failed to allocate request for 32.00MiB (33554432B) on device"
-            " ordinal 0",
+            "Resource exhausted: Failed to allocate request for 32.00MiB (33554432B) on device 0",
             32 * MIB,
         ),
         (
