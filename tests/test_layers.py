@@ -55,7 +55,8 @@ MAY_IMPORT = {
     "queries/selection": "graph queries",
     "queries/runner": "graph queries queries/catalogue queries/cypher_text queries/lint "
     "queries/selection",
-    "queries/checks": "graph queries queries/advice queries/catalogue queries/selection",
+    "queries/checks": "graph queries queries/advice queries/catalogue queries/runner "
+    "queries/selection",
     "queries/comparison": "graph queries queries/catalogue queries/selection",
     "queries/advice": "runtime graph xla_planner queries queries/catalogue queries/runner "
     "queries/selection",

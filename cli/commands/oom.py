@@ -69,7 +69,7 @@ def oom(
         raise typer.Exit(ExitCode.FAILED)
     first, *others = log.failures
     program = _find_program(first, options)
-    write_failure_report(first, others, program, options)
+    write_failure_report(first, others, program, options, options.dumps)
     if program is None and options.dumps is not None:
         raise typer.Exit(ExitCode.FAILED)
 

@@ -82,13 +82,16 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     )
 
 
-def changes_section(space: "SpaceFit", findings: "Sequence[Finding]") -> Section:
-    """Return a table of what to change first in a memory space."""
+def changes_section(space: "SpaceFit", findings: "Sequence[Finding]", before: str = "") -> Section:
+    """Return a table of what to change first in a memory space.
+
+    ``before`` is what has to be run before the command that shows how.
+    """
     words = ["xlagraph", "advise", space.compilation]
     if space.memory_space:
         words += ["--memory-space", str(space.memory_space)]
     less = f", for {human_bytes(space.missing_bytes)} less" if space.missing_bytes else ""
-    title = f"What to change first{less} (how: {shlex.join(words)})"
+    title = f"What to change first{less} (how: {before}{shlex.join(words)})"
     if not findings:
         return Section(title, ("change",), [("nothing stands out: use less, or shard it",)])
     rows: list[tuple[Cell, ...]] = [

@@ -1,6 +1,8 @@
 """Write an out-of-memory failure: what ran out, the largest lines, what to change."""
 
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.options.shared_options import RowOptions
@@ -11,7 +13,7 @@ from xlagraph.cli.output.messages import counted
 from xlagraph.cli.output.prose import write_prose
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.ingest.error_message import Explanation, Failure, explain, largest_lines
+from xlagraph.ingest.error_message import Explanation, Failure, Unknown, explain, largest_lines
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 COLUMNS: Final = (
     "stage", "code", "memorySpace", "requestedBytes", "capacityBytes", "freeBytes", "inUseBytes",
     "missingBytes", "paddingBytes", "module", "userFile", "userLine", "verdict", "largest",
-    "advice", "unknown", "otherFailures", "compilation", "reservedBytes", "fits", "changes",
+    "advice", "unknown", "otherFailures", "compilation", "reservedBytes", "fits",
+    "peakLines", "changes",
 )  # fmt: skip
 LARGEST_COLUMNS: Final = ("line", "opName", "sizeBytes", "paddingBytes", "allocations", "shape")
 _SHOWN: Final = 10
@@ -32,8 +35,12 @@ def write_failure_report(
     others: Sequence[Failure],
     program: "FailedProgram | None",
     options: RowOptions,
+    dumps: Path | None = None,
 ) -> None:
-    """Write a failure as a page for people, or as one row."""
+    """Write a failure as a page for people, or as one row.
+
+    ``dumps`` is the folder that the program was found in, if it is not in a graph to stay.
+    """
     explanation = explain(failure)
     if options.format not in (Format.TABLE, Format.MD):
         write_rows(COLUMNS, [_row(failure, others, explanation, program)], options)
@@ -47,10 +54,11 @@ def write_failure_report(
                 f" line {where}{', …' if len(others) > _SHOWN else ''}."
             )
         write_lines(lines, options.format, stream)
-        write_sections(_sections(failure, program), options.format, stream)
+        write_sections(_sections(failure, program, dumps), options.format, stream)
         changes = [f"{number}. {text}" for number, text in enumerate(explanation.changes, start=1)]
-        _write_list("What to change first", changes, options.format, stream)
-        unknown = [f"- {each.text}: {each.remedy}" for each in explanation.unknown]
+        title = "What to change first" if program is None else "As the message alone tells"
+        _write_list(title, changes, options.format, stream)
+        unknown = [f"- {each.text}: {each.remedy}" for each in _unknown(explanation, program)]
         _write_list(
             "What the message does not tell, and how to see it", unknown, options.format, stream
         )
@@ -68,7 +76,14 @@ def _write_list(title: str, lines: Sequence[str], format_: Format, stream: TextI
         write_prose(line, stream, indent=3 if line is not title else 0)
 
 
-def _sections(failure: Failure, program: "FailedProgram | None") -> list[Section]:
+def _unknown(explanation: Explanation, program: "FailedProgram | None") -> list[Unknown]:
+    """Return what neither the message nor the program tells."""
+    return [each for each in explanation.unknown if program is None or not each.is_in_dumps]
+
+
+def _sections(
+    failure: Failure, program: "FailedProgram | None", dumps: Path | None
+) -> list[Section]:
     sections = []
     shares = largest_lines(failure)
     if shares:
@@ -82,11 +97,11 @@ def _sections(failure: Failure, program: "FailedProgram | None") -> list[Section
         title = f"The largest by line and op ({counted(count, 'allocation')} in the message)"
         sections.append(Section(title, columns, rows))
     if program is not None:
-        sections += _program_sections(program)
+        sections += _program_sections(program, dumps)
     return sections
 
 
-def _program_sections(program: "FailedProgram") -> list[Section]:
+def _program_sections(program: "FailedProgram", dumps: Path | None) -> list[Section]:
     fit = program.fit
     title = f"In its plan: {program.compilation} ({program.reason})"
     if fit is None:
@@ -103,7 +118,12 @@ def _program_sections(program: "FailedProgram") -> list[Section]:
         fit.memory_space, fit.memory_space_name, fit.reserved_bytes, fit.capacity_bytes, fit.fits,
         fit.missing_bytes,
     )  # fmt: skip
-    return [Section(title, columns, [row]), changes_section(fit, program.findings)]
+    sections = [Section(title, columns, [row])]
+    if program.lines is not None and program.lines.rows:
+        lines = program.lines
+        sections.append(Section("The largest at its peak, by line", lines.columns, lines.rows))
+    before = "" if dumps is None else f"{shlex.join(['xlagraph', 'ingest', str(dumps)])}, then "
+    return [*sections, changes_section(fit, program.findings, before)]
 
 
 def _row(
@@ -127,7 +147,7 @@ def _row(
         for share in largest_lines(failure)
     ]
     unknown: list[Cell] = [
-        {"unknown": each.text, "remedy": each.remedy} for each in explanation.unknown
+        {"unknown": each.text, "remedy": each.remedy} for each in _unknown(explanation, program)
     ]
     return (
         *(failure.stage.value, failure.code, failure.memory_space, failure.requested_bytes),
@@ -137,5 +157,6 @@ def _row(
         *(explanation.verdict, largest, list(explanation.changes), unknown, len(others)),
         program.compilation if program else None,
         *((fit.reserved_bytes, fit.fits) if fit else (None, None)),
+        list(program.lines.mappings()) if program and program.lines else [],
         change_cells(program.findings) if program else [],
     )

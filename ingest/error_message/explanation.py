@@ -21,6 +21,8 @@ class Unknown:
 
     text: str
     remedy: str
+    is_in_dumps: bool = False
+    """Whether the dumps of the program tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +198,13 @@ def _unknown(failure: Failure) -> Iterator[Unknown]:
             "which values are largest",
             f"{_DUMP_FLAGS}, then `xlagraph oom LOG --dumps DIR`; a failed compilation writes"
             " its plan, too",
+            is_in_dumps=True,
         )
     elif failure.stage is Stage.PLAN and not failure.is_scoped:
         yield Unknown(
             "what lives at the same time, and what a change saves",
             f"{_DUMP_FLAGS}, then `xlagraph oom LOG --dumps DIR`",
+            is_in_dumps=True,
         )
     if failure.largest and not any(entry.source_file for entry in failure.largest):
         yield Unknown(

@@ -5,17 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
-from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.advise import Finding, advise
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.checks.capacity import MOST_FINDINGS, SpaceFit, check_capacity
+from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import select_all
 
 __all__ = ["FailedProgram", "MessageClues", "diagnose_failed_program"]
 
 _CANDIDATES: Final = load_statement(__file__, "failed-program")
 _NAMED_VALUES: Final = load_statement(__file__, "failed-values")
+_LINES: Final = "peak/by-line"
+_MOST_LINES: Final = 10
 _NEAR: Final = 0.05
 """Part by which a size may differ from that of a message: XLA adds code and reserved memory."""
 _NOT_IN_A_NAME: Final = re.compile(r"[\W_]+")
@@ -45,6 +48,8 @@ class FailedProgram:
     """Why it is this one, of how many."""
     fit: SpaceFit | None
     """None where it allocates nothing in the memory space of the message."""
+    lines: Result | None
+    """Lines that hold most at its peak: rows of `peak/by-line`; None where `fit` is."""
     findings: tuple[Finding, ...]
     """What to change first, most savings first."""
     problems: tuple[str, ...] = ()
@@ -83,7 +88,7 @@ def diagnose_failed_program(
     spaces = check_capacity(graph, {}, [found])
     fit = next((space for space in spaces if _is_space(space, clues.memory_space_name)), None)
     if fit is None:
-        return FailedProgram(found, reason, None, ())
+        return FailedProgram(found, reason, None, None, ())
     if clues.capacity_bytes is not None:
         (fit,) = (
             space
@@ -91,7 +96,12 @@ def diagnose_failed_program(
             if space.memory_space == fit.memory_space
         )
     diagnosis = advise(graph, found, memory_space=fit.memory_space, catalogue=catalogue)
-    return FailedProgram(found, reason, fit, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems)
+    lines = run(
+        graph, _LINES, compilation=found, memorySpace=fit.memory_space, limit=_MOST_LINES
+    ).result
+    return FailedProgram(
+        found, reason, fit, lines, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
+    )
 
 
 def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, str]:
@@ -125,7 +135,9 @@ def _candidates(graph: Graph, clues: MessageClues, keys: list[Cell]) -> list[_Ca
             "instructions": list(clues.instructions),
             "opNames": list(clues.op_names),
         }
-        found = {key: count for key, count in graph.query(_NAMED_VALUES, parameters).rows}
+        found = dict(
+            cast("Sequence[tuple[Cell, Cell]]", graph.query(_NAMED_VALUES, parameters).rows)
+        )
     rows = graph.query(_CANDIDATES, {"compilations": keys}).rows
     return [
         _Candidate(*cast("tuple[str, str | None, int, int, int]", (*row, found.get(row[0], 0))))
