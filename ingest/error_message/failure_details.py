@@ -58,10 +58,11 @@ class FailureDetails:
         unknown = {
             field.name: getattr(other, field.name)
             for field in fields(Failure)
-            if getattr(self._failure, field.name) in (None, ())
-            and getattr(other, field.name) not in (None, ())
+            if getattr(self._failure, field.name) is None and getattr(other, field.name) is not None
         }
         self._failure = replace(self._failure, **unknown)
+        if not self._largest:
+            self._largest += other.largest
         return bool(unknown)
 
     def read(self, text: str) -> bool:

@@ -168,6 +168,13 @@ def test_a_tensor_of_tensorflow_has_the_size_of_its_shape():
     assert failure.largest == (LargeAllocation(2 * MIB, shape="f16[1024,1024]"),)
 
 
+def test_the_tensor_is_known_after_the_allocator_has_reported_its_size():
+    allocator = "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00MiB\n"
+    failure = only_failure(allocator + messages.BFC_STATISTICS + messages.TENSOR)
+    assert failure.largest == (LargeAllocation(2 * MIB, shape="f16[1024,1024]"),)
+    assert failure.capacity_bytes == 16 * GIB
+
+
 @pytest.mark.parametrize(
     ("text", "requested"),
     [
