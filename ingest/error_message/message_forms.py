@@ -68,7 +68,7 @@ LOADING: Final = re.compile(r"Error loading program(?: '(?P<module>[^']+)')?")
 CONTIGUOUS: Final = _form(r"largest contiguous region of free memory is (?P<contiguous>SIZE)")
 # Out of memory while trying to allocate 4096 bytes.
 OUT_OF_MEMORY: Final = _form(
-    r"[Oo]ut of memory (?:while trying to allocate|allocating) (?P<asked>SIZE)"
+    r"[Oo]ut of memory (?:while trying to allocate|allocating)(?: (?P<asked>SIZE))?"
 )
 # Failed to allocate request for 1.00GiB (1073741824B) on device ordinal 0
 FAILED_REQUEST: Final = _form(

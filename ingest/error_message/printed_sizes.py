@@ -6,8 +6,10 @@ from xlagraph.graph.byte_sizes import parse_bytes
 
 __all__ = ["SIZE", "printed_bytes", "rounded"]
 
-SIZE: Final = r"\d{1,20}(?:\.\d{1,9})?(?: ?(?:[KMGTPE]i?B?|B))?"
-"""Pattern of a size; not one of `0x40`."""
+SIZE: Final = (
+    r"\d{1,20}(?:(?:\.\d{1,9})? ?(?:[KMGTPE](?:i?B)?|B)(?![A-Za-z])|(?!\.\d|\d| ?[KMGTPE]i?\Z))"
+)
+"""Pattern of a size. One whose unit is cut off is not a size: `1.50`, `12Gi`."""
 
 
 def printed_bytes(text: str | None) -> int | None:

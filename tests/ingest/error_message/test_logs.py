@@ -84,6 +84,12 @@ def test_a_cut_in_the_list_is_told():
     assert read(text[: text.index("  1. Size")]).failures[0].is_cut
 
 
+@pytest.mark.parametrize("size", ["", "1", "1.", "1.5", "1.50", "1.50Gi", "1Gi"])
+def test_a_size_that_is_cut_is_not_taken_for_another(size):
+    (failure,) = read(f"Out of memory while trying to allocate {size}").failures
+    assert failure.requested_bytes == (1 if size in ("1", "1.") else None)
+
+
 def test_one_failure_that_is_reported_thrice_counts_once():
     (failure,) = read(messages.TPU_PLAN * 3).failures
     assert without_place(failure) == without_place(PLAIN)
