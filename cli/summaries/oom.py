@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -13,7 +14,16 @@ from xlagraph.cli.output.messages import counted
 from xlagraph.cli.output.prose import write_prose
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.ingest.error_message import Explanation, Failure, Unknown, explain, largest_lines
+from xlagraph.ingest.error_message import (
+    Explanation,
+    Failure,
+    LargeAllocation,
+    LineShare,
+    Part,
+    Unknown,
+    explain,
+    largest_lines,
+)
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -21,8 +31,8 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     "stage", "code", "memorySpace", "requestedBytes", "capacityBytes", "freeBytes", "inUseBytes",
-    "missingBytes", "paddingBytes", "module", "userFile", "userLine", "verdict", "largest",
-    "advice", "unknown", "otherFailures", "compilation", "reservedBytes", "fits",
+    "missingBytes", "paddingBytes", "module", "userFile", "userLine", "verdict", "parts", "largest",
+    "allocations", "advice", "unknown", "otherFailures", "compilation", "reservedBytes", "fits",
     "peakLines", "changes",
 )  # fmt: skip
 LARGEST_COLUMNS: Final = ("line", "opName", "sizeBytes", "paddingBytes", "allocations", "shape")
@@ -39,7 +49,7 @@ def write_failure_report(
 ) -> None:
     """Write a failure as a page for people, or as one row.
 
-    ``dumps`` is the folder that the program was found in, if it is not in a graph to stay.
+    ``dumps`` is the folder in which the program was looked for; None for the user's graph.
     """
     explanation = explain(failure)
     if options.format not in (Format.TABLE, Format.MD):
@@ -134,18 +144,6 @@ def _row(
 ) -> "tuple[Cell, ...]":
     frame = failure.traceback_line
     fit = program.fit if program else None
-    largest: list[Cell] = [
-        {
-            "line": share.line,
-            "opName": share.op_name,
-            "label": share.label,
-            "sizeBytes": share.size_bytes,
-            "paddingBytes": share.padding_bytes,
-            "allocations": share.allocations,
-            "shape": share.shape,
-        }
-        for share in largest_lines(failure)
-    ]
     unknown: list[Cell] = [
         {"unknown": each.text, "remedy": each.remedy} for each in _unknown(explanation, program)
     ]
@@ -154,9 +152,21 @@ def _row(
         *(failure.capacity_bytes, failure.room_bytes, failure.in_use_bytes, failure.missing_bytes),
         *(failure.padding_bytes, failure.module),
         *((frame.file, frame.line) if frame else (None, None)),
-        *(explanation.verdict, largest, list(explanation.changes), unknown, len(others)),
+        explanation.verdict,
+        *([*map(_cells, failure.parts)], [*map(_cells, largest_lines(failure))]),
+        *([*map(_cells, failure.largest)], list(explanation.changes), unknown, len(others)),
         program.compilation if program else None,
         *((fit.reserved_bytes, fit.fits) if fit else (None, None)),
         list(program.lines.mappings()) if program and program.lines else [],
         change_cells(program.findings) if program else [],
     )
+
+
+def _cells(record: Part | LineShare | LargeAllocation) -> "dict[str, Cell]":
+    """Return a record as a cell of a machine format, its fields named like columns."""
+    return {_column(each.name): getattr(record, each.name) for each in fields(record)}
+
+
+def _column(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)

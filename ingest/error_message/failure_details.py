@@ -76,11 +76,13 @@ class FailureDetails:
 
     def _begin_section(self, text: str) -> bool:
         for header, whole in _SECTIONS:
-            if header.match(text):
+            if found := header.match(text):
                 self._close_entry()
                 self._section, self._is_in_list = whole, False
-                # a list that is there already is not read again where the report is repeated
-                if any(part.whole == whole for part in self._parts):
+                # a section that is there already is not read again where the report is repeated
+                is_known = any(part.whole == whole for part in self._parts)
+                space = found.groupdict().get("space") or self._failure.memory_space
+                if is_known or space != (self._failure.memory_space or space):
                     self._section = None
                 return True
         if forms.LIST_HEADER.match(text):

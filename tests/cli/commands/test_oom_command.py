@@ -51,6 +51,14 @@ def test_every_format_has_the_failure(run, log, tmp_path):
     assert (row["stage"], row["memorySpace"], row["missingBytes"]) == ("plan", "hbm", 4 * 2**30)
     assert row["largest"][0]["line"] == "/home/ann/model.py:12"
     assert row["otherFailures"] == 0
+    assert row["parts"][0] == {
+        "whole": "total",
+        "name": "reserved",
+        "sizeBytes": 2**29,
+        "paddingBytes": None,
+    }
+    assert row["allocations"][2]["instruction"] == "copy.9"
+    assert row["allocations"][0]["unpaddedBytes"] == 2**28
     assert json.loads(run("oom", path, "--format", "ndjson").out) == row
     (of_csv,) = csv.DictReader(io.StringIO(run("oom", path, "--format", "csv").out))
     assert of_csv["requestedBytes"] == str(12 * 2**30)

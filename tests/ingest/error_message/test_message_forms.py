@@ -48,6 +48,13 @@ def test_the_table_of_a_tpu_has_sizes_parts_and_the_largest_allocations():
     assert not failure.is_cut
 
 
+def test_sections_of_other_memory_spaces_are_not_those_of_the_failure():
+    other = "Total host usage >= 1.00G:\n    program          1.00G\n"
+    other += "Program vmem requirement 3.00M:\n    scoped           3.00M\n"
+    text = messages.TPU_PLAN.replace("\nTotal hbm", f"\n{other}\nTotal hbm")
+    assert only_failure(text).parts == only_failure(messages.TPU_PLAN).parts
+
+
 @pytest.mark.parametrize(
     ("text", "requested", "capacity", "missing", "space"),
     [
