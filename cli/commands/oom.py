@@ -105,9 +105,10 @@ def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | N
     from xlagraph.cli.options.own_queries import catalogue
     from xlagraph.queries import MessageClues, diagnose_failed_program
 
+    named = (failure.instruction, *(each.instruction for each in failure.largest))
     clues = MessageClues(
         module=failure.module,
-        instructions=tuple(each.instruction for each in failure.largest if each.instruction),
+        instructions=tuple(name for name in named if name),
         op_names=tuple(each.op_name for each in failure.largest if each.op_name),
         requested_bytes=failure.requested_bytes,
         memory_space_name=failure.memory_space,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.destination import open_output, write_rows
-from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.formats import Format, escape_markdown
 from xlagraph.cli.output.messages import counted
 from xlagraph.cli.output.prose import write_prose
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
@@ -20,6 +20,7 @@ from xlagraph.ingest.error_message import (
     LargeAllocation,
     LineShare,
     Part,
+    Stage,
     Unknown,
     explain,
     largest_lines,
@@ -80,7 +81,8 @@ def _write_list(title: str, lines: Sequence[str], format_: Format, stream: TextI
     stream.write("\n")
     if format_ is Format.MD:
         stream.write(f"### {title}\n\n")
-        stream.writelines(f"{escape_control_characters(line)}\n" for line in lines)
+        for line in lines:
+            stream.write(f"{escape_markdown(escape_control_characters(line))}\n")
         return
     for line in (title, *lines):
         write_prose(line, stream, indent=3 if line is not title else 0)
@@ -107,13 +109,17 @@ def _sections(
         title = f"The largest by line and op ({counted(count, 'allocation')} in the message)"
         sections.append(Section(title, columns, rows))
     if program is not None:
-        sections += _program_sections(program, dumps)
+        sections += _program_sections(program, dumps, is_plan=failure.stage is Stage.PLAN)
     return sections
 
 
-def _program_sections(program: "FailedProgram", dumps: Path | None) -> list[Section]:
+def _program_sections(
+    program: "FailedProgram", dumps: Path | None, *, is_plan: bool
+) -> list[Section]:
     fit = program.fit
     title = f"In its plan: {program.compilation} ({program.reason})"
+    if is_plan and fit is not None and fit.fits:
+        title += "; it fits: the message may be about another program"
     if fit is None:
         return [Section(title, ("note",), [("it allocates nothing in this memory space",)])]
     columns = (

@@ -34,6 +34,7 @@ class MessageClues:
     """HLO instructions that it lists."""
     op_names: tuple[str, ...] = ()
     requested_bytes: int | None = None
+    """Of HBM: tells programs apart by their size. Of other memory spaces it does not."""
     memory_space_name: str | None = None
     """`hbm` or `vmem`, in any case; None is memory space 0."""
     capacity_bytes: int | None = None
@@ -116,8 +117,9 @@ def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, 
     if most:
         chosen = [each for each in chosen if each.found_values == most]
         reasons.append("it has the instructions and ops of the message")
-    nearest = min(chosen, key=lambda each: (each.distance(clues.requested_bytes), each.key))
-    if len(chosen) > 1 and nearest.distance(clues.requested_bytes) <= _NEAR:
+    size = clues.requested_bytes if _is_hbm(clues.memory_space_name) else None
+    nearest = min(chosen, key=lambda each: (each.distance(size), each.key))
+    if len(chosen) > 1 and nearest.distance(size) <= _NEAR:
         return nearest.key, _sentence([*reasons, "its size is nearest"], of_how_many)
     largest = min(chosen, key=lambda each: (-each.reserved_bytes, each.key))
     if len(chosen) > 1:
@@ -162,6 +164,10 @@ def _is_module(candidate: _Candidate, name: str | None) -> bool:
 
 
 def _is_space(space: SpaceFit, name: str | None) -> bool:
-    if name is None or name.casefold() == "hbm":
+    if _is_hbm(name):
         return space.memory_space == 0
-    return (space.memory_space_name or "").casefold() == name.casefold()
+    return (space.memory_space_name or "").casefold() == (name or "").casefold()
+
+
+def _is_hbm(name: str | None) -> bool:
+    return name is None or name.casefold() == "hbm"

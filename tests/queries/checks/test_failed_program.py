@@ -32,6 +32,12 @@ def fit_of(graph, clues):
             f"its module is jit_f, {HAS_OPS}, its size is nearest of 4",
         ),
         (MessageClues(requested_bytes=128), ["before"], BEFORE_G, "its size is nearest, of 2"),
+        (
+            MessageClues(requested_bytes=128, memory_space_name="vmem"),
+            ["before"],
+            BEFORE_F,
+            "it reserves most, the message names none, of 2",
+        ),
         (MessageClues(), (), AFTER_F, "it reserves most, the message names none, of 4"),
         (MessageClues(), ["jit_h"], AFTER_H, "the only one"),
     ],
