@@ -18,6 +18,7 @@ from xlagraph.cli.commands.cypher import cypher
 from xlagraph.cli.commands.export import export
 from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
+from xlagraph.cli.commands.oom import oom
 from xlagraph.cli.commands.query.group import query_app
 from xlagraph.cli.commands.remove import remove
 from xlagraph.cli.commands.report import report
@@ -48,6 +49,7 @@ COMMANDS: Final = (
     compare,
     report,
     check,
+    oom,
     remove,
     export,
     serve,

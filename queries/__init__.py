@@ -2,8 +2,9 @@
 
 `run` answers one; `load_catalogue` lists them; `compare` finds what grew between two runs,
 `check` whether XLA's totals and a user's limits hold, `check_capacity` whether there is
-room, `advise` what to change, `whatif` what a change saves, `value` all about one value.
-`run_statement` runs a statement of the user's own, `picture_of` draws paths.
+room, `check_resident` for several programs at once, `advise` what to change, `whatif` what a
+change saves, `value` all about one value. `diagnose_failed_program` finds the compilation of an
+error message. `run_statement` runs a statement of the user's own, `picture_of` draws paths.
 """
 
 from typing import TYPE_CHECKING
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
     from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_findings
+    from xlagraph.queries.checks.failed_program import (
+        FailedProgram,
+        MessageClues,
+        diagnose_failed_program,
+    )
+    from xlagraph.queries.checks.resident import ResidentProgram, ResidentSpace, check_resident
     from xlagraph.queries.checks.totals import CheckedCompilation, CheckResult, check
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
         CatalogueError,
         EmptyGraph,
         NoSuchCompilation,
+        NoSuchMemorySpace,
         NoSuchName,
         NoSuchRun,
         QueryError,
@@ -77,12 +85,15 @@ __all__ = [
     "Diagnosis",
     "DonatedParameter",
     "EmptyGraph",
+    "FailedProgram",
     "Finding",
     "FoundCompilation",
     "GroupGrowth",
     "LiteralType",
     "LiveRangeDetails",
+    "MessageClues",
     "NoSuchCompilation",
+    "NoSuchMemorySpace",
     "NoSuchName",
     "NoSuchRun",
     "Parameter",
@@ -91,6 +102,8 @@ __all__ = [
     "Query",
     "QueryError",
     "RangeEnd",
+    "ResidentProgram",
+    "ResidentSpace",
     "Selection",
     "SpaceFit",
     "StatementAnswer",
@@ -101,8 +114,10 @@ __all__ = [
     "check",
     "check_capacity",
     "check_queries",
+    "check_resident",
     "compare",
     "comparison_result",
+    "diagnose_failed_program",
     "diagnosis_result",
     "find_compilation",
     "find_query",
@@ -129,6 +144,8 @@ __getattr__ = lazy_names(
         "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
         "checks.capacity": ["SpaceFit", "check_capacity", "first_findings"],
+        "checks.failed_program": ["FailedProgram", "MessageClues", "diagnose_failed_program"],
+        "checks.resident": ["ResidentProgram", "ResidentSpace", "check_resident"],
         "checks.totals": ["CheckResult", "CheckedCompilation", "check"],
         "growth.compare": ["compare"],
         "growth.compared_sides": ["Comparison", "comparison_result"],
@@ -140,6 +157,7 @@ __getattr__ = lazy_names(
             "CatalogueError",
             "EmptyGraph",
             "NoSuchCompilation",
+            "NoSuchMemorySpace",
             "NoSuchName",
             "NoSuchRun",
             "QueryError",

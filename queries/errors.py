@@ -9,11 +9,12 @@ QueryError
 ├── InexactName             a part of a name, where only a whole one will do
 ├── NoSuchRun               no run has that name
 ├── NoSuchName              no value, instruction, allocation, module, op or tag has that name
+├── NoSuchMemorySpace       nothing is allocated in a memory space of that number
 ├── AmbiguousValue          several values go by that name
 └── EmptyGraph              nothing has been ingested
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Final
 
@@ -67,6 +68,16 @@ class NoSuchRun(_NotFound):
 
 class NoSuchName(_NotFound):
     """No value, instruction, allocation, module, op or tag has that name."""
+
+
+class NoSuchMemorySpace(QueryError):
+    """Nothing is allocated in a memory space of that number."""
+
+    def __init__(self, color: int, used: Collection[int]) -> None:
+        numbers = ", ".join(map(str, sorted(used))) or "none"
+        super().__init__(
+            f"nothing is allocated in memory space {color}; the memory spaces in use: {numbers}"
+        )
 
 
 class AmbiguousCompilation(QueryError):

@@ -37,11 +37,13 @@ MAY_IMPORT = {
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
     "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/preparation "
-    "ingest/model ingest/rows",
+    "ingest/model ingest/rows ingest/error_message",
     "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
     "ingest/rows ingest/model",
     "ingest/model": "",
     "ingest/hlo": "ingest/model",
+    # an error message: text in, records and sentences out
+    "ingest/error_message": "presentation ingest/model",
     "ingest/carriers": "ingest ingest/model",
     "ingest/carriers/text": "runtime ingest ingest/carriers ingest/model",
     "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/model",
@@ -58,7 +60,8 @@ MAY_IMPORT = {
     "queries/runner": "presentation graph queries queries/catalogue queries/cypher_text "
     "queries/lint queries/selection",
     "queries/stored_compilation": "runtime graph",
-    "queries/checks": "graph queries/advice queries/catalogue queries/selection",
+    "queries/checks": "graph queries queries/advice queries/catalogue queries/runner "
+    "queries/selection",
     "queries/growth": "presentation graph queries/catalogue queries/selection",
     "queries/advice": "runtime presentation graph xla_planner queries queries/catalogue "
     "queries/runner queries/selection queries/stored_compilation",
@@ -74,16 +77,15 @@ MAY_IMPORT = {
     "cli/commands/query": "runtime graph graph/neo4j queries queries/catalogue "
     "queries/cypher_text queries/lint queries/pictures queries/runner queries/selection "
     "cli/options cli/output",
-    "cli/commands": "presentation graph ingest report serve queries queries/advice "
-    "queries/catalogue queries/checks queries/growth queries/lint queries/pictures "
-    "queries/runner queries/selection queries/value_details cli/options cli/output "
-    "cli/summaries",
-    "cli/summaries": "presentation graph ingest ingest/model queries queries/advice "
-    "queries/catalogue queries/checks queries/growth queries/stored_compilation "
+    "cli/commands": "presentation graph ingest ingest/error_message report serve queries "
+    "queries/advice queries/checks queries/growth queries/selection queries/value_details "
+    "cli/options cli/output cli/summaries",
+    "cli/summaries": "presentation graph ingest ingest/error_message ingest/model queries "
+    "queries/advice queries/catalogue queries/checks queries/growth queries/stored_compilation "
     "queries/value_details cli/options cli/output",
     "cli/options": "presentation graph queries queries/catalogue queries/growth "
     "queries/selection cli/output",
-    "cli/output": "presentation graph ingest queries queries/catalogue queries/pictures",
+    "cli/output": "presentation graph ingest queries queries/pictures",
 }
 MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",

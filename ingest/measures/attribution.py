@@ -18,13 +18,13 @@ The user's line is the innermost frame of that instruction's call stack outside 
 installed packages; without a stack its own line, if that is outside.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from xlagraph.ingest.model.installed_files import is_installed
 from xlagraph.ingest.model.plan import Plan, Value
 from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Operand, Program
 
@@ -82,9 +82,6 @@ _INPUTS: Final = frozenset(("parameter", "constant"))
 _FUSION_LIKE: Final = frozenset(("fusion", "async-start"))
 _MOVES_WITHIN: Final = _MOVING | _INPUTS | _FUSION_LIKE
 """Opcodes of a computation that only moves or reshapes."""
-_INSTALLED: Final = re.compile(
-    r"(?:^|[/\\])(?:site|dist)-packages[/\\]|[/\\]lib/python3\.|^<frozen "
-)
 _OUTPUT_OF_ASYNC: Final = 1
 """Element of an async-start that is the result of its computation; 0 is the operands."""
 _DEEPEST_INDEX: Final = 32
@@ -364,14 +361,14 @@ class _Locations:
         if frame not in self._user_lines:
             self._user_lines[frame] = self._user_line(frame)
         user_line = self._user_lines[frame]
-        if frame is None and file and not _INSTALLED.search(file):
+        if frame is None and file and not is_installed(file):
             user_line = UserLine(file, line, None)
         return Attribution(rule, attributes.op_name or "", file or None, line, frame, user_line)
 
     def _user_line(self, frame: int | None) -> UserLine | None:
         while frame is not None:
             at = self._program.frames[frame]
-            if at.file is not None and not _INSTALLED.search(at.file):
+            if at.file is not None and not is_installed(at.file):
                 return UserLine(at.file, at.line, at.function)
             frame = at.caller
         return None
