@@ -31,8 +31,9 @@ MODULES = [
 ]
 # what no query sees: the version in a file; the nodes of loads, and which load holds a compilation
 WORKING_NAMES = re.compile(
-    r"no label (Load|Schema)\b"
-    r"|no property ((count|heartbeat|load|process) of Load|version of Schema|load of Compilation)\b"
+    r"no label (Claim|Load|Schema)\b"
+    r"|no property ((count|heartbeat|load|process) of Load|(key|load|purpose) of Claim)\b"
+    r"|no property version of Schema\b"
 )
 LISTS = ("compilations", "frames", "opNames", "runs", "sides")
 NUMBERS = ("depth", "limit", "memorySpace")
