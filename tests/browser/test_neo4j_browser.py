@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from tests.browser.conftest import ODD_RUN, PICTURES, Command, assert_a_link_shows_rows
+from tests.browser.links import ODD_RUN, PICTURES, Command, assert_a_link_shows_rows
 from tests.browser.neo4j_browser import Drawn, Neo4jBrowser
 from xlagraph.queries import load_catalogue
 from xlagraph.queries.pictures.style import NODE_STYLES
