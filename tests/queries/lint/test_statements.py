@@ -52,7 +52,6 @@ def name_of(path: Path) -> str:
 @pytest.mark.parametrize("path", FILES_OF_BOTH_ENGINES, ids=name_of)
 def test_statement_of_a_module_has_no_fault_and_an_engine_takes_it(path: Path, empty_graph: Graph):
     text = path.read_text(encoding="utf-8")
-    assert re.match(r"// \w.+\n(?!//)", text), "one line says what its rows are"
     assert statement_faults(text) == []
     empty_graph.query(text, {name: sample(name) for name in re.findall(r"\$(\w+)", text)})
 
@@ -66,7 +65,6 @@ def sample(parameter: str) -> Cell:
 @pytest.mark.parametrize("path", FILES_OF_ONE_ENGINE, ids=name_of)
 def test_statement_of_an_engine_names_only_what_is_in_the_schema(path: Path):
     text = path.read_text(encoding="utf-8")
-    assert re.match(r"// \w.+\n(?!//)", text), "one line says what its rows are"
     assert names_out_of_schema(text) == []
     assert unnamed_columns(text) == []
 
