@@ -201,6 +201,7 @@ def _live_ranges(lines: Sequence[_Line], peak_step: int | None) -> list[str]:
         peak_step = _peak_step(ranged, last)
     return [
         "",
+        "",
         f"HloLiveRange (max {last}):",
         "  InstructionSequence:",
         *(f"    {step}:{name}" for step, name in enumerate(schedule)),
