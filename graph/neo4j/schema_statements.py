@@ -47,7 +47,7 @@ COMPILATION_RELATIONSHIPS: Final = tuple(
     for relationship in SCHEMA.relationships
     if relationship not in PART_RELATIONSHIPS and relationship not in SHARED_RELATIONSHIPS
 )
-"""What joins a compilation to its run and module, written with the label that shows it."""
+"""Types that join a compilation to its run and module, written with the label that shows it."""
 
 MERGED: Final = tuple(
     node
