@@ -11,21 +11,27 @@ from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.chunks import Batch, key_pairs
 from xlagraph.graph.neo4j.removal import Removal
-from xlagraph.graph.neo4j.transactions import OutOfMemory, Transactions, run_statement
+from xlagraph.graph.neo4j.transactions import (
+    DELETE_UNCLAIMED,
+    LOCK_KEYS,
+    OutOfMemory,
+    Transactions,
+    run_statement,
+)
 from xlagraph.graph.rows.tables import Origin, keys_of
 from xlagraph.graph.schema_tables import SHARED_RELATIONSHIPS
 from xlagraph.graph.statement_files import load_statement
 
-_LOCK_KEYS: Final = load_statement(__file__, "lock-keys")
-_LOCK_INCOMPLETE: Final = load_statement(__file__, "lock-incomplete")
+_LOCK_CLAIMS: Final = load_statement(__file__, "lock-claims")
 _COMPLETE_ORIGINS: Final = load_statement(__file__, "complete-origins")
-_INCOMPLETE_HOLDERS: Final = load_statement(__file__, "incomplete-holders")
-_DELETE_UNCLAIMED: Final = load_statement(__file__, "delete-unclaimed")
+_CLAIMS: Final = load_statement(__file__, "claims")
 _CLAIM_INCOMPLETE: Final = load_statement(__file__, "claim-incomplete")
 _CLAIM_NEW: Final = load_statement(__file__, "claim-new")
-_CLAIMED_ELEMENT_IDS: Final = load_statement(__file__, "claimed-element-ids")
+_INCOMPLETE_ELEMENT_IDS: Final = load_statement(__file__, "incomplete-element-ids")
 _WRITE_CHUNK: Final = schema_statements.write_chunk()
 _COUNTED_TRANSACTIONS: Final = load_statement(__file__, "counted-transactions")
+_DESCRIBE_INCOMPLETE: Final = load_statement(__file__, "describe-incomplete")
+_RELEASE_CLAIMS: Final = load_statement(__file__, "release-claims")
 _SHOW_COMPLETE: Final = load_statement(__file__, "show-complete")
 
 _MAX_MISSES: Final = 20
@@ -97,6 +103,8 @@ class BatchWriter:
                 # it is not known any more which of them had parts
                 stale = [key for key, status in found.items() if status == "claimed"]
                 answer_was_lost = False
+            if stale:
+                self._removal.detach(stale, keeps_runs=True)
             for key in stale:
                 self._removal.clear_parts(key)
             statuses |= {key: status for key, status in found.items() if status != "being removed"}
@@ -117,8 +125,8 @@ class BatchWriter:
     ) -> tuple[dict[str, _ClaimStatus], list[str]]:
         """Return the claim status of each compilation, and of which the parts are stale."""
         own = self._state.key
-        run_statement(tx, _LOCK_KEYS, keys=keys).consume()
-        run_statement(tx, _LOCK_INCOMPLETE, keys=keys).consume()
+        run_statement(tx, LOCK_KEYS, keys=keys).consume()
+        run_statement(tx, _LOCK_CLAIMS, keys=keys).consume()
         complete = {
             key: Origin(sha256, path)
             for key, sha256, path in run_statement(tx, _COMPLETE_ORIGINS, keys=keys).values()
@@ -129,19 +137,19 @@ class BatchWriter:
         }
         replaced = sorted(key for key, status in statuses.items() if status == "claimed")
         abandoned = []
-        holders = run_statement(tx, _INCOMPLETE_HOLDERS, keys=keys).values()
-        for key, state, load, load_exists in holders:
-            if load == own and state == "loading":
+        claims = run_statement(tx, _CLAIMS, keys=keys).values()
+        for key, purpose, load, load_exists in claims:
+            if load == own and purpose == "loading":
                 statuses[key] = "claimed"
             elif not load_exists:
                 statuses[key] = "claimed"
                 abandoned.append(key)
             else:
-                statuses[key] = "being removed" if state == "removing" else "held"
+                statuses[key] = "being removed" if purpose == "removing" else "held"
         incomplete = sorted(statuses.keys() - complete.keys())
         new = sorted(set(keys) - statuses.keys())
         if incomplete:
-            run_statement(tx, _DELETE_UNCLAIMED, keys=incomplete).consume()
+            run_statement(tx, DELETE_UNCLAIMED, keys=incomplete).consume()
         if abandoned:
             run_statement(tx, _CLAIM_INCOMPLETE, keys=abandoned, load=own).consume()
         if replaced:
@@ -154,9 +162,7 @@ class BatchWriter:
         """Return by key what the server calls the nodes of the claimed compilations."""
         keys = list(batch.rows.origins)
         found = self._transactions.retried(
-            lambda tx: run_statement(
-                tx, _CLAIMED_ELEMENT_IDS, keys=keys, load=self._state.key
-            ).values()
+            lambda tx: run_statement(tx, _INCOMPLETE_ELEMENT_IDS, keys=keys).values()
         )
         if len(found) < len(keys):
             raise self._transactions.lease_expired()
@@ -256,18 +262,21 @@ class BatchWriter:
         self._transactions.retried(write)
 
     def _complete(self, batch: Batch) -> None:
-        """Make the compilations of a batch visible."""
+        """Make the compilations of a batch visible, once their properties are there."""
         rows = {
             row["key"]: row | {"state": "complete"}
             for row in batch.rows.nodes["Compilation"].to_pylist()
         }
+        keys = sorted(rows)
+
+        def describe(tx: neo4j.Transaction) -> None:
+            run_statement(tx, _DESCRIBE_INCOMPLETE, keys=keys, rows=rows).consume()
 
         def complete(tx: neo4j.Transaction) -> None:
-            shown = run_statement(
-                tx, _SHOW_COMPLETE, keys=sorted(rows), rows=rows, load=self._state.key
-            ).single(strict=True)
-            if shown["completed"] < len(rows):
+            released = run_statement(tx, _RELEASE_CLAIMS, keys=keys, load=self._state.key)
+            if released.single(strict=True)["released"] < len(keys):
                 raise self._transactions.lease_expired()
+            run_statement(tx, _SHOW_COMPLETE, keys=keys).consume()
             for node in schema_statements.REPLACED:
                 shared = batch.rows.nodes[node.label].sort_by("key").to_pylist()
                 if shared:
@@ -277,6 +286,7 @@ class BatchWriter:
                 statement = schema_statements.merge_relationships(relationship)
                 run_statement(tx, statement, rows=pairs).consume()
 
+        self._transactions.once(describe)
         self._transactions.once(complete)
 
 

@@ -4,10 +4,12 @@
 A batch of compilations goes through these transactions:
 
     1. claim      its compilations, as `Loading` nodes; what another load holds is left
-    2. clear      the parts of what is replaced or was left by a crash, a few thousand at a time
+    2. clear      relationships and parts of what is replaced or was left by a crash, a few
+                  thousand at a time
     3. merge      the shared nodes, sorted, with what leaves them
     4. chunks     parts and their relationships; repeated from 3 if a shared node is gone
-    5. complete   `Loading` becomes `Compilation`, with COMPILED and OF_MODULE
+    5. describe   the properties of the compilations
+    6. complete   `Loading` becomes `Compilation`, with COMPILED and OF_MODULE
 
 How loads know of each other is described in `transactions`.
 """
@@ -59,8 +61,6 @@ HEARTBEAT_SECONDS: Final = 10.0
 
 _LOOK_SECONDS: Final = 0.2
 """Between two looks at what another load holds."""
-_MAX_LOOKS_WITHOUT_STATE: Final = 10
-"""After which it is gone. A commit is seen bit by bit: a label may go before the next is there."""
 
 
 @contextlib.contextmanager
@@ -269,15 +269,12 @@ class Neo4jLoad:
     def _await_other(self, key: str) -> None:
         """Wait until another load has completed what it holds; GraphBusy if it gave up."""
         was_notified = False
-        looks_without_state = 0
         while True:
             found = self._own.state_of(key)
-            if found is not None and found.state == "complete":
+            if found.is_complete:
                 self._state.held_elsewhere.discard(key)
                 return
-            looks_without_state = looks_without_state + 1 if found is None else 0
-            is_gone = looks_without_state == _MAX_LOOKS_WITHOUT_STATE
-            if is_gone or (found is not None and found.load in self._own.stale_loads()):
+            if found.load is None or found.load in self._own.stale_loads():
                 raise GraphBusy(
                     f"{key} was being loaded by another process, which did not complete it: "
                     "ingest it again"

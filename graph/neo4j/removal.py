@@ -7,7 +7,7 @@ load that waited for the lock finds the node gone, and makes it again.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 import neo4j
 
@@ -18,7 +18,7 @@ from xlagraph.graph.schema_tables import PARTS, SHARED
 from xlagraph.graph.statement_files import load_statement
 
 _LOCK_COMPILATION: Final = load_statement(__file__, "lock-compilation")
-_LOCK_INCOMPLETE: Final = load_statement(__file__, "lock-incomplete")
+_LOCK_CLAIMS: Final = load_statement(__file__, "lock-claims")
 _COMPLETE_ORIGINS: Final = load_statement(__file__, "complete-origins")
 _HIDE_COMPLETE: Final = load_statement(__file__, "hide-complete")
 _INCOMPLETE_OF_LOAD: Final = load_statement(__file__, "incomplete-of-load")
@@ -27,6 +27,10 @@ _KEYS_TO_REMOVE: Final = load_statement(__file__, "keys-to-remove")
 _DELETE_INCOMPLETE: Final = load_statement(__file__, "delete-incomplete")
 _DELETE_WORKERS: Final = load_statement(__file__, "delete-workers")
 _DELETE_LOAD: Final = load_statement(__file__, "delete-load")
+
+
+ClaimPurpose = Literal["loading", "removing"]
+"""Why a load claims a compilation that is not complete."""
 
 
 class Removal:
@@ -63,20 +67,15 @@ class Removal:
         if stale:
             self._delete_all_orphans()
 
-    def hide(self, tx: neo4j.Transaction, keys: list[str], state: str) -> None:
-        """Make complete compilations invisible and ours; delete what only they led to."""
-        reached: dict[str, set[str]] = {}
-        for relationship in schema_statements.COMPILATION_RELATIONSHIPS:
-            label = (
-                relationship.target if relationship.source == "Compilation" else relationship.source
-            )
-            statement = schema_statements.delete_relationships(relationship)
-            found = run_statement(tx, statement, keys=keys).value()
-            reached.setdefault(label, set()).update(found)
-        run_statement(tx, _HIDE_COMPLETE, keys=keys, state=state, load=self._state.key).consume()
-        if state == "loading":
-            reached.pop("Run", None)  # it comes back in a moment, and has its tags
-        _delete_orphans(tx, reached)
+    def hide(self, tx: neo4j.Transaction, keys: list[str], purpose: ClaimPurpose) -> None:
+        """Make complete compilations invisible and ours; nothing else of them changes yet."""
+        run_statement(
+            tx, _HIDE_COMPLETE, keys=keys, purpose=purpose, load=self._state.key
+        ).consume()
+
+    def detach(self, keys: list[str], *, keeps_runs: bool) -> None:
+        """Delete what joins hidden compilations to runs and modules, and what only they led to."""
+        self._transactions.once(partial(_detach, keys=keys, keeps_runs=keeps_runs))
 
     def clear_parts(self, compilation: str) -> None:
         """Delete the parts of a compilation, some thousand at a time, and what only they used."""
@@ -99,6 +98,7 @@ class Removal:
 
     def _delete(self, compilation: str) -> None:
         """Delete a compilation that is hidden and ours."""
+        self.detach([compilation], keeps_runs=False)
         self.clear_parts(compilation)
         self._write_once(_DELETE_INCOMPLETE, key=compilation, load=self._state.key)
 
@@ -107,7 +107,7 @@ class Removal:
 
         def claim(tx: neo4j.Transaction) -> None:
             keys = run_statement(tx, _INCOMPLETE_OF_LOAD, load=load).value()
-            run_statement(tx, _LOCK_INCOMPLETE, keys=keys).consume()
+            run_statement(tx, _LOCK_CLAIMS, keys=keys).consume()
             run_statement(tx, _CLAIM_ALL_OF_LOAD, load=load, own=self._state.key).consume()
 
         self._transactions.once(claim)
@@ -131,6 +131,18 @@ class Removal:
 
     def _write_once(self, statement: str, **given: object) -> None:
         self._transactions.once(lambda tx: run_statement(tx, statement, **given).consume())
+
+
+def _detach(tx: neo4j.Transaction, keys: list[str], *, keeps_runs: bool) -> None:
+    reached: dict[str, set[str]] = {}
+    for relationship in schema_statements.COMPILATION_RELATIONSHIPS:
+        label = relationship.target if relationship.source == "Compilation" else relationship.source
+        statement = schema_statements.delete_relationships(relationship)
+        found = run_statement(tx, statement, keys=keys).value()
+        reached.setdefault(label, set()).update(found)
+    if keeps_runs:
+        reached.pop("Run", None)  # the new compilation joins it, and it has its tags
+    _delete_orphans(tx, reached)
 
 
 def _delete_some(tx: neo4j.Transaction, statement: str, compilation: str, limit: int) -> int:

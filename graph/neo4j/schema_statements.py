@@ -5,9 +5,15 @@ All parameters of a statement stand in one map, `$given`. The server plans a sta
 for each order of magnitude of each list that is a parameter of its own: half the time of an
 ingest of small compilations.
 
-A compilation that is not complete is a `Loading` node; its parts hang off it. `Loading` and
-`Load` have neither constraint nor index, so that no picture of the schema shows them: only a
-few are there at a time, and two loads exclude each other by the unique key of `Compilation`.
+A compilation that is not complete is a `Loading` node; its parts hang off it, and a `Claim` node
+of the same key names the load that writes or removes it. `Loading`, `Claim` and `Load` have neither
+constraint nor index, so that no picture of the schema shows them: only a few are there at a time,
+and two loads exclude each other by the unique key of `Compilation`.
+
+The server applies a commit piece by piece: properties, relationships and labels of one transaction
+are seen one after the other, and a property that is rewritten may be missed. So the label alone
+decides. Nothing else of a node changes while it is labelled `Compilation`: it gets its properties
+before the label, and loses its relationships and parts after it.
 
 Rows are sent as columns, one list for each property: packing and unpacking them costs 20 %
 less than rows as maps, and the client never builds a row. A chunk is one statement. It looks
@@ -41,7 +47,7 @@ COMPILATION_RELATIONSHIPS: Final = tuple(
     for relationship in SCHEMA.relationships
     if relationship not in PART_RELATIONSHIPS and relationship not in SHARED_RELATIONSHIPS
 )
-"""What makes a compilation visible, written last."""
+"""Types that join a compilation to its run and module, written with the label that shows it."""
 
 MERGED: Final = tuple(
     node
@@ -54,7 +60,7 @@ MERGED: Final = tuple(
 """Shared nodes that must be there before a chunk."""
 
 REPLACED: Final = tuple(node for node in SHARED if node not in MERGED)
-"""Shared nodes that are written with what makes a compilation visible."""
+"""Shared nodes that are written in the transaction that shows a compilation."""
 
 LOOKED_UP: Final = tuple(
     node.label
@@ -170,7 +176,7 @@ def replace_nodes(node: NodeType) -> str:
 
 
 def delete_relationships(relationship: RelationshipType) -> str:
-    """Return the statement that deletes what makes compilations visible.
+    """Return the statement that deletes what joins hidden compilations to runs and modules.
 
     It returns the keys of the nodes at the other end.
     """
@@ -180,7 +186,7 @@ def delete_relationships(relationship: RelationshipType) -> str:
         else f"<-[r:{relationship.name}]-(n:{relationship.source})"
     )
     return (
-        f"UNWIND $given.keys AS key MATCH (:Compilation {{key: key}}){path} "
+        f"MATCH (c:Loading) WHERE c.key IN $given.keys MATCH (c){path} "
         "WITH r, n.key AS other DELETE r RETURN DISTINCT other"
     )
 

@@ -28,6 +28,8 @@ _REGISTER_WORKER: Final = load_statement(__file__, "register-worker")
 _UNREGISTER_LOAD: Final = load_statement(__file__, "unregister-load")
 _SEND_HEARTBEAT: Final = load_statement(__file__, "send-heartbeat")
 _OTHER_LOADS: Final = load_statement(__file__, "other-loads")
+LOCK_KEYS: Final = load_statement(__file__, "lock-keys")
+DELETE_UNCLAIMED: Final = load_statement(__file__, "delete-unclaimed")
 _COMPILATION_STATE: Final = load_statement(__file__, "compilation-state")
 _COUNT_TRANSACTION: Final = load_statement(__file__, "count-transaction")
 
@@ -111,10 +113,9 @@ class LoadState:
 class CompilationState(NamedTuple):
     """The state of a compilation on the server."""
 
-    state: str
-    """`complete`, `loading` or `removing`."""
+    is_complete: bool
     load: str | None
-    """The load that holds it until it is complete."""
+    """The load that claims it until it is complete; None if it is gone."""
 
 
 def run_statement(tx: neo4j.Transaction, statement: str, **given: object) -> neo4j.Result:
@@ -155,16 +156,16 @@ class Transactions:
             if silent_milliseconds > 1000 * LEASE_SECONDS or has_ended(str(process))
         ]
 
-    def state_of(self, compilation: str) -> CompilationState | None:
-        """Return the state of a compilation; None if it is gone."""
-        complete, incomplete, load = self.retried(
-            lambda tx: (
-                run_statement(tx, _COMPILATION_STATE, key=compilation).single(strict=True).values()
-            )
-        )
-        if complete is not None:
-            return CompilationState(complete, None)
-        return None if incomplete is None else CompilationState(incomplete, load)
+    def state_of(self, compilation: str) -> CompilationState:
+        """Return the state of a compilation, while its key is locked: no commit is half applied."""
+
+        def look(tx: neo4j.Transaction) -> CompilationState:
+            run_statement(tx, LOCK_KEYS, keys=[compilation]).consume()
+            found = run_statement(tx, _COMPILATION_STATE, key=compilation).single(strict=True)
+            run_statement(tx, DELETE_UNCLAIMED, keys=[compilation]).consume()
+            return CompilationState(*found.values())
+
+        return self.retried(look)
 
     def write(self, statement: str, **given: object) -> None:
         """Run one statement that may be repeated."""

@@ -1,56 +1,26 @@
 """Servers with Neo4j Browser, and one of them that holds a run with an odd name."""
 
-import json
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.links import PICTURES, Command, server_with_browser, write_odd_run
 from tests.browser.neo4j_browser import Neo4jBrowser
 from tests.graph_fixtures import skipped_without_neo4j
 from tests.neo4j_server.artifacts import LONG_TERM
-from tests.neo4j_server.server import ASK_FOR_PASSWORD, Neo4jServer, own_server, with_password
-from tests.ports import reserved_port
-from tests.queries.query_cases import DUMPS, read_cases, write_dumps
+from tests.neo4j_server.server import Neo4jServer
+from tests.queries.query_cases import write_dumps
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
-from xlagraph.queries import load_catalogue
-
-TINY = DUMPS / "tiny"
-PICTURES = [case for case in read_cases() if load_catalogue()[case.query].kind == "graph"]
-ODD_RUN = "a #1 & \"b\" 'c' é"
-SECRET = "only-for-tests"
-
-Command = Callable[..., str]
-
-
-@contextmanager
-def server_with_browser(home: Path, version: str) -> Iterator[Neo4jServer]:
-    """Start an empty server that asks for a password and serves Browser; environment set."""
-    with (
-        reserved_port() as port,  # the address of Browser is read from the settings
-        own_server(
-            home,
-            ASK_FOR_PASSWORD | {"server.http.listen_address": f"127.0.0.1:{port}"},
-            version=version,
-            is_short_lived=True,
-            has_browser=True,
-        ) as (server, _),
-        pytest.MonkeyPatch.context() as environment,
-    ):
-        environment.setenv("NEO4J_PASSWORD", SECRET)
-        yield with_password(server, SECRET)
 
 
 @pytest.fixture(scope="module")
 def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A server with Browser that holds pictures; its graph is not to be changed."""
     home = tmp_path_factory.mktemp("server")
-    shutil.copytree(TINY, home / "runs" / ODD_RUN)
+    write_odd_run(home / "runs")
     write_dumps(PICTURES, home / "runs")
     with skipped_without_neo4j(), server_with_browser(home, LONG_TERM) as server:
         with open_graph(server.uri) as graph:
@@ -81,16 +51,3 @@ def command(
         return capsys.readouterr().out.strip()
 
     return run
-
-
-def assert_a_link_shows_rows(browser: Neo4jBrowser, command: Command) -> None:
-    """Open the link of a query, press the arrow once, and find the rows of the query."""
-    asked = ("query", "peak/contributors", "-c", f"{ODD_RUN}/step", "--limit", 3)
-    link = command(*asked, "--browser")
-    # the page is where the server says
-    assert link.startswith(f"{browser.server.browser_url}?dbms=bolt%3A%2F%2Fneo4j%40127.0.0")
-    browser.open(link)
-    browser.press_the_arrow()
-    values = [row["value"] for row in json.loads(command(*asked, "--format", "json"))]
-    # the first column numbers the rows
-    assert [row[1] for row in browser.rows()] == values

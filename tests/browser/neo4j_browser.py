@@ -4,7 +4,7 @@ import base64
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tests.neo4j_server.server import Neo4jServer
 
@@ -20,13 +20,6 @@ _DROP = """([name, content]) => {
         document.querySelector(".filedrop").dispatchEvent(event);
     }
 }"""
-
-
-class Drawn(NamedTuple):
-    """What Browser says that it draws."""
-
-    nodes: int
-    relationships: int
 
 
 @dataclass(frozen=True)
@@ -72,11 +65,15 @@ class Neo4jBrowser:
             for row in table.all()
         ]
 
-    def drawn(self) -> Drawn:
-        """Return how many nodes and relationships the newest frame draws."""
-        said = self.page.locator("text=/Displaying \\d+ nodes/").first
-        numbers = re.findall(r"\d+", said.inner_text())
-        return Drawn(int(numbers[0]), int(numbers[1]))
+    def wait_until_drawn(self, *, nodes: int, relationships: int) -> None:
+        """Wait until the newest frame draws so many: relationships between nodes come last."""
+        from playwright.sync_api import expect
+
+        said = self.page.locator(f"{part('frame')} >> nth=0").get_by_text(
+            re.compile(r"Displaying \d+ nodes")
+        )
+        drawn = re.compile(rf"Displaying {nodes} nodes, {relationships} relationships")
+        expect(said.first).to_have_text(drawn)
 
     def fills(self) -> set[str]:
         """Return the colours in which the newest frame draws nodes."""

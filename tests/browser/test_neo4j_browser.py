@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from tests.browser.conftest import ODD_RUN, PICTURES, Command, assert_a_link_shows_rows
-from tests.browser.neo4j_browser import Drawn, Neo4jBrowser
+from tests.browser.links import ODD_RUN, PICTURES, Command, assert_a_link_shows_rows
+from tests.browser.neo4j_browser import Neo4jBrowser
 from xlagraph.queries import load_catalogue
 from xlagraph.queries.pictures.style import NODE_STYLES
 
@@ -34,7 +34,7 @@ def test_a_link_draws_what_the_query_returns_once_the_style_is_loaded(
     neo4j_browser.press_the_arrow()
     edges = json.loads(command(*asked, "--format", "json"))
     # pair, make and q are held; pair and make belong to a line each
-    assert neo4j_browser.drawn() == Drawn(nodes=6, relationships=len(edges))
+    neo4j_browser.wait_until_drawn(nodes=6, relationships=len(edges))
     colors = {NODE_STYLES[label].color for label in ("MemorySpace", "Value", "SourceLine")}
     assert {fill.lower() for fill in neo4j_browser.fills()} == {color.lower() for color in colors}
 
@@ -51,9 +51,9 @@ def test_the_link_of_each_picture_draws_it(neo4j_browser: Neo4jBrowser, command:
         neo4j_browser.open(command(*asked, "--browser"))
         neo4j_browser.press_the_arrow()
         picture = command(*asked, "--format", "graphml")
-        drawn = Drawn(picture.count("<node "), picture.count("<edge "))
-        assert drawn.relationships > 0, case.query
-        assert neo4j_browser.drawn() == drawn, case.query
+        nodes, relationships = picture.count("<node "), picture.count("<edge ")
+        assert relationships > 0, case.query
+        neo4j_browser.wait_until_drawn(nodes=nodes, relationships=relationships)
 
 
 def test_what_show_prints_gives_rows_when_it_is_pasted(

@@ -1,18 +1,16 @@
 """The newest version of the server: its answers are those of a file, its Browser shows them."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import (
-    ODD_RUN,
+from tests.browser.links import (
     SECRET,
-    TINY,
     Command,
     assert_a_link_shows_rows,
     server_with_browser,
+    write_odd_run,
 )
 from tests.browser.neo4j_browser import Neo4jBrowser
 from tests.graph.made_rows import facts, untimed
@@ -40,7 +38,7 @@ def browser_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jSe
 def test_its_browser_shows_rows_behind_a_link(
     browser_server: Neo4jServer, neo4j_browser: Neo4jBrowser, command: Command, tmp_path: Path
 ) -> None:
-    shutil.copytree(TINY, tmp_path / ODD_RUN)
+    write_odd_run(tmp_path)
     with open_graph(browser_server.uri) as graph:
         assert ingest(graph, tmp_path, jobs=1).ok
     assert_a_link_shows_rows(neo4j_browser, command)

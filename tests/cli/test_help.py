@@ -25,11 +25,10 @@ def test_help_lists_the_commands_in_the_order_of_a_first_day(run):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_a_sentence_and_an_example(run, command):
+def test_every_command_has_an_example(run, command):
     ended = run(command, "--help")
     assert ended.code == 0
     assert f"Example: xlagraph {command}" in ended.out
-    assert ended.out.splitlines()[2].endswith(".")
 
 
 def test_help_off_a_terminal_has_no_boxes_no_colours_and_wraps_nothing(run):

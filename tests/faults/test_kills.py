@@ -18,4 +18,4 @@ def test_killed_writer_leaves_the_file_as_it_was_or_as_it_would_be(
 def test_killed_writer_leaves_whole_compilations_on_a_server(
     commands: Commands, tmp_path: Path, neo4j_graph: Graph, neo4j_server: Neo4jServer
 ):
-    kill_many(commands, neo4j_server.uri, tmp_path, seed=1, kills=5, wide=300)
+    kill_many(commands, neo4j_server.uri, tmp_path, seed=1, kills=5, wide=100)

@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.tiny_dumps import tiny_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import IngestSummary
 
@@ -17,16 +18,10 @@ CUT_GZIP = gzip.compress(b"BufferAssignment:\n" * 99, mtime=0)[:-9]
 
 def dump_text(size: int = 16, *, total: int | None = None) -> str:
     """Write a whole dump of one value that lives in one step."""
-    return (
-        "BufferAssignment:\n"
-        f"allocation 0: size {size}, output shape is |f32[4]|, maybe-live-out:\n"
-        f" value: <0 add @0> (size={size},offset=0): f32[4]{{0}}\n"
-        f"\nTotal bytes used: {size if total is None else total} ({size}B)\n\nUsed values:\n"
-        "<0 add @0>\n positions:\n  add\n uses:\n"
-        " from instruction: %add = f32[4]{0} constant({1, 2, 3, 4})\n"
-        "\n\nHloLiveRange (max 1):\n  InstructionSequence:\n    0:add\n"
-        "  BufferLiveRange:\n    add{}:0-1\n"
-        f"  Live ranges at 0 (peak):\n    add: {size} bytes\n"
+    return tiny_dump(
+        f"0 | {size} | output shape is |f32[4]|, maybe-live-out",
+        f"0 | add | f32[4]{{0}} | 0 | {size} | 0-1 | constant({{1, 2, 3, 4}})",
+        total=total,
     )
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.queries.short_dumps import short_dump
+from tests.tiny_dumps import tiny_dump
 
 NOTHING = """\
 BufferAssignment:
@@ -28,29 +28,16 @@ HloLiveRange (max 1):
 """
 """An empty module: one table of no bytes."""
 
-THREAD_LOCAL = """\
-BufferAssignment:
-allocation 0: size 4, thread-local:
- value: <0 a @0> (size=4,offset=0): f32[]
-allocation 1: size 4, thread-local:
- value: <1 b @0> (size=4,offset=0): f32[]
-
-Total bytes used: 8 (8B)
-
-Used values:
-<0 a @0>
- positions:
-  a
- uses:
-  b, operand 0
- from instruction: %a = f32[] parameter(0), metadata={op_name="same"}
-<1 b @0>
- positions:
-  b
- uses:
- from instruction: %b = f32[] copy(%a), metadata={op_name="same"}
-
-"""
+THREAD_LOCAL = tiny_dump(
+    """
+    0 | 4 | thread-local
+    1 | 4 | thread-local
+    """,
+    """
+    0 | a | f32[] | 0 | 4 | - | parameter(0) | same
+    1 | b | f32[] | 0 | 4 | - | copy(a)      | same
+    """,
+)
 """Nothing but thread-local values, and no section of live ranges."""
 
 FIRST_FILE_ONLY = "\n".join(
@@ -66,7 +53,7 @@ FIRST_FILE_ONLY = "\n".join(
 )
 """Only the allocation file of a dump in three files: no users, no live ranges."""
 
-OTHER_SPACE = short_dump(
+OTHER_SPACE = tiny_dump(
     """
     0 | 64 | color 1, parameter 0, shape |f32[16]| at ShapeIndex {}
     1 | 64 | color 1, maybe-live-out
@@ -81,7 +68,7 @@ OTHER_SPACE = short_dump(
 )
 """Nothing in memory space 0."""
 
-NO_BYTES = short_dump(
+NO_BYTES = tiny_dump(
     """
     0 | 0 | parameter 0, shape |f32[0]| at ShapeIndex {}
     1 | 0 | preallocated-temp
@@ -96,7 +83,7 @@ NO_BYTES = short_dump(
 )
 """Arrays without elements."""
 
-SAME_STEP = short_dump(
+SAME_STEP = tiny_dump(
     """
     0 | 64  | parameter 0, shape |f32[16]| at ShapeIndex {}, maybe-live-out
     1 | 128 | preallocated-temp

@@ -1,20 +1,24 @@
 """What each canned query must answer: dumps and expected rows, written by hand.
 
-A case is one file, `cases/theme/noun.txt`: what it shows; dumps of its own, each under
-`== file PATH`; then, under each `== ask`, parameters and the rows that must come.
+A case is one file, `cases/theme/noun.txt`: what it shows; its dumps; then, under each `== ask`,
+parameters and the rows that must come. A dump is two tables, see `tests.tiny_dumps`; its name may
+be followed by `printed at 7`, the step of the peak that XLA prints. What tables do not express, as
+the text of a module, is a `== file` with its whole name.
 
-    The table of a tuple is no padding.
+    The table of a tuple is not padding.
 
-    == file f.txt
-    BufferAssignment:
-    …
+    == dump f
+    0 | 64 | preallocated-temp
+
+    0 | a | f32[2]{0} | 0 | 64 | 0-1 | iota()
+
     == ask compilation=waste.padding/f limit=1
     value | paddingBytes
-    a     | 448
+    a     | 56
 
 Rows are JSON where they can be, else text. Only the columns named are compared.
-The dumps of a case are ingested as the run `theme.noun` (`theme.noun/FOLDER` if PATH has
-a folder); those in `dumps/` are there for every case, as runs named by their folders.
+The dumps of a case are ingested as the run `theme.noun` (`theme.noun/FOLDER` if the name has
+a folder).
 """
 
 import json
@@ -22,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-CASES = HERE / "cases"
-DUMPS = HERE / "dumps"
+from tests.tiny_dumps import tiny_dump
+
+CASES = Path(__file__).parent / "cases"
 
 
 @dataclass(frozen=True)
@@ -53,16 +57,11 @@ def read_cases() -> list[Case]:
 
 def write_dumps(cases: list[Case], root: Path) -> None:
     """Write the dumps of all cases below a folder that can be ingested."""
-    for path in sorted(DUMPS.rglob("*.txt")):
-        _write(root / path.relative_to(DUMPS), path.read_text())
     for case in cases:
         for name, text in case.files.items():
-            _write(root / case.query.replace("/", ".") / name, text)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+            path = root / case.query.replace("/", ".") / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
 
 
 def _read_case(path: Path) -> Case:
@@ -73,7 +72,13 @@ def _read_case(path: Path) -> Case:
     for start, end in zip(heads, [*heads[1:], len(lines)], strict=True):
         word, _, rest = lines[start][3:].partition(" ")
         body = lines[start + 1 : end]
-        if word == "file":
+        if word == "dump":
+            name, _, peak = rest.strip().partition(" printed at ")
+            allocations, _, values = "\n".join(body).strip().partition("\n\n")
+            files[f"{name}-buffer-assignment.txt"] = tiny_dump(
+                allocations, values, peak_step=int(peak) if peak else None
+            )
+        elif word == "file":
             files[rest.strip()] = "\n".join(body).rstrip("\n") + "\n"
         else:
             table = [_cells(line) for line in body if line.strip()]

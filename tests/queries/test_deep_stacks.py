@@ -4,31 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tiny_dumps import tiny_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import picture_of, run
-
-PLAN = """\
-BufferAssignment:
-allocation 0: size 64, preallocated-temp:
- value: <0 x @0> (size=64,offset=0): f32[16]{0}
-
-Total bytes used: 64 (64B)
-
-Used values:
-<0 x @0>
- positions:
-  x
- uses:
- from instruction: %x = f32[16]{0} iota(), metadata={op_name="jit(f)/iota" stack_frame_id=DEPTH}
-
-HloLiveRange (max 1):
-  InstructionSequence:
-    0:x
-  BufferLiveRange:
-    x{}:0-0
-  Peak memory could not be determined.
-"""
 
 
 def module_text(depth: int) -> str:
@@ -52,7 +31,11 @@ def module_text(depth: int) -> str:
 def test_the_outermost_caller_of_a_deep_stack_is_shown(graph: Graph, tmp_path: Path, depth):
     folder = tmp_path / "run"
     folder.mkdir()
-    (folder / "m-buffer-assignment.txt").write_text(PLAN.replace("DEPTH", str(depth)))
+    plan = tiny_dump(
+        "0 | 64 | preallocated-temp",
+        f"0 | x | f32[16]{{0}} | 0 | 64 | 0-0 | iota() | jit(f)/iota @ frame {depth}",
+    )
+    (folder / "m-buffer-assignment.txt").write_text(plan)
     (folder / "m.txt").write_text(module_text(depth))
     ingest(graph, folder, jobs=1)
     rows = run(graph, "peak/by-stack", compilation="run/m").result.mappings()

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.graph_fixtures import GraphOf
-from tests.queries.short_dumps import short_dump
-from tests.tiny_dumps import dump, write_dump, write_runs
+from tests.tiny_dumps import dump, tiny_dump, write_dump, write_runs
 from xlagraph.graph import Graph, tag_run
 from xlagraph.ingest import ingest
 from xlagraph.queries import NoSuchName, run
@@ -66,7 +65,7 @@ def test_tag_that_no_run_has_is_refused_with_what_is_near(runs: Graph, query: st
 def test_an_op_with_a_name_too_long_for_a_key_is_found(graph: Graph, tmp_path: Path):
     name = f"jit(f)/{'x' * 1000}/dot"
     (tmp_path / "long").mkdir()
-    text = short_dump("0 | 8 | preallocated-temp", f"0 | a | s8[8] | 0 | 8 | 0-1 | iota() | {name}")
+    text = tiny_dump("0 | 8 | preallocated-temp", f"0 | a | s8[8] | 0 | 8 | 0-1 | iota() | {name}")
     (tmp_path / "long" / "f.txt").write_text(text)
     ingest(graph, tmp_path / "long", jobs=1)
     (row,) = run(graph, "trend/op", opName=name).result.mappings()
@@ -79,7 +78,7 @@ def test_an_op_off_the_peak_is_known_by_the_name_that_newer_jax_would_give_it(
     graph: Graph, tmp_path: Path
 ):
     value = "0 | a | s8[8] | 0 | 8 | 0-1 | iota() | jit(f)/jit(main)/dot"
-    (tmp_path / "f.txt").write_text(short_dump("0 | 8 | preallocated-temp", value))
+    (tmp_path / "f.txt").write_text(tiny_dump("0 | 8 | preallocated-temp", value))
     ingest(graph, tmp_path, jobs=1)
     for name in ("jit(f)/dot", "jit(f)/jit(main)/dot"):
         assert not run(graph, "trend/op", opName=name, memorySpace=7).result.rows

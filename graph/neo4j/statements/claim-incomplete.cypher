@@ -1,4 +1,4 @@
 // No row; hands incomplete compilations to a load
-MATCH (c:Loading)
-WHERE c.key IN $given.keys
-SET c.state = 'loading', c.load = $given.load
+MATCH (k:Claim)
+WHERE k.key IN $given.keys
+SET k.purpose = 'loading', k.load = $given.load

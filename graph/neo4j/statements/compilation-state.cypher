@@ -1,5 +1,5 @@
-// State of a compilation, complete or not, and the load that holds it; nulls if it is gone
+// Whether a compilation is complete, and the load that claims it if one does
 OPTIONAL MATCH (c:Compilation {key: $given.key})
-OPTIONAL MATCH (l:Loading)
-WHERE l.key = $given.key
-RETURN c.state AS completeState, l.state AS incompleteState, l.load AS load
+OPTIONAL MATCH (k:Claim)
+WHERE k.key = $given.key
+RETURN c.state IS NOT NULL AS isComplete, k.load AS load

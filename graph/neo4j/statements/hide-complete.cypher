@@ -1,5 +1,6 @@
-// No row; makes complete compilations incomplete, held by a load
+// No row; makes complete compilations incomplete, claimed by a load; of the node only labels change
 UNWIND $given.keys AS key
 MATCH (c:Compilation {key: key})
 REMOVE c:Compilation
-SET c:Loading, c.state = $given.state, c.load = $given.load
+SET c:Loading
+CREATE (:Claim {key: key, load: $given.load, purpose: $given.purpose})

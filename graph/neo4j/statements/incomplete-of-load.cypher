@@ -1,5 +1,5 @@
 // Keys of the compilations that a load did not complete
-MATCH (c:Loading)
-WHERE c.load = $given.load
-RETURN c.key AS key
+MATCH (k:Claim)
+WHERE k.load = $given.load
+RETURN k.key AS key
 ORDER BY key

@@ -1,4 +1,4 @@
 // Keys of the compilations that a load is removing
-MATCH (c:Loading)
-WHERE c.load = $given.own AND c.state = 'removing'
-RETURN c.key AS key
+MATCH (k:Claim)
+WHERE k.load = $given.own AND k.purpose = 'removing'
+RETURN k.key AS key

@@ -1,7 +1,5 @@
-// How many of the claimed compilations are complete now; their properties are those given
+// No row; makes incomplete compilations complete; of the node only labels change
 MATCH (c:Loading)
-WHERE c.load = $given.load AND c.key IN $given.keys
-WITH c, $given.rows[c.key] AS row
+WHERE c.key IN $given.keys
 REMOVE c:Loading
-SET c:Compilation, c = row
-RETURN count(*) AS completed
+SET c:Compilation

@@ -4,29 +4,18 @@ import json
 
 import pytest
 
-from tests.tiny_dumps import AFTER_F, dump, write_dump
+from tests.tiny_dumps import AFTER_F, dump, tiny_dump, write_dump
 
-TWO_SPACES = """\
-BufferAssignment:
-allocation 0: size 4096, preallocated-temp:
- value: <0 a @0> (size=4096,offset=0): f32[1024]{0}
-allocation 1: size 512, color 1, preallocated-temp:
- value: <1 b @1> (size=512,offset=0): f32[128]{0:S(1)}
-
-Total bytes used: 4608 (4.5KiB)
-
-Used values:
-<0 a @0>
- positions:
-  a
- uses:
- from instruction: %a = f32[1024]{0} iota(), iota_dimension=0
-<1 b @1>
- positions:
-  b
- uses:
- from instruction: %b = f32[128]{0:S(1)} iota(), iota_dimension=0
-"""
+TWO_SPACES = tiny_dump(
+    """
+    0 | 4096 | preallocated-temp
+    1 | 512  | color 1, preallocated-temp
+    """,
+    """
+    0 | a | f32[1024]{0}     | 0 | 4096 | - | iota()
+    1 | b | f32[128]{0:S(1)} | 0 | 512  | - | iota()
+    """,
+)
 
 
 def rows(ended):

@@ -5,17 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.queries.three_runs import write_three_runs
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
-
-STEP = Path(__file__).parents[2] / "queries" / "dumps" / "tiny"
 
 
 @pytest.fixture
 def tiny(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Name a graph in the environment that holds `tiny/step`."""
     with open_graph(tmp_path / "g.lbug", create=True) as graph:
-        ingest(graph, STEP, jobs=1)
+        ingest(graph, write_three_runs(tmp_path) / "tiny", jobs=1)
     monkeypatch.setenv("XLAGRAPH_GRAPH", str(tmp_path / "g.lbug"))
 
 

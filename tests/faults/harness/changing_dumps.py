@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.faults.harness.graph_states import key_of, put_dump
-from tests.tiny_dumps import dump
+from tests.tiny_dumps import dump, tiny_dump
 
 KEYS = (
     key_of("alpha", 1, "jit_f"),
@@ -15,58 +15,22 @@ KEYS = (
     key_of("beta", 5, "jit_h"),
 )
 
-_WIDE = """\
-BufferAssignment:
-allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {{}}:
- value: <0 p @0> (size=64,offset=0): f32[16]{{0}}
-allocation 1: size {total}, preallocated-temp:
-{placed}
-
-Total bytes used: {all} ({all}B)
-
-Used values:
-<0 p @0>
- positions:
-  p
- uses:
-  t.1, operand 0
- from instruction: %p = f32[16]{{0}} parameter(0), metadata={{op_name="p"}}
-{used}
-
-
-HloLiveRange (max {count}):
-  InstructionSequence:
-    0:p
-{sequence}
-  BufferLiveRange:
-    p{{}}:0-1
-{ranges}
-  Live ranges at 1 (peak):
-    p{{}}: 64 bytes (cumulative: 64 bytes)
-    t.1{{}}: 64 bytes (cumulative: 128 bytes)
-"""
-
 
 def wide_dump(count: int) -> str:
     """Write a dump of so many values: several transactions on a server."""
-    numbers = range(1, count + 1)
-    used = (
-        f"<{n} t.{n} @0>\n positions:\n  t.{n}\n uses:\n"
-        + (f"  t.{n + 1}, operand 0\n" if n < count else "")
-        + f" from instruction: %t.{n} = f32[16]{{0}} negate(%{'p' if n == 1 else f't.{n - 1}'}), "
-        f'metadata={{op_name="jit(f)/layer_{n % 50}/neg" source_file="f.py" source_line={n % 90}}}'
-        for n in numbers
-    )
-    return _WIDE.format(
-        total=64 * count,
-        all=64 * count + 64,
-        count=count + 1,
-        placed="\n".join(
-            f" value: <{n} t.{n} @0> (size=64,offset={64 * (n - 1)}): f32[16]{{0}}" for n in numbers
-        ),
-        used="\n".join(used),
-        sequence="\n".join(f"    {n}:t.{n}" for n in numbers),
-        ranges="\n".join(f"    t.{n}{{}}:{n}-{min(n + 1, count + 1)}" for n in numbers),
+    last = count + 1
+    rows = ["0 | p | f32[16]{0} | 0 | 64 | 0-1 | parameter(0) | p"]
+    rows += [
+        f"1 | t.{n} | f32[16]{{0}} | {64 * (n - 1)} | 64 | {n}-{min(n + 1, last)} "
+        f"| negate({'p' if n == 1 else f't.{n - 1}'}) | jit(f)/layer_{n % 50}/neg @ f.py:{n % 90}"
+        for n in range(1, last)
+    ]
+    return tiny_dump(
+        f"""
+        0 | 64           | parameter 0, shape |f32[16]| at ShapeIndex {{}}
+        1 | {64 * count} | preallocated-temp
+        """,
+        "\n".join(rows),
     )
 
 

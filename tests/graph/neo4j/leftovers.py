@@ -14,7 +14,7 @@ def first_column(graph: Graph, text: str) -> list[Any]:
 
 def assert_no_leftovers(graph: Graph) -> None:
     """Accept no bookkeeping, no part without its compilation, no shared node without a user."""
-    bookkeeping = "MATCH (n:Load|Loading) RETURN count(*) AS n"
+    bookkeeping = "MATCH (n:Load|Loading|Claim) RETURN count(*) AS n"
     hidden = "MATCH (c:Compilation) WHERE c.state <> 'complete' RETURN count(*) AS n"
     stray = (
         "MATCH (n:Value|Instruction|Allocation|MemorySpace) "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.queries.short_dumps import short_dump
+from tests.tiny_dumps import tiny_dump
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
 from xlagraph.queries.advice.checkpoint import checkpoint
@@ -46,7 +46,7 @@ def test_op_names_tell_the_pass(op_name, backward, recomputed):
 def test_gradients_of_tensorflow_are_read_backward_and_not_made_again(graph, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "f.txt").write_text(
-        short_dump(
+        tiny_dump(
             """
             0 | 2048 | parameter 0, shape |s8[2048]| at ShapeIndex {}
             1 | 6144 | preallocated-temp

@@ -1,18 +1,16 @@
 """What tests of questions share: dumps go in, one command answers."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.queries.short_dumps import short_dump
+from tests.queries.questions.steps import Answer, Rows
+from tests.tiny_dumps import tiny_dump
 from xlagraph.cli import main
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
-
-Rows = list[tuple[object, ...]]
-Answer = Callable[[Mapping[str, tuple[str, str]], str, str], Rows]
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Answer:
             stem = f"module_0001.{module}.cpu_after_optimizations"
             (tmp_path / "runs" / run).mkdir(parents=True, exist_ok=True)
             path = tmp_path / "runs" / run / f"{stem}-buffer-assignment.txt"
-            path.write_text(short_dump(allocations, values))
+            path.write_text(tiny_dump(allocations, values))
         with open_graph(tmp_path / "g.lbug", create=True) as graph:
             summary = ingest(graph, tmp_path / "runs", jobs=1)
             assert summary.ok, summary.problems

@@ -1,4 +1,10 @@
-"""A step of a few values, of which one may be larger."""
+"""How a question is asked, and a step of a few values about which several are."""
+
+from collections.abc import Callable, Mapping
+
+Rows = list[tuple[object, ...]]
+Answer = Callable[[Mapping[str, tuple[str, str]], str, str], Rows]
+"""Columns of what a command answers about dumps, which are the two tables of `run/module`."""
 
 
 def step(temp: int) -> tuple[str, str]:

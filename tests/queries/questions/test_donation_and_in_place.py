@@ -1,6 +1,6 @@
 """What people have asked about donation and updates in place: dumps, and the answer."""
 
-from tests.queries.questions.conftest import Answer
+from tests.queries.questions.steps import Answer
 
 
 def test_some_donated_buffers_were_not_usable(answer: Answer):

@@ -1,7 +1,6 @@
 """What people have asked about growth: dumps, and the answer of one command."""
 
-from tests.queries.questions.conftest import Answer
-from tests.queries.questions.steps import step
+from tests.queries.questions.steps import Answer, step
 
 
 def test_memory_grew_after_an_upgrade_by_which_op(answer: Answer):

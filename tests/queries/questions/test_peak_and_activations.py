@@ -1,7 +1,6 @@
 """What people have asked about the peak: dumps, and the answer of one command."""
 
-from tests.queries.questions.conftest import Answer
-from tests.queries.questions.steps import step
+from tests.queries.questions.steps import Answer, step
 
 
 def test_which_sharded_arrays_are_gathered_at_the_peak(answer: Answer):

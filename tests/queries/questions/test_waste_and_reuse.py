@@ -1,7 +1,6 @@
 """What people have asked about waste and reuse: dumps, and the answer of one command."""
 
-from tests.queries.questions.conftest import Answer
-from tests.queries.questions.steps import step
+from tests.queries.questions.steps import Answer, step
 
 
 def test_parameters_are_bf16_but_memory_is_as_for_f32(answer: Answer):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.queries.query_cases import DUMPS
+from tests.queries.three_runs import write_three_runs
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import (
@@ -32,14 +32,13 @@ allocation 0: 0x7fb16805f0d0, size 8, parameter 0 at ShapeIndex {}:
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
-    """The dumps that all cases share, and one of the oldest generation."""
-    old = tmp_path_factory.mktemp("dumps") / "old"
-    old.mkdir()
-    (old / "dump.txt").write_text(OLD)
+    """Three runs, and a dump of the oldest generation."""
+    dumps = write_three_runs(tmp_path_factory.mktemp("dumps"))
+    (dumps / "old").mkdir()
+    (dumps / "old" / "dump.txt").write_text(OLD)
     file = tmp_path_factory.mktemp("graph") / "runner.lbug"
     with open_graph(file, create=True) as graph:
-        ingest(graph, DUMPS, jobs=1)
-        ingest(graph, old, jobs=1)
+        ingest(graph, dumps, jobs=1)
         yield graph
 
 
@@ -47,7 +46,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 def empty_graph(tmp_path: Path) -> Iterator[Graph]:
     """A graph without compilations."""
     with open_graph(tmp_path / "empty.lbug", create=True) as graph:
-        ingest(graph, DUMPS / "before", jobs=1)
+        ingest(graph, write_three_runs(tmp_path) / "before", jobs=1)
         for key in graph.query("MATCH (c:Compilation) RETURN c.key AS key").rows:
             with graph.load() as load:
                 load.remove(str(key[0]))

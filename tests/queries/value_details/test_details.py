@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.graph_fixtures import Fill, GraphOf
-from tests.queries.short_dumps import short_dump
+from tests.queries.three_runs import STEP
+from tests.tiny_dumps import tiny_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
 from xlagraph.ingest.measures import range_end as ingest_ends
 from xlagraph.queries import AmbiguousValue, NoSuchName, RangeEnd, ValueDetails, value
-
-STEP = (Path(__file__).parents[1] / "dumps" / "tiny" / "step.txt").read_text()
 
 Tell = Callable[..., ValueDetails]
 
@@ -112,7 +111,7 @@ def test_details_say_when_a_value_dies_and_why(tell, name, ending, why):
 
 
 def test_a_value_that_ends_before_its_reader_is_handed_on(tell):
-    text = short_dump(
+    text = tiny_dump(
         "0 | 64 | preallocated-temp",
         """
         0 | a | s8[16] | 0  | 16 | 0-1 | iota()

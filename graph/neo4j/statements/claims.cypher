@@ -1,0 +1,5 @@
+// Claims on compilations of some keys, and whether the load is there that made them
+MATCH (k:Claim)
+WHERE k.key IN $given.keys
+RETURN k.key AS key, k.purpose AS purpose, k.load AS load,
+       EXISTS { MATCH (l:Load) WHERE l.key = k.load } AS loadExists

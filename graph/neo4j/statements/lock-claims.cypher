@@ -1,0 +1,4 @@
+// No row; locks the claims on compilations of some keys
+MATCH (k:Claim)
+WHERE k.key IN $given.keys
+SET k.key = k.key
