@@ -163,11 +163,14 @@ def _first_free(
 
 
 def _rank(members: tuple[PlannedValue, ...]) -> tuple[int, bool, int, int]:
+    first = members[0]
+    if len(members) == 1:  # most sets are one value
+        return -first.size_bytes, not first.lives_out, first.post_order, first.buffer_set
     return (
-        -members[0].size_bytes,
+        -first.size_bytes,
         not any(value.lives_out for value in members),
         min(value.post_order for value in members),
-        members[0].buffer_set,
+        first.buffer_set,
     )
 
 
