@@ -21,6 +21,8 @@ DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
 MAY_IMPORT = {
     # how a process runs: everybody's, knows nobody
     "runtime": "",
+    # XLA's protobuf messages
+    "protos": "",
     # one schema, two engines behind one interface
     "graph": "runtime graph/rows graph/ladybug graph/neo4j graph/exporter",
     "graph/rows": "graph",
