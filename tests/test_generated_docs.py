@@ -51,6 +51,7 @@ def test_the_reference_names_every_variable_of_the_environment() -> None:
             "ingest",
             "xla_planner",
             "queries",
+            "exports",
             "report",
             "runtime",
             "serve",

@@ -7,8 +7,8 @@ import pytest
 
 TREE = Path(__file__).resolve().parents[1]
 PARTS = (
-    *("benchmarks", "cli", "docs", "examples", "graph", "ingest", "queries", "report"),
-    *("runtime", "serve", "tests"),
+    *("benchmarks", "cli", "docs", "examples", "exports", "graph", "ingest", "queries", "report"),
+    *("protos", "runtime", "serve", "tests"),
 )
 MODULES = [path.relative_to(TREE) for part in PARTS for path in sorted((TREE / part).rglob("*.py"))]
 NAMES_OF_ANYTHING = {"info", "item", "obj", "res", "tmp"}
