@@ -21,7 +21,7 @@ DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
 MAY_IMPORT = {
     # how a process runs: everybody's, knows nobody
     "runtime": "",
-    # XLA's protobuf messages
+    # messages of other tools
     "protos": "",
     # one schema, two engines behind one interface
     "graph": "runtime graph/rows graph/ladybug graph/neo4j graph/exporter",
@@ -61,12 +61,17 @@ MAY_IMPORT = {
     "queries/selection",
     "queries/value_details": "graph queries/selection",
     "queries/pictures": "graph queries queries/catalogue",
+    # files of other tools, from what graph and queries know
+    "exports": "runtime graph graph/rows protos queries queries/selection",
     # a page to look at, from what graph and queries know
     "report": "runtime graph queries queries/comparison queries/cypher_text queries/value_details",
     # the same over HTTP and for assistants
     "serve": "runtime graph queries queries/pictures report",
     # typer commands
-    "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
+    "cli": "runtime graph protos queries cli/commands cli/commands/export cli/commands/query "
+    "cli/options cli/output",
+    "cli/commands/export": "graph ingest exports queries queries/selection cli cli/options "
+    "cli/output cli/summaries",
     "cli/commands/query": "runtime graph queries queries/catalogue queries/cypher_text "
     "queries/lint queries/pictures queries/runner queries/selection cli cli/options cli/output",
     "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
@@ -81,7 +86,7 @@ MAY_IMPORT = {
     "cli/output": "graph ingest queries queries/catalogue queries/pictures cli",
 }
 # a command or summary is named after what it shows, what an engine has after the other's
-SHOWN = {"cli/commands", "cli/summaries"}
+SHOWN = {"cli/commands", "cli/commands/export", "cli/summaries"}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
     path.relative_to(TREE) for part in PARTS for path in sorted(TREE.glob(f"{part}/**/*.py"))
