@@ -167,7 +167,9 @@ def test_the_trace_processor_finds_slices_counters_and_arguments(
 ) -> None:
     program = shutil.which("trace_processor_shell")
     if program is None:
-        pytest.skip("trace_processor_shell is not on the path, and is in no package registry")
+        pytest.skip(
+            "trace_processor_shell is not on the path; Perfetto publishes it for download only"
+        )
     write_perfetto(small, SMALL, tmp_path / "small.pftrace")
     found = json.loads(
         printed_by_xprof_python(_IN_THE_TRACE_PROCESSOR, tmp_path / "small.pftrace", program)
