@@ -3,7 +3,8 @@
 # make check  format, lint, types, generated pages
 # make page   types, lint and unit tests of the page that a report is, with npm
 # make docs   write the generated pages anew
-# make protos compile protos/hlo.proto anew
+# make viewers  the tools that open exports, for the tests: pprof, speedscope, XProf
+# make protos compile the definitions in protos/
 # make soak   the tests of faults, for hours
 # make bench  speed and memory against references of the same run (bench-full: large inputs)
 # make PYTHON=/path/to/python … picks the Python (3.11 or newer) that .venv is made with
@@ -17,7 +18,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types page docs protos soak bench bench-full format lock clean
+.PHONY: help demo test check lint types page docs protos viewers soak bench bench-full format lock clean
 
 help:
 	@sed -n 's/^# //p;/^$$/q' Makefile
@@ -34,9 +35,10 @@ check: lint types
 docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
 
-protos: $(VENV)/dev.stamp
-	$(BIN)/python -m grpc_tools.protoc --proto_path=protos --descriptor_set_out=protos/hlo.binpb \
-		protos/hlo.proto
+protos: $(patsubst %.proto,%.binpb,$(wildcard protos/*.proto))
+
+protos/%.binpb: protos/%.proto | $(VENV)/dev.stamp
+	$(BIN)/python -m grpc_tools.protoc --proto_path=protos --descriptor_set_out=$@ $<
 
 soak: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.faults.soak
@@ -57,6 +59,12 @@ page: $(PAGE)/.package-lock.json
 	$(PAGE)/.bin/tsc --project .ci/page/tsconfig.json
 	$(PAGE)/.bin/eslint --config .ci/page/eslint.config.js report/page
 	node --no-warnings --experimental-detect-module --test tests/report/page/
+
+viewers: $(BUILD)/viewers/stamp
+
+$(BUILD)/viewers/stamp: .ci/viewers | $(VENV)/bin/python
+	@sh .ci/viewers $(BUILD)/viewers $(BIN)/python
+	@touch $@
 
 $(PAGE)/.package-lock.json: .ci/page/package.json
 	cd .ci/page && npm install --silent --no-audit --no-fund --ignore-scripts

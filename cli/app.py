@@ -15,7 +15,7 @@ from xlagraph.cli.commands.check import check
 from xlagraph.cli.commands.compare import compare
 from xlagraph.cli.commands.compilations import compilations
 from xlagraph.cli.commands.cypher import cypher
-from xlagraph.cli.commands.export import export
+from xlagraph.cli.commands.export.group import export_app
 from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
 from xlagraph.cli.commands.oom import oom
@@ -51,7 +51,7 @@ COMMANDS: Final = (
     check,
     oom,
     remove,
-    export,
+    export_app,
     serve,
     mcp,
 )

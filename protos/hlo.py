@@ -1,50 +1,24 @@
-"""The messages of ``hlo.proto``; importing this needs the extra ``proto``.
+"""XLA's messages, as far as a memory plan needs them: ``hlo.proto``."""
 
-They are made at import from the descriptor set beside this module: code that protoc writes runs
-only with the protobuf that it was written for. They live in a pool of their own, so that they do
-not meet those of a TensorFlow or JAX in the same process.
-"""
+from typing import Final
 
-from pathlib import Path
-from typing import Any, Final
-
-try:
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "XLA's protobuf messages need protobuf: pip install 'xlagraph[proto]'", name=error.name
-    ) from error
+from xlagraph.protos.descriptor_sets import DescriptorSet
 
 __all__ = ["HloProto", "MemoryUsageReportProto", "PrimitiveType", "XPlane", "XSpace"]
 
+_HLO: Final = DescriptorSet("hlo")
 
-def _pool() -> descriptor_pool.DescriptorPool:
-    descriptor_set = Path(__file__).with_name("hlo.binpb").read_bytes()
-    pool = descriptor_pool.DescriptorPool()
-    for file in descriptor_pb2.FileDescriptorSet.FromString(descriptor_set).file:
-        pool.Add(file)
-    return pool
-
-
-_POOL: Final = _pool()
-
-
-def _message(name: str) -> Any:  # noqa: ANN401 - its fields are known to protobuf, not to mypy
-    descriptor = _POOL.FindMessageTypeByName(f"xlagraph.hlo.{name}")
-    return message_factory.GetMessageClass(descriptor)
-
-
-HloProto: Final = _message("HloProto")
+HloProto: Final = _HLO.message("HloProto")
 """A module with its buffer assignment: `*.hlo.pb`, `*.hlo_proto.pb`."""
 
-MemoryUsageReportProto: Final = _message("MemoryUsageReportProto")
+MemoryUsageReportProto: Final = _HLO.message("MemoryUsageReportProto")
 """The allocations by size: `*-memory-usage-report.pb`."""
 
-XSpace: Final = _message("XSpace")
+XSpace: Final = _HLO.message("XSpace")
 """A profile: `*.xplane.pb`."""
 
-XPlane: Final = _message("XPlane")
+XPlane: Final = _HLO.message("XPlane")
 """One plane of a profile."""
 
-PrimitiveType: Final = _POOL.FindEnumTypeByName("xlagraph.hlo.PrimitiveType")
+PrimitiveType: Final = _HLO.enum("PrimitiveType")
 """The enum of element types; ``values_by_number`` has its names in upper case."""

@@ -32,6 +32,7 @@ def test_the_reference_names_every_variable_of_the_environment() -> None:
             "ingest",
             "xla_planner",
             "queries",
+            "exports",
             "report",
             "runtime",
             "serve",

@@ -36,7 +36,7 @@ MAY_IMPORT = {
     # XLA's own packing, on records of its own
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
-    "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/preparation "
+    "ingest": "runtime graph ingest/files ingest/carriers/text ingest/preparation "
     "ingest/model ingest/rows ingest/error_message",
     "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
     "ingest/rows ingest/model",
@@ -67,15 +67,20 @@ MAY_IMPORT = {
     "queries/runner queries/selection queries/stored_compilation",
     "queries/value_details": "graph queries/selection queries/stored_compilation",
     "queries/pictures": "presentation graph",
+    # files that other tools open, from what queries know
+    "exports": "runtime presentation graph graph/rows protos queries queries/selection",
     # a page to look at, from what graph and queries know
     "report": "runtime presentation graph queries queries/growth queries/cypher_text "
     "queries/stored_compilation",
     # the same over HTTP and for assistants
     "serve": "runtime graph queries queries/pictures report",
     # typer commands
-    "cli": "runtime graph graph/opening cli/commands cli/commands/query cli/options cli/output",
+    "cli": "runtime graph graph/opening cli/commands cli/commands/export cli/commands/query "
+    "cli/options cli/output",
+    "cli/commands/export": "graph ingest exports queries queries/selection cli/options cli/output "
+    "cli/summaries",
     "cli/commands/query": "runtime graph graph/neo4j queries queries/catalogue "
-    "queries/cypher_text queries/lint queries/pictures queries/runner queries/selection "
+    "queries/cypher_text queries/lint queries/pictures queries/runner "
     "cli/options cli/output",
     "cli/commands": "presentation graph ingest ingest/error_message report serve queries "
     "queries/advice queries/checks queries/growth queries/selection queries/value_details "
@@ -85,7 +90,7 @@ MAY_IMPORT = {
     "queries/value_details cli/options cli/output",
     "cli/options": "presentation graph queries queries/catalogue queries/growth "
     "queries/selection cli/output",
-    "cli/output": "presentation graph ingest queries queries/pictures",
+    "cli/output": "presentation graph protos ingest queries queries/pictures",
 }
 MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
@@ -94,7 +99,7 @@ MUTUAL = {
 }
 """Rooms that import each other, and why; no two modules ever do."""
 # a command or summary is named after what it shows, what an engine has after the other's
-SHOWN = {"cli/commands", "cli/summaries"}
+SHOWN = {"cli/commands", "cli/commands/export", "cli/summaries"}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
 MODULES = [
     path.relative_to(TREE) for part in PARTS for path in sorted(TREE.glob(f"{part}/**/*.py"))

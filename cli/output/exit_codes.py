@@ -24,10 +24,12 @@ class UsageError(Exception):
 def exit_code_of(error: Exception) -> ExitCode | None:
     """Return the exit code for an error; None for a defect."""
     from xlagraph.graph import errors as graph
+    from xlagraph.protos import errors as protos
     from xlagraph.queries import errors as queries
 
     codes: tuple[tuple[type[Exception], ExitCode], ...] = (
         (UsageError, ExitCode.USAGE),
+        (protos.ProtobufMissing, ExitCode.USAGE),
         (queries.UnknownQuery, ExitCode.USAGE),
         (queries.BadParameter, ExitCode.USAGE),
         (queries.QueryError, ExitCode.FAILED),

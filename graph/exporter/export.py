@@ -23,9 +23,9 @@ from xlagraph.graph.exporter.import_files import (
     ImportFiles,
 )
 from xlagraph.graph.exporter.manifest import Manifest
-from xlagraph.graph.exporter.shared_nodes import SharedRows
 from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.graph.rows.shared_nodes import SharedRows
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.statement_files import load_statement
 

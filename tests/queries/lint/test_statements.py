@@ -21,7 +21,17 @@ FILES = sorted(TREE.glob("[!.]*/**/statements/*.cypher"))
 ENGINES = {TREE / "graph/ladybug", TREE / "graph/neo4j"}
 FILES_OF_BOTH_ENGINES = [path for path in FILES if path.parents[1] not in ENGINES]
 FILES_OF_ONE_ENGINE = [path for path in FILES if path.parents[1] in ENGINES]
-PARTS = ("cli", "graph", "ingest", "queries", "report", "runtime", "serve", "xla_planner")
+PARTS = (
+    "cli",
+    "exports",
+    "graph",
+    "ingest",
+    "queries",
+    "report",
+    "runtime",
+    "serve",
+    "xla_planner",
+)
 # what follows from the schema is generated there
 MODULES = [
     path

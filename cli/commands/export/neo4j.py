@@ -1,8 +1,7 @@
-"""`xlagraph export`: files for the first load of a Neo4j, faster than any server takes rows."""
+"""`xlagraph export neo4j`: the first load of a Neo4j, faster than any server takes rows."""
 
 import re
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,10 +24,16 @@ if TYPE_CHECKING:
     from xlagraph.ingest import Shard
 
 
-class ExportFormat(Enum):
-    """The importer that the files are for."""
-
-    NEO4J_ADMIN = "neo4j-admin"
+NewFolderOption = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Where the files go: a new or empty folder.",
+        parser=parse_path,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,9 @@ class ExportOptions(GraphOptions):
     run: RunNameOption = None
 
 
-def export(
+def neo4j(
     options: ExportOptions,
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help="Where the files go: a new or empty folder.", parser=parse_path
-        ),
-    ],
+    output: NewFolderOption,
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -62,18 +62,14 @@ def export(
             parser=parse_path,
         ),
     ] = None,
-    format: Annotated[  # noqa: A002 - the name of the option
-        ExportFormat, typer.Option("--format", help="The importer that the files are for.")
-    ] = ExportFormat.NEO4J_ADMIN,
     merge: Annotated[
         bool, typer.Option("--merge", help="Each PATH is an export: make one of them all.")
     ] = False,
 ) -> None:
     """Write files for Neo4j's offline importer, and on stdout the command that imports them.
 
-    Example: xlagraph export bulk/ runs/ --format neo4j-admin
+    Example: xlagraph export neo4j runs/ -o bulk/
     """
-    del format  # there is one
     if paths and options.graph is not None:
         raise UsageError("name a PATH or a --graph to export from, not both")
     about_dumps = (options.run, options.shard, options.jobs)
@@ -83,11 +79,11 @@ def export(
     if merge and concerns_dumps:
         raise UsageError("--merge takes finished exports as they are: name no other option")
     if not paths:
-        _export_graph(options, folder)
+        _export_graph(options, output)
     elif merge:
-        _merge(folder, paths)
+        _merge(output, paths)
     else:
-        _export_dumps(folder, paths, options)
+        _export_dumps(output, paths, options)
 
 
 def _export_dumps(folder: Path, paths: list[Path], options: ExportOptions) -> None:

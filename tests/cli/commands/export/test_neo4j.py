@@ -1,6 +1,7 @@
-"""What `xlagraph export` writes, says and refuses."""
+"""What `xlagraph export neo4j` writes, says and refuses."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from tests.tiny_dumps import dump, write_dump, write_padded_run, write_runs
 
 def test_the_command_that_imports_is_all_there_is_on_stdout(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
-    ended = run("export", tmp_path / "out", runs, "--format", "neo4j-admin", "--jobs", 1)
+    ended = run("export", "neo4j", runs, "-o", tmp_path / "out", "--jobs", 1)
     assert ended.code == 0, ended.err
     assert ended.out.startswith(f"cd {tmp_path / 'out'} &&\nneo4j-admin database import full neo4j")
     assert "exported 4 compilations in 2 runs: 4 added" in ended.err
@@ -17,8 +18,8 @@ def test_the_command_that_imports_is_all_there_is_on_stdout(run, tmp_path):
 
 
 def test_the_script_runs_that_command_from_anywhere_and_hands_options_on(run, tmp_path):
-    run("export", tmp_path / "o u t", write_runs(tmp_path / "runs"), "--jobs", 1)
-    printed = run("export", tmp_path / "other", tmp_path / "runs", "--jobs", 1).out
+    run("export", "neo4j", write_runs(tmp_path / "runs"), "-o", tmp_path / "o u t", "--jobs", 1)
+    printed = run("export", "neo4j", tmp_path / "runs", "-o", tmp_path / "other", "--jobs", 1).out
     program = tmp_path / "admin"
     program.write_text('#!/bin/sh\npwd\nprintf "%s\\n" "$@"\n')
     program.chmod(0o755)
@@ -37,19 +38,19 @@ def test_the_script_runs_that_command_from_anywhere_and_hands_options_on(run, tm
 
 
 def test_a_graph_is_exported_where_no_path_is_named(run, graph, tmp_path):
-    ended = run("export", tmp_path / "out")
+    ended = run("export", "neo4j", "-o", tmp_path / "out")
     assert ended.code == 0
     assert "exported 4 compilations" in ended.err
     assert (tmp_path / "out" / "Value.csv").read_text().count("\n") == 12
     run("ingest", write_padded_run(tmp_path / "one run"), "--graph", tmp_path / "one.lbug")
-    ended = run("export", tmp_path / "one", "--graph", tmp_path / "one.lbug")
+    ended = run("export", "neo4j", "-o", tmp_path / "one", "--graph", tmp_path / "one.lbug")
     assert "exported 1 compilation: " in ended.err
 
 
 def test_tags_and_the_name_of_the_run_are_those_of_ingest(run, tmp_path):
     write_dump(tmp_path / "dumps", 1, "jit_f", dump(256))
-    run("export", tmp_path / "out", tmp_path / "dumps", "--run", "mine", "--tag", "commit=abc")
-    row = (tmp_path / "out" / "Run.csv").read_text()
+    run("export", "neo4j", tmp_path / "dumps", "-o", "out", "--run", "mine", "--tag", "commit=abc")
+    row = Path("out", "Run.csv").read_text()
     assert row.startswith('"mine","mine"')
     assert row.endswith('"commit=abc"\n')
 
@@ -59,9 +60,11 @@ def test_shards_are_merged_into_one_export(run, tmp_path):
     for number in range(3, 12):
         write_dump(runs / "before", number, "jit_more", dump(256))
     for number in (1, 2):
-        ended = run("export", f"part{number}", runs, "--shard", f"{number}/2", "--jobs", 1)
+        ended = run(
+            "export", "neo4j", runs, "-o", f"part{number}", "--shard", f"{number}/2", "--jobs", 1
+        )
         assert ended.code == 0, ended.err
-    ended = run("export", "whole", "--merge", "part1", "part2")
+    ended = run("export", "neo4j", "--merge", "part1", "part2", "-o", "whole")
     assert ended.code == 0, ended.err
     assert "merged 2 exports of 13 compilations" in ended.err
     assert "Value-header.csv,../part1/Value.csv,../part2/Value.csv" in ended.out
@@ -70,7 +73,7 @@ def test_shards_are_merged_into_one_export(run, tmp_path):
 def test_a_shard_without_dumps_says_so(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     shards = [f"{number}/9" for number in range(1, 10)]
-    all_ended = [run("export", shard, runs, "--shard", shard) for shard in shards]
+    all_ended = [run("export", "neo4j", runs, "-o", shard, "--shard", shard) for shard in shards]
     assert sum(ended.code == 0 for ended in all_ended) <= 4
     empty = next(ended for ended in all_ended if ended.code == 1)
     assert "there are no dumps in shard" in empty.err
@@ -80,7 +83,7 @@ def test_a_shard_without_dumps_says_so(run, tmp_path):
 def test_a_bad_dump_is_left_out_and_named_and_the_rest_exported(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     bad = write_dump(runs / "before", 8, "jit_bad", "BufferAssignment:\nallocation x\n")
-    ended = run("export", "out", runs)
+    ended = run("export", "neo4j", runs, "-o", "out")
     assert ended.code == 1
     assert f"left out: {bad}:2: " in ended.err
     assert "exported 4 compilations" in ended.err
@@ -89,7 +92,7 @@ def test_a_bad_dump_is_left_out_and_named_and_the_rest_exported(run, tmp_path):
 
 def test_nothing_to_export_leaves_no_folder(run, tmp_path):
     (tmp_path / "runs").mkdir()
-    ended = run("export", tmp_path / "out", tmp_path / "runs")
+    ended = run("export", "neo4j", tmp_path / "runs", "-o", tmp_path / "out")
     assert (ended.code, ended.out) == (1, "")
     assert "no dumps below" in ended.err
     assert not (tmp_path / "out").exists()
@@ -98,7 +101,7 @@ def test_nothing_to_export_leaves_no_folder(run, tmp_path):
 def test_a_folder_that_holds_something_is_refused(run, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.txt").touch()
-    ended = run("export", tmp_path / "out", write_runs(tmp_path / "runs"))
+    ended = run("export", "neo4j", write_runs(tmp_path / "runs"), "-o", tmp_path / "out")
     assert ended.code == 1
     assert "is not empty, it holds notes.txt" in ended.err
 
@@ -106,23 +109,23 @@ def test_a_folder_that_holds_something_is_refused(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["out", "runs", "--graph", "g.lbug"], "not both"),
-        (["out", "--shard", "1/2"], "name one"),
-        (["out", "--merge"], "name one"),
-        (["out", "a", "--merge", "--run", "x"], "name no other option"),
-        (["out", "runs", "--shard", "0/2"], "from 1/2 to 2/2"),
-        (["out", "runs", "--shard", "3/2"], "from 1/2 to 2/2"),
-        (["out", "runs", "--shard", "half"], "expected --shard I/N"),
-        (["out", "runs", "--format", "gexf"], "neo4j-admin"),
-        (["out", ""], "a PATH is empty"),
-        ([], "DIR"),
+        (["-o", "out", "runs", "--graph", "g.lbug"], "not both"),
+        (["-o", "out", "--shard", "1/2"], "name one"),
+        (["-o", "out", "--merge"], "name one"),
+        (["-o", "out", "a", "--merge", "--run", "x"], "name no other option"),
+        (["-o", "out", "runs", "--shard", "0/2"], "from 1/2 to 2/2"),
+        (["-o", "out", "runs", "--shard", "3/2"], "from 1/2 to 2/2"),
+        (["-o", "out", "runs", "--shard", "half"], "expected --shard I/N"),
+        (["-o", "out", "runs", "--format", "neo4j-admin"], "--format"),
+        (["-o", "out", ""], "a PATH is empty"),
+        (["runs"], "--output"),
     ],
 )
 def test_what_cannot_be_meant_is_a_usage_error(run, arguments, said):
-    ended = run("export", *arguments)
+    ended = run("export", "neo4j", *arguments)
     assert ended.code == 2
     assert said in ended.err
 
 
 def test_without_a_graph_the_code_says_so(run):
-    assert run("export", "out").code == 3
+    assert run("export", "neo4j", "-o", "out").code == 3

@@ -1,4 +1,4 @@
-"""XLA's messages: their definition, the descriptor set made of it, and files in XLA's own bytes."""
+"""Messages of other tools: their definitions, the descriptor sets made of them, XLA's own bytes."""
 
 import subprocess
 import sys
@@ -9,13 +9,14 @@ import pytest
 PROTOS = Path(__file__).resolve().parents[2] / "protos"
 
 
-def test_the_descriptor_set_is_that_of_the_definition(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["hlo", "perfetto", "profile"])
+def test_a_descriptor_set_is_that_of_its_definition(name: str, tmp_path: Path) -> None:
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
-    made = tmp_path / "hlo.binpb"
-    paths = [f"--proto_path={PROTOS}", f"--descriptor_set_out={made}", "hlo.proto"]
+    made = tmp_path / "made.binpb"
+    paths = [f"--proto_path={PROTOS}", f"--descriptor_set_out={made}", f"{name}.proto"]
     subprocess.run([sys.executable, "-m", "grpc_tools.protoc", *paths], check=True)
-    checked_in = FileDescriptorSet.FromString((PROTOS / "hlo.binpb").read_bytes())
+    checked_in = FileDescriptorSet.FromString((PROTOS / f"{name}.binpb").read_bytes())
     assert FileDescriptorSet.FromString(made.read_bytes()) == checked_in, "run make protos"
 
 
@@ -55,6 +56,4 @@ def test_without_protobuf_the_error_says_what_to_install() -> None:
     program = "import sys; sys.modules['google.protobuf'] = None\nimport xlagraph.protos.hlo"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr.endswith(
-        "XLA's protobuf messages need protobuf: pip install 'xlagraph[proto]'\n"
-    )
+    assert done.stderr.endswith("protobuf is not installed: pip install 'xlagraph[proto]'\n")

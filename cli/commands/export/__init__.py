@@ -1,0 +1,1 @@
+"""`xlagraph export`: one command for each format."""

@@ -1,0 +1,68 @@
+"""`xlagraph export parquet` and `csv`: the tables of the graph, for DuckDB and the like."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
+from xlagraph.cli.options.shared_options import GraphOptions, parse_path
+from xlagraph.cli.output.messages import counted, note
+
+if TYPE_CHECKING:
+    from xlagraph.exports import TableFormat
+
+FolderOption = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Where TABLE/RUN files go; those of the same run are replaced.",
+        parser=parse_path,
+    ),
+]
+RunsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run",
+        help="A run to export, repeatable; all by default.",
+        autocompletion=complete_run,
+    ),
+]
+
+
+def parquet(options: GraphOptions, output: FolderOption, run: RunsOption = None) -> None:
+    """Write the tables of the graph as Parquet: a file for each table and run.
+
+    Example: xlagraph export parquet -o tables/
+    """
+    from xlagraph.exports import TableFormat
+
+    _write(options, output, run, TableFormat.PARQUET)
+
+
+def csv(options: GraphOptions, output: FolderOption, run: RunsOption = None) -> None:
+    """Write the tables of the graph as CSV: a file for each table and run.
+
+    Example: xlagraph export csv --run baseline -o tables/
+    """
+    from xlagraph.exports import TableFormat
+
+    _write(options, output, run, TableFormat.CSV)
+
+
+def _write(
+    options: GraphOptions, output: Path, names: list[str] | None, format_: "TableFormat"
+) -> None:
+    from xlagraph.exports import write_tables
+    from xlagraph.queries import EmptyGraph, find_run
+    from xlagraph.queries.selection.compilations import run_names
+
+    with open_graph_of(options) as graph:
+        named = [find_run(graph, name) for name in names or ()]
+        runs = sorted(set(named or run_names(graph)))
+        if not runs:
+            raise EmptyGraph
+        write_tables(graph, runs, output, format_)
+    note(f"wrote the tables of {counted(len(runs), 'run')} below {output}")

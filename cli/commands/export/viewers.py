@@ -1,0 +1,123 @@
+"""`xlagraph export pprof`, `speedscope`, `perfetto`, `xprof`: a plan to look at elsewhere."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xlagraph.cli.options.graph_and_queries import complete_compilation, complete_run, open_graph_of
+from xlagraph.cli.options.shared_options import GraphOptions, parse_path
+from xlagraph.cli.output.exit_codes import UsageError
+from xlagraph.cli.output.messages import counted, note
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Graph
+
+CompilationOption = Annotated[
+    str | None,
+    typer.Option(
+        "--compilation",
+        "-c",
+        help="A key, a unique part of one, or a run; by default the one that reserves most.",
+        autocompletion=complete_compilation,
+    ),
+]
+FileOption = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", help="The file to write.", parser=parse_path),
+]
+
+
+def pprof(options: GraphOptions, output: FileOption, compilation: CompilationOption = None) -> None:
+    """Write the peak by call stack, for pprof; two of them with `pprof -diff_base`.
+
+    Example: xlagraph export pprof -c baseline -o baseline.pb.gz
+    """
+    from xlagraph.exports import write_pprof
+
+    _write(write_pprof, options, compilation, output)
+
+
+def speedscope(
+    options: GraphOptions, output: FileOption, compilation: CompilationOption = None
+) -> None:
+    """Write the peak by call stack, as a flame graph of speedscope.
+
+    Example: xlagraph export speedscope -c baseline -o baseline.speedscope.json
+    """
+    from xlagraph.exports import write_speedscope
+
+    _write(write_speedscope, options, compilation, output)
+
+
+def perfetto(
+    options: GraphOptions, output: FileOption, compilation: CompilationOption = None
+) -> None:
+    """Write the bytes along the schedule and the values of each allocation, for Perfetto.
+
+    A step of the schedule is drawn as a microsecond; it is not time.
+
+    Example: xlagraph export perfetto -c baseline -o baseline.pftrace
+    """
+    from xlagraph.exports import write_perfetto
+
+    _write(write_perfetto, options, compilation, output)
+
+
+def xprof(
+    options: GraphOptions,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="The folder for xprof.", parser=parse_path
+        ),
+    ],
+    compilation: CompilationOption = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run", help="All compilations of a run, not one.", autocompletion=complete_run
+        ),
+    ] = None,
+) -> None:
+    """Write a profile whose memory viewer shows the plan, for `xprof --logdir DIR`.
+
+    Example: xlagraph export xprof --run baseline -o profiles/
+    """
+    if run is not None and compilation is not None:
+        raise UsageError("name a --run or a --compilation, not both")
+    from xlagraph.exports import write_xprof
+    from xlagraph.queries import find_run
+    from xlagraph.queries.selection.compilations import compilations_of_run
+
+    with open_graph_of(options) as graph:
+        if run is None:
+            session = _found(graph, compilation)
+            keys: Sequence[str] = (session,)
+        else:
+            session = find_run(graph, run)
+            keys = sorted(compilations_of_run(graph, session))
+        path = write_xprof(graph, session, keys, output)
+    note(f"wrote {counted(len(keys), 'compilation')} to {path}")
+
+
+def _write(
+    write: "Callable[[Graph, str, Path], None]",
+    options: GraphOptions,
+    compilation: str | None,
+    output: Path,
+) -> None:
+    with open_graph_of(options) as graph:
+        write(graph, _found(graph, compilation), output)
+    note(f"wrote {output}")
+
+
+def _found(graph: "Graph", name: str | None) -> str:
+    """Return the key of the compilation that a name stands for, and note which it is."""
+    from xlagraph.queries import find_compilation
+
+    found = find_compilation(graph, name)
+    if found.note:
+        note(found.note)
+    return found.key

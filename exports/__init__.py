@@ -1,0 +1,39 @@
+"""What the graph knows, as files of tools that people have already.
+
+The writers read a graph that is open, and take the whole keys of compilations, or the names of
+runs. pprof, Perfetto and XProf need the extra `proto`.
+"""
+
+from typing import TYPE_CHECKING
+
+from xlagraph.runtime.imports import lazy_names
+
+if TYPE_CHECKING:
+    from xlagraph.exports.errors import NothingToExport
+    from xlagraph.exports.perfetto_trace import write_perfetto
+    from xlagraph.exports.pprof_profile import write_pprof
+    from xlagraph.exports.speedscope_file import write_speedscope
+    from xlagraph.exports.table_files import TableFormat, write_tables
+    from xlagraph.exports.xprof_profile import write_xprof
+
+__all__ = [
+    "NothingToExport",
+    "TableFormat",
+    "write_perfetto",
+    "write_pprof",
+    "write_speedscope",
+    "write_tables",
+    "write_xprof",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "errors": ["NothingToExport"],
+        "perfetto_trace": ["write_perfetto"],
+        "pprof_profile": ["write_pprof"],
+        "speedscope_file": ["write_speedscope"],
+        "table_files": ["TableFormat", "write_tables"],
+        "xprof_profile": ["write_xprof"],
+    },
+)

@@ -1,0 +1,118 @@
+"""The live ranges of temporaries as XLA's traces of a heap, which XProf adds up.
+
+Of an event a trace says which value begins or ends, and with whom it shares bytes that are
+counted already.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from xlagraph.exports.placed_program import PlacedProgram, PlacedValue
+
+__all__ = ["fill_heap_traces"]
+
+_NOT_TEMPORARY: Final = frozenset(["parameter", "constant", "threadLocal", "output", "liveOut"])
+
+# fields of messages are known to protobuf, not to mypy
+Message = Any
+
+
+def fill_heap_traces(traces: Message, program: PlacedProgram) -> None:
+    """Write a trace for each memory space that has temporaries: XProf shows one of each."""
+    temporaries = [each for each in program.allocations if each.role not in _NOT_TEMPORARY]
+    scheduled = {each.step: each for each in program.instructions if each.step is not None}
+    last_step = max(scheduled, default=0)
+    for color in sorted({each.color for each in temporaries}):
+        blocks = [each for each in temporaries if each.color == color]
+        numbers = {block.number for block in blocks}
+        trace = traces.add(whole_module_simulation=True)
+        trace.buffer_allocation_index = max(blocks, key=lambda block: block.size_bytes).number
+        held = (value for value in program.values if value.allocation in numbers)
+        for step, kind, value, shared_with in _events(held):
+            event = trace.events.add(kind=kind, buffer_id=value.value_id)
+            if shared_with is not None:
+                event.share_with_canonical_id = shared_with.value_id
+            if instruction := scheduled.get(min(step, last_step)):
+                event.instruction_name = instruction.name
+                event.computation_name = instruction.computation
+
+
+Event = tuple[int, str, PlacedValue, PlacedValue | None]
+
+
+def _events(values: Iterable[PlacedValue]) -> Iterator[Event]:
+    """Yield step, kind, value, and with whom it shares; at a step first what begins.
+
+    A value that updates another one in place shares the bytes of a live buffer of their set that
+    holds all of its own. What it overwrites of other buffers ends first: it is counted once.
+    """
+    buffers_by_set: dict[int, list[_Buffer]] = defaultdict(list)
+    for step, is_end, value in _bounds(values):
+        buffers = buffers_by_set[value.alias_set]
+        if is_end:
+            if any(buffer.live.pop(value.value_id, None) for buffer in buffers):
+                yield step, "FREE", value, None
+        else:
+            holder = next((buffer for buffer in buffers if _holds(buffer.first, value)), None)
+            for ended in _overwritten(buffers, holder, value):
+                yield step, "FREE", ended, None
+            if holder is None:
+                holder = _Buffer(value)
+                buffers.append(holder)
+                yield step, "ALLOC", value, None
+            else:
+                yield step, "SHARE_WITH", value, holder.first
+            holder.live[value.value_id] = value
+        buffers[:] = [buffer for buffer in buffers if buffer.live]
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """Bytes that several values share."""
+
+    first: PlacedValue
+    live: dict[int, PlacedValue] = field(default_factory=dict)
+    """By value id."""
+
+
+def _overwritten(
+    buffers: Iterable[_Buffer], holder: _Buffer | None, value: PlacedValue
+) -> list[PlacedValue]:
+    """Take the values that overlap with a new one out of all buffers but its own."""
+    return [
+        buffer.live.pop(each.value_id)
+        for buffer in buffers
+        if buffer is not holder
+        for each in list(buffer.live.values())
+        if _overlap(each, value)
+    ]
+
+
+def _bounds(values: Iterable[PlacedValue]) -> list[tuple[int, bool, PlacedValue]]:
+    """Return the first and the last step of each value, in the order of steps."""
+    bounds = [
+        (step, is_end, value)
+        for value in values
+        if value.live_range is not None
+        for step, is_end in ((value.live_range.first, False), (value.live_range.last, True))
+    ]
+    return sorted(bounds, key=lambda each: (*each[:2], each[2].alias_position, each[2].value_id))
+
+
+def _holds(outer: PlacedValue, value: PlacedValue) -> bool:
+    """Return whether the slot of a value lies within that of another."""
+    return (
+        outer.allocation == value.allocation
+        and outer.offset_bytes <= value.offset_bytes
+        and value.end_bytes <= outer.end_bytes
+    )
+
+
+def _overlap(first: PlacedValue, second: PlacedValue) -> bool:
+    return (
+        first.allocation == second.allocation
+        and first.offset_bytes < second.end_bytes
+        and second.offset_bytes < first.end_bytes
+    )

@@ -1,0 +1,95 @@
+"""A compilation as XLA's own message: the module and its buffer assignment.
+
+The module has the instructions that the graph holds, with their shapes and what they were
+written for, computation by computation, and the schedule. It is not the whole program: operands
+and the insides of fusions are not in it.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xlagraph.exports.heap_traces import fill_heap_traces
+from xlagraph.exports.placed_program import Allocation, Instruction, PlacedProgram, PlacedValue
+from xlagraph.exports.shape_protos import index_numbers, shape_proto
+from xlagraph.protos.hlo import HloProto
+
+__all__ = ["hlo_proto"]
+
+# fields of messages are known to protobuf, not to mypy
+Message = Any
+
+
+def hlo_proto(program: PlacedProgram) -> Message:
+    """Return the message of a compilation."""
+    proto = HloProto()
+    ids = {instruction.name: id_ for id_, instruction in enumerate(program.instructions, 1)}
+    _fill_module(proto.hlo_module, program, ids)
+    assignment = proto.buffer_assignment
+    for value in program.values:
+        assignment.logical_buffers.add(
+            id=value.value_id,
+            size=value.size_bytes,
+            color=value.color,
+            defined_at={
+                "instruction_id": ids[value.instruction],
+                "shape_index": index_numbers(value.shape_index),
+            },
+        )
+    values_by_allocation: dict[int, list[PlacedValue]] = defaultdict(list)
+    for value in program.values:
+        values_by_allocation[value.allocation].append(value)
+    for allocation in program.allocations:
+        held = values_by_allocation[allocation.number]
+        _fill_allocation(assignment.buffer_allocations.add(), allocation, held)
+    fill_heap_traces(assignment.heap_simulator_traces, program)
+    return proto
+
+
+def _fill_module(module: Message, program: PlacedProgram, ids: Mapping[str, int]) -> None:
+    computations: dict[str, list[Instruction]] = defaultdict(list)
+    for instruction in program.instructions:
+        computations[instruction.computation].append(instruction)
+    module.name = program.module
+    module.entry_computation_name = next(
+        (each.computation for each in program.instructions if each.name == program.result),
+        next(iter(computations), ""),
+    )
+    for id_, (name, instructions) in enumerate(computations.items(), 1):
+        computation = module.computations.add(id=id_, name=name)
+        if name == module.entry_computation_name:
+            module.entry_computation_id = id_
+            computation.root_id = ids[program.result or instructions[-1].name]
+        for instruction in instructions:
+            _fill_instruction(computation.instructions.add(), instruction, ids)
+        scheduled = [ids[each.name] for each in instructions if each.step is not None]
+        module.schedule.sequences[id_].instruction_ids.extend(scheduled)
+
+
+def _fill_instruction(message: Message, instruction: Instruction, ids: Mapping[str, int]) -> None:
+    message.id = ids[instruction.name]
+    message.name = instruction.name
+    message.opcode = instruction.opcode or ""
+    message.custom_call_target = instruction.target or ""
+    message.shape.CopyFrom(shape_proto(instruction.shape or ""))
+    message.metadata.op_name = instruction.op_name or ""
+    message.metadata.source_file = instruction.source_file or ""
+    message.metadata.source_line = instruction.source_line or 0
+
+
+def _fill_allocation(message: Message, allocation: Allocation, held: Sequence[PlacedValue]) -> None:
+    message.index = allocation.number
+    message.size = allocation.size_bytes
+    message.color = allocation.color
+    message.is_thread_local = allocation.role == "threadLocal"
+    message.is_constant = allocation.role == "constant"
+    message.maybe_live_out = allocation.maybe_live_out
+    message.is_tuple = bool(held) and all(value.dtype == "tuple" for value in held)
+    if allocation.parameter_number is not None:
+        message.is_entry_computation_parameter = True
+        message.parameter_number = allocation.parameter_number
+        message.parameter_shape_index.extend(index_numbers(allocation.shape_index))
+    for value in held:
+        message.assigned.add(
+            logical_buffer_id=value.value_id, offset=value.offset_bytes, size=value.size_bytes
+        )

@@ -1,0 +1,110 @@
+"""The physical peak of a compilation, value by value, each with the calls that led to it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from xlagraph.exports.errors import NothingToExport
+from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.statement_files import load_statement
+
+__all__ = ["Call", "PeakShare", "read_peak"]
+
+_SHARES: Final = load_statement(__file__, "peak-shares")
+_SCOPES: Final = load_statement(__file__, "scopes-at-peak")
+_FRAMES: Final = load_statement(__file__, "frames")
+
+Row = Mapping[str, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One place of a call stack, or one scope of an op name."""
+
+    function: str
+    """Qualified name of the function, the scope's own part, or an opcode in brackets."""
+    file: str
+    """Empty where it is not known."""
+    line: int
+    """0 where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeakShare:
+    """Bytes that a value holds at the physical peak of its memory space."""
+
+    space: str
+    """Name of the memory space, else `memory space N`."""
+    physical_bytes: int
+    """Its own share: the shares of a memory space add up to its peak."""
+    stack: tuple[Call, ...]
+    """The outermost first: call frames, else scopes of the op, else the opcode alone."""
+
+
+def read_peak(graph: Graph, compilation: str) -> tuple[PeakShare, ...]:
+    """Read the shares of the physical peak, of all memory spaces, by the key of a compilation.
+
+    Raises NothingToExport if the dump has no live ranges.
+    """
+    parameters = {"compilation": compilation}
+    rows = graph.query(_SHARES, parameters).mappings()
+    if not rows:
+        raise NothingToExport(
+            f"{compilation} has no value at a peak: its dump has no live ranges;"
+            " parquet and csv take it as it is"
+        )
+    scopes: dict[str, list[str]] = defaultdict(list)
+    for op_name, _, scope in graph.query(_SCOPES, parameters).rows:
+        scopes[str(op_name)].append(str(scope))
+    stacks = _call_stacks(graph, (str(row["frame"]) for row in rows if row["frame"]))
+    return tuple(
+        PeakShare(
+            str(row["spaceName"] or f"memory space {row['color']}"),
+            cast("int", row["physicalBytes"]),
+            stacks[str(row["frame"])] if row["frame"] else _scope_stack(row, scopes),
+        )
+        for row in rows
+    )
+
+
+def _scope_stack(row: Row, scopes: Mapping[str, list[str]]) -> tuple[Call, ...]:
+    """Return the parts of the op name, the source line with the last; without one, the opcode."""
+    file, line = str(row["sourceFile"] or ""), cast("int | None", row["sourceLine"]) or 0
+    if row["opName"] is None:
+        return (Call(f"[{row['opcode']}]", file, line),)
+    op_name = str(row["opName"])
+    outer = ""
+    stack: list[Call] = []
+    for scope in scopes.get(op_name, ()):
+        if scope != op_name:
+            stack.append(Call(_own_part(scope, outer), "", 0))
+            outer = scope
+    return (*stack, Call(_own_part(op_name, outer), file, line))
+
+
+def _own_part(scope: str, outer: str) -> str:
+    return scope.removeprefix(outer).removeprefix("/") if outer else scope
+
+
+def _call_stacks(graph: Graph, innermost: Iterable[str]) -> dict[str, tuple[Call, ...]]:
+    """Read call stacks by the key of their innermost frame, a level of callers at a time."""
+    frames: dict[str, Row] = {}
+    asked = set(innermost)
+    wanted = asked
+    while wanted:
+        level = graph.query(_FRAMES, {"frames": sorted(wanted)}).mappings()
+        frames |= {str(row["key"]): row for row in level}
+        wanted = {str(row["caller"]) for row in level if row["caller"]} - frames.keys()
+    return {key: _stack_of(key, frames) for key in asked}
+
+
+def _stack_of(innermost: str, frames: Mapping[str, Row]) -> tuple[Call, ...]:
+    calls: list[Call] = []
+    key: Cell = innermost
+    while key:
+        frame = frames[str(key)]
+        line = cast("int | None", frame["line"]) or 0
+        calls.append(Call(str(frame["function"] or "?"), str(frame["file"] or ""), line))
+        key = frame["caller"]
+    return tuple(reversed(calls))

@@ -1,0 +1,200 @@
+"""The schedule as a trace of Perfetto: bytes as counters, values as slices of their allocations.
+
+A trace has times, a schedule has steps: each step is drawn as a microsecond, and the tracks
+say so.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from xlagraph.exports.errors import NothingToExport
+from xlagraph.exports.placed_program import (
+    Allocation,
+    Instruction,
+    LiveRange,
+    PlacedProgram,
+    PlacedValue,
+    read_program,
+)
+from xlagraph.exports.whole_files import write_whole
+from xlagraph.graph.engine import Graph
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.protos.perfetto import Trace
+
+__all__ = ["write_perfetto"]
+
+_NANOSECONDS_OF_A_STEP: Final = 1_000
+_SEQUENCE: Final = 1
+_STEPS_NOT_TIME: Final = "steps, not time: 1 µs is one step of the schedule"
+
+
+def write_perfetto(graph: Graph, compilation: str, path: Path) -> None:
+    """Write the schedule of a compilation, by its key, with the bytes live at each step.
+
+    Raises NothingToExport if the dump has no live ranges, NameUnknown, GraphUnwritable.
+    """
+    program = read_program(graph, compilation)
+    if not any(value.live_range for value in program.values):
+        raise NothingToExport(
+            f"{compilation} has no live ranges to draw along a schedule;"
+            " parquet and csv take it as it is"
+        )
+    writer = _TraceWriter()
+    top = writer.add_track(f"{compilation} ({_STEPS_NOT_TIME})", description=_STEPS_NOT_TIME)
+    _write_counters(writer, top, program)
+    _write_schedule(writer, top, program)
+    _write_allocations(writer, top, program)
+    write_whole(path, writer.trace.SerializeToString(deterministic=True))
+
+
+def _write_counters(writer: "_TraceWriter", top: int, program: PlacedProgram) -> None:
+    steps = [each for each in program.instructions if each.step is not None]
+    of_space_0 = program.space_names.get(0, "memory space 0")
+    physical = [(each.step or 0, each.physical_bytes or 0) for each in steps]
+    writer.add_counter(top, f"{of_space_0}: physical bytes", physical)
+    for color, name in program.space_names.items():
+        ranges = [
+            (value.live_range, value.size_bytes)
+            for value in program.values
+            if value.color == color and value.live_range is not None
+        ]
+        if ranges:
+            writer.add_counter(top, f"{name}: logical bytes", _logical_bytes(ranges))
+
+
+def _logical_bytes(ranges: Sequence[tuple[LiveRange, int]]) -> list[tuple[int, int]]:
+    """Return the sum of the sizes of live values, at each step where it changes."""
+    changes: dict[int, int] = defaultdict(int)
+    for live_range, size_bytes in ranges:
+        changes[live_range.first] += size_bytes
+        changes[live_range.last + 1] -= size_bytes
+    total = 0
+    sums = []
+    for step in sorted(changes):
+        total += changes[step]
+        sums.append((step, total))
+    return sums
+
+
+def _write_schedule(writer: "_TraceWriter", top: int, program: PlacedProgram) -> None:
+    track = writer.add_track("schedule", top)
+    for each in program.instructions:
+        if each.step is not None:
+            writer.add_slice(track, each.name, LiveRange(each.step, each.step), _facts(each))
+
+
+def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram) -> None:
+    """Write a group of tracks for each allocation, the largest first."""
+    values: dict[int, list[tuple[LiveRange, PlacedValue]]] = defaultdict(list)
+    for value in program.values:
+        if value.live_range is not None:
+            values[value.allocation].append((value.live_range, value))
+    largest_first = sorted(program.allocations, key=lambda each: (-each.size_bytes, each.number))
+    for allocation in largest_first:
+        for lane in _lanes(values[allocation.number]):
+            track = writer.add_track(_allocation_name(allocation, program), top)
+            for live_range, value in lane:
+                writer.add_slice(track, value.label, live_range, _value_facts(value))
+
+
+def _lanes(
+    values: Sequence[tuple[LiveRange, PlacedValue]],
+) -> Iterator[list[tuple[LiveRange, PlacedValue]]]:
+    """Yield values that are not live together: slices of a track may not cross."""
+    lanes: list[list[tuple[LiveRange, PlacedValue]]] = []
+    for live_range, value in sorted(values, key=lambda each: (each[0].first, each[1].offset_bytes)):
+        free = (lane for lane in lanes if lane[-1][0].last < live_range.first)
+        lane = next(free, None)
+        if lane is None:
+            lane = []
+            lanes.append(lane)
+        lane.append((live_range, value))
+    yield from lanes
+
+
+def _allocation_name(allocation: Allocation, program: PlacedProgram) -> str:
+    space = program.space_names[allocation.color]
+    size = human_bytes(allocation.size_bytes)
+    return f"allocation {allocation.number}: {allocation.role or 'no role'}, {size}, {space}"
+
+
+Facts = dict[str, str | int | None]
+
+
+def _facts(instruction: Instruction) -> Facts:
+    return {
+        "step": instruction.step,
+        "opcode": instruction.opcode,
+        "shape": instruction.shape,
+        "opName": instruction.op_name,
+        "sourceFile": instruction.source_file,
+        "sourceLine": instruction.source_line,
+    }
+
+
+def _value_facts(value: PlacedValue) -> Facts:
+    assert value.live_range is not None  # noqa: S101 - only these are drawn
+    return {
+        "valueId": value.value_id,
+        "shape": value.shape,
+        "sizeBytes": value.size_bytes,
+        "offsetBytes": value.offset_bytes,
+        "liveFrom": value.live_range.first,
+        "liveUntil": value.live_range.last,
+        "opcode": value.opcode,
+        "attributedOpName": value.op_name,
+        "attributedFile": value.source_file,
+        "attributedLine": value.source_line,
+    }
+
+
+class _TraceWriter:
+    """A trace that grows."""
+
+    def __init__(self) -> None:
+        self.trace: Any = Trace()
+        self._tracks = 0
+
+    def add_track(self, name: str, parent: int = 0, *, description: str = "") -> int:
+        """Add a track below another, after its siblings; return its number."""
+        track = self._descriptor(name, parent)
+        track.description = description
+        track.child_ordering = "EXPLICIT"
+        return self._tracks
+
+    def add_counter(self, parent: int, name: str, bytes_at: Sequence[tuple[int, int]]) -> None:
+        """Add a counter of bytes, each from a step on."""
+        track = self._descriptor(name, parent)
+        track.counter.unit = "UNIT_SIZE_BYTES"
+        number = self._tracks
+        for step, count in bytes_at:
+            self._event(number, step, type="TYPE_COUNTER", counter_value=count)
+
+    def add_slice(self, track: int, name: str, steps: LiveRange, facts: Facts) -> None:
+        """Add a slice from the beginning of the first step to the end of the last."""
+        event = self._event(track, steps.first, type="TYPE_SLICE_BEGIN", name=name)
+        for fact, value in facts.items():
+            if isinstance(value, int):
+                event.debug_annotations.add(name=fact, int_value=value)
+            elif value is not None:
+                event.debug_annotations.add(name=fact, string_value=value)
+        self._event(track, steps.last + 1, type="TYPE_SLICE_END")
+
+    def _descriptor(self, name: str, parent: int) -> Any:  # noqa: ANN401 - a message
+        self._tracks += 1
+        track = self.trace.packet.add(trusted_packet_sequence_id=_SEQUENCE).track_descriptor
+        track.uuid = self._tracks
+        track.parent_uuid = parent
+        track.sibling_order_rank = self._tracks
+        track.name = name
+        return track
+
+    def _event(self, track: int, step: int, **fields: object) -> Any:  # noqa: ANN401 - a message
+        packet = self.trace.packet.add(
+            timestamp=step * _NANOSECONDS_OF_A_STEP,
+            trusted_packet_sequence_id=_SEQUENCE,
+            track_event={"track_uuid": track, **fields},
+        )
+        return packet.track_event

@@ -1,0 +1,88 @@
+"""The peak as a profile of pprof, with the labels of JAX's own device memory profiles."""
+
+import gzip
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from xlagraph.exports.peak_stacks import Call, read_peak
+from xlagraph.exports.whole_files import write_whole
+from xlagraph.graph.engine import Graph
+from xlagraph.protos.profile import Profile
+
+__all__ = ["write_pprof"]
+
+# as in jax.profiler.device_memory_profile
+_SAMPLE_TYPES: Final = (("allocations", "count"), ("space", "bytes"))
+
+
+def write_pprof(graph: Graph, compilation: str, path: Path) -> None:
+    """Write the physical peak of a compilation, by its key, by call stack.
+
+    Two values are counted at each stack: `allocations`, how many values it made, and `space`,
+    their bytes. The label `kind` is `buffer`, `device` is the memory space.
+
+    Raises what `read_peak` raises, and GraphUnwritable.
+    """
+    profile = _ProfileWriter(compilation)
+    counts: Counter[tuple[str, tuple[Call, ...]]] = Counter()
+    sizes: Counter[tuple[str, tuple[Call, ...]]] = Counter()
+    for share in read_peak(graph, compilation):
+        counts[share.space, share.stack] += 1
+        sizes[share.space, share.stack] += share.physical_bytes
+    for (space, stack), count in counts.items():
+        profile.add_sample(space, stack, (count, sizes[space, stack]))
+    content = profile.profile.SerializeToString(deterministic=True)
+    write_whole(path, gzip.compress(content, mtime=0))
+
+
+class _ProfileWriter:
+    """A profile that grows; texts, functions and places stand in it once."""
+
+    def __init__(self, compilation: str) -> None:
+        self.profile: Any = Profile()
+        self._texts: dict[str, int] = {}
+        self._functions: dict[tuple[str, str], int] = {}
+        self._locations: dict[Call, int] = {}
+        self._text("")
+        for kind, unit in _SAMPLE_TYPES:
+            self.profile.sample_type.add(type=self._text(kind), unit=self._text(unit))
+        self.profile.default_sample_type = self._text("space")
+        self.profile.comment.append(self._text(f"xlagraph: physical peak of {compilation}"))
+        self.profile.mapping.add(
+            id=1,
+            has_functions=True,
+            has_filenames=True,
+            has_line_numbers=True,
+        )
+
+    def add_sample(self, space: str, stack: tuple[Call, ...], values: tuple[int, int]) -> None:
+        """Add what was made at a stack: how many values, and their bytes."""
+        sample = self.profile.sample.add(
+            location_id=[self._location(call) for call in reversed(stack)], value=values
+        )
+        for key, text in (("kind", "buffer"), ("device", space)):
+            sample.label.add(key=self._text(key), str=self._text(text))
+
+    def _location(self, call: Call) -> int:
+        if call not in self._locations:
+            number = self._locations[call] = len(self._locations) + 1
+            location = self.profile.location.add(id=number, mapping_id=1)
+            location.line.add(function_id=self._function(call), line=call.line)
+        return self._locations[call]
+
+    def _function(self, call: Call) -> int:
+        name = (call.function, call.file)
+        if name not in self._functions:
+            number = self._functions[name] = len(self._functions) + 1
+            # without a system name, which pprof would take for C++ and cut `<module>` out of it
+            self.profile.function.add(
+                id=number, name=self._text(call.function), filename=self._text(call.file)
+            )
+        return self._functions[name]
+
+    def _text(self, text: str) -> int:
+        if text not in self._texts:
+            self._texts[text] = len(self._texts)
+            self.profile.string_table.append(text)
+        return self._texts[text]

@@ -1,0 +1,10 @@
+"""Perfetto's messages, as far as they are written: ``perfetto.proto``."""
+
+from typing import Final
+
+from xlagraph.protos.descriptor_sets import DescriptorSet
+
+__all__ = ["Trace"]
+
+Trace: Final = DescriptorSet("perfetto").message("Trace")
+"""A trace: packets that describe tracks, and events on them."""

@@ -1,0 +1,10 @@
+"""pprof's messages, as far as they are written: ``profile.proto``."""
+
+from typing import Final
+
+from xlagraph.protos.descriptor_sets import DescriptorSet
+
+__all__ = ["Profile"]
+
+Profile: Final = DescriptorSet("profile").message("Profile")
+"""Samples with their call stacks; a file holds one, compressed with gzip."""
