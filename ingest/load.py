@@ -26,7 +26,7 @@ from xlagraph.ingest.problems import Problem
 from xlagraph.ingest.summary import IngestSummary, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
-__all__ = ["ingest"]
+__all__ = ["ingest", "ingest_found"]
 
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """Starting a process takes as long as preparing a dump of this size."""
@@ -58,6 +58,23 @@ def ingest(
         raise ValueError("graph may be None in a dry run only")
     started = time.monotonic()
     found = _find_all([paths] if isinstance(paths, str | Path) else paths, options.run)
+    return ingest_found(graph, found, options, jobs=jobs, progress=progress, started=started)
+
+
+def ingest_found(
+    graph: LoadTarget | None,
+    found: FoundDumps,
+    options: IngestOptions,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    started: float | None = None,
+) -> IngestSummary:
+    """Ingest what a search has found, as `ingest` does.
+
+    ``started`` is the `time.monotonic` at which the search began.
+    """
+    started = time.monotonic() if started is None else started
     interruption = Interruption()
     # Begun before the graph is asked what it holds: it does not change meanwhile, and what
     # a crash left is cleared even if there is nothing to write.
