@@ -44,9 +44,13 @@ MAY_IMPORT = {
     "ingest/hlo": "ingest/model",
     # an error message: text in, records and sentences out
     "ingest/error_message": "presentation ingest/model",
-    "ingest/carriers": "ingest ingest/model",
+    "ingest/carriers": "protos ingest ingest/model",
     "ingest/carriers/text": "runtime ingest ingest/carriers ingest/model",
-    "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/model",
+    "ingest/carriers/proto": "runtime protos ingest ingest/carriers ingest/hlo ingest/model",
+    "ingest/carriers/profile": "ingest ingest/carriers ingest/carriers/proto",
+    "ingest/carriers/process": "ingest ingest/carriers ingest/carriers/proto",
+    "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/carriers/proto "
+    "ingest/carriers/profile ingest/carriers/process ingest/model",
     "ingest/measures": "ingest/hlo ingest/model",
     "ingest/rows": "presentation graph graph/rows ingest/files ingest/measures ingest/model",
     # canned queries, and what is built on them
