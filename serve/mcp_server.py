@@ -1,181 +1,243 @@
 """The graph for assistants: tools of the Model Context Protocol, which only read."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Annotated, Final
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from xlagraph.graph import Cell, Graph, GraphError
-from xlagraph.graph.row_cells import without_nan
-from xlagraph.queries import (
-    Query,
-    QueryError,
-    advise,
-    compare,
-    comparison_result,
-    diagnosis_result,
-    find_query,
-    list_runs,
-    run,
-    run_statement,
-    value,
-    value_cells,
-)
-from xlagraph.serve.graph_pool import GraphPool
-from xlagraph.serve.json_cells import answer_result, json_rows, query_description
-from xlagraph.serve.request_limits import MOST_ROWS, MOST_SECONDS
+from xlagraph.graph import Cell
+from xlagraph.queries import Query, QueryError, find_query
+from xlagraph.serve.jobs import Catalogue, Form, Job, Lane
+from xlagraph.serve.json_cells import query_description
+from xlagraph.serve.mcp_guides import add_guides
+from xlagraph.serve.query_search import find_queries
+from xlagraph.serve.workers import Workers
+from xlagraph.serve.written_rows import json_lines
 
-__all__ = ["MOST_CHARACTERS", "create_server"]
-
-MOST_CHARACTERS: Final = 40_000
-"""Of an answer: some ten thousand tokens."""
+__all__ = ["create_server"]
 
 _INSTRUCTIONS: Final = (
-    "XLA memory plans as a property graph. Begin with list_runs and list_compilations; "
-    "advise finds what to change in a compilation, run_query answers one question of "
-    "list_queries, value shows everything about one value, compare what grew between two "
-    "runs. A compilation is named by its key, a unique part of it, or a run. Bytes are "
-    "integers; reserved bytes are what running the program takes."
+    "XLA memory plans as a property graph: why a compiled JAX, TensorFlow or PyTorch/XLA program"
+    " needs its memory. Begin with list_runs and list_compilations; advise finds what to change in"
+    " a compilation. For any other question call list_queries with the question itself as `about`,"
+    " then run_query. value shows everything about one value, compare what grew between two runs,"
+    " cypher answers what no query does. A compilation is named by its key, a unique part of it,"
+    " or a run. Bytes are integers; reserved bytes are what running the program takes."
 )
+_MOST_FOUND: Final = 12
+"""Queries that match a question; the first few are what was meant."""
 
-Name = Annotated[
-    str | None,
-    Field(description="key of a compilation, a unique part of it, or a run; null: the largest"),
-]
+_NAME: Final = "key of a compilation, a unique part of it, or a run; null: the largest of all"
+_QUERY_ID: Final = "id of a canned query, as list_queries returns it: peak/contributors"
 
 
-def create_server(pool: GraphPool, catalogue: Mapping[str, Query]) -> MCPServer:
+def create_server(workers: Workers) -> MCPServer:
     """Return the server; its `run` speaks on standard input and output."""
-    tools = _Tools(pool, catalogue)
-    server = MCPServer(
-        "xlagraph", instructions=_INSTRUCTIONS, version=version("xlagraph"), log_level="WARNING"
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await workers.close()
+
+    tools = _Tools(workers)
+    themes = sorted({query.theme for query in workers.catalogue.values()})
+    server: MCPServer = MCPServer(
+        "xlagraph",
+        instructions=_INSTRUCTIONS,
+        version=version("xlagraph"),
+        log_level="CRITICAL",
+        lifespan=lifespan,
+        tools=[
+            _tool(tools.list_runs),
+            _tool(tools.list_compilations),
+            _tool(tools.list_queries, theme=themes),
+            _tool(tools.describe_query, query_id=list(workers.catalogue)),
+            _tool(tools.run_query, query_id=list(workers.catalogue)),
+            _tool(tools.advise),
+            _tool(tools.value),
+            _tool(tools.compare),
+            _tool(tools.cypher),
+        ],
     )
-    for function in (
-        tools.list_runs,
-        tools.list_compilations,
-        tools.list_queries,
-        tools.describe_query,
-        tools.run_query,
-        tools.advise,
-        tools.value,
-        tools.compare,
-        tools.cypher,
-    ):
-        server.tool(
-            annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
-            structured_output=False,
-        )(function)
+    add_guides(server, workers.catalogue)
     return server
+
+
+def _tool(function: Callable[..., object], **names: Sequence[str]) -> Tool:
+    """Return a tool that refuses arguments it does not know; names are all that are allowed."""
+    tool = Tool.from_function(
+        function,
+        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
+        structured_output=False,
+    )
+    arguments = tool.fn_metadata.arg_model
+    strict = type(arguments.__name__, (arguments,), {"model_config": ConfigDict(extra="forbid")})
+    tool.fn_metadata.arg_model = strict
+    tool.parameters = strict.model_json_schema(by_alias=True)
+    for parameter, allowed in names.items():
+        schema = tool.parameters["properties"][parameter]
+        text = next(each for each in schema.get("anyOf", [schema]) if each["type"] == "string")
+        text["enum"] = list(allowed)
+    return tool
 
 
 class _Tools:
     """What an assistant may call; the docstrings are what it reads."""
 
-    def __init__(self, pool: GraphPool, catalogue: Mapping[str, Query]) -> None:
-        self._pool = pool
-        self._catalogue = catalogue
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._catalogue: Catalogue = workers.catalogue
 
-    def list_runs(self) -> str:
-        """List the runs, which are folders of dumps, with their tags."""
-        return self._read(lambda graph: (json_rows(list_runs(graph)), ()))
+    async def list_runs(self) -> str:
+        """List the runs, which are folders of dumps, with their tags. Begin here."""
+        return await self._read("runs", {})
 
-    def list_compilations(self, run_name: str = "") -> str:
-        """List the compilations of a run, or all, with their bytes; the largest first."""
-        return self._rows("overview/compilations", {"run": run_name})
+    async def list_compilations(
+        self,
+        run_name: Annotated[str, Field(description="name of a run; empty: all runs")] = "",
+    ) -> str:
+        """List compilations, which are compiled programs, with reserved and peak bytes.
 
-    def list_queries(self, theme: str = "") -> str:
-        """List the canned queries and the question that each answers; of one theme if named."""
-        listed: list[Cell] = [
-            {"id": query.id, "question": query.answers}
-            for query in self._catalogue.values()
-            if not theme or query.theme == theme
-        ]
-        return _bounded(listed, ())
+        The largest is first. Answers: which of my programs needs the most memory?
+        """
+        return await self._read("compilations", {"name": run_name})
 
-    def describe_query(self, query_id: str) -> str:
-        """Return the parameters, columns and Cypher of one canned query."""
+    async def list_queries(
+        self,
+        about: Annotated[
+            str,
+            Field(description="a question or words, such as: why is a donated buffer copied"),
+        ] = "",
+        theme: Annotated[
+            str | None,
+            Field(
+                description="peak: what is biggest; alias: donation, copies, in-place updates;"
+                " lifetime: what is kept and recomputed; reuse: fragmentation and shared bytes;"
+                " waste: padding, duplicates; compare and trend: what grew; flow: readers and"
+                " producers; graph: pictures; overview: totals. null: all"
+            ),
+        ] = None,
+    ) -> str:
+        """Find the canned query that answers a question about memory.
+
+        With `about`, the best matches are first. Topics: what is biggest at the peak by layer, op,
+        line, shape or type; donated and copied buffers; activations kept for the backward pass;
+        rematerialization; padding; fragmentation; replicated tensors; growth between runs.
+        """
+        themes = {query.theme for query in self._catalogue.values()}
+        if theme is not None and theme not in themes:
+            raise ToolError(f"there is no theme {theme}; expected {', '.join(sorted(themes))}")
+        found = (
+            find_queries(about, self._catalogue) if about.strip() else list(self._catalogue.values())
+        )
+        listed = [query for query in found if theme in (None, query.theme)]
+        notes: list[str] = []
+        if about.strip():
+            if not listed:
+                notes.append("no query has these words: leave out `about` to list all")
+            listed = listed[:_MOST_FOUND]
+        return json_lines([_heading(query) for query in listed], notes).decode()
+
+    async def describe_query(self, query_id: Annotated[str, Field(description=_QUERY_ID)]) -> str:
+        """Return the parameters, columns and Cypher of one canned query.
+
+        Read this before run_query with parameters, or to learn how the graph is walked.
+        """
         try:
             query = find_query(query_id, self._catalogue)
         except QueryError as error:
             raise ToolError(str(error)) from error
-        return json.dumps(query_description(query), ensure_ascii=False)
+        return json_lines([query_description(query)], ()).decode()
 
-    def run_query(
-        self, query_id: str, parameters: dict[str, str | int | float | bool] | None = None
+    async def run_query(
+        self,
+        query_id: Annotated[str, Field(description=_QUERY_ID)],
+        parameters: Annotated[
+            dict[str, str | int | float | bool] | None,
+            Field(
+                description="values by name, as describe_query lists them; most queries take"
+                ' compilation and limit: {"compilation": "run/module_0001", "limit": 10}'
+            ),
+        ] = None,
     ) -> str:
-        """Run a canned query, for example peak/contributors with {"limit": 10}."""
-        return self._rows(query_id, parameters or {})
+        """Run a canned query and return its rows, each as a JSON object.
 
-    def advise(self, name: Name = None) -> str:
-        """Return what stands out in a compilation or a run, and what to change."""
+        list_queries finds the query. peak/contributors shows what is biggest at the peak,
+        alias/donated what became of donated inputs, alias/copies why a buffer is copied.
+        """
+        arguments: Mapping[str, Cell] = {"query": query_id, "parameters": parameters or {}}
+        return await self._read("canned", arguments, Lane.QUERIES)
 
-        def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
-            diagnosis = advise(graph, name, catalogue=self._catalogue)
-            notes = (*diagnosis.notes, *diagnosis.problems)
-            return json_rows(diagnosis_result(diagnosis)), notes
+    async def advise(
+        self, name: Annotated[str | None, Field(description=_NAME)] = None
+    ) -> str:
+        """Return what stands out in a compilation, what to change, and the bytes that it saves.
 
-        return self._read(read)
+        Answers: how can this program use less memory, why is it out of memory?
+        """
+        return await self._read("advise", {"key": name}, Lane.QUERIES)
 
-    def value(self, label: str, compilation: Name = None) -> str:
-        """Return everything about one value: storage, maker, readers, life, share of the peak."""
+    async def value(
+        self,
+        label: Annotated[
+            str, Field(description="label of a value: fusion.3, or copy.1{0}, or another name of it")
+        ],
+        compilation: Annotated[str | None, Field(description=_NAME)] = None,
+    ) -> str:
+        """Return everything about one value, which is one buffer or tensor of the program.
 
-        def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
-            return [without_nan(value_cells(value(graph, label, compilation)))], ()
+        Where it is stored, who makes and reads it, when it is live, why it is freed late, and its
+        share of the peak.
+        """
+        return await self._read("value", {"label": label, "key": compilation})
 
-        return self._read(read)
+    async def compare(
+        self,
+        before: Annotated[str, Field(description="a run or compilation")],
+        after: Annotated[str, Field(description="the run or compilation to compare with it")],
+    ) -> str:
+        """Return what grew, shrank, appeared and went between two runs or compilations.
 
-    def compare(self, before: str, after: str) -> str:
-        """Return what grew, shrank, appeared and went between two runs or compilations."""
-        return self._read(
-            lambda graph: (json_rows(comparison_result(compare(graph, before, after))), ())
-        )
+        Answers: why does the program need more memory than before?
+        """
+        return await self._read("compare", {"a": before, "b": after}, Lane.QUERIES)
 
-    def cypher(self, statement: str, parameters: dict[str, object] | None = None) -> str:
-        """Run one reading Cypher statement; describe_query shows how the graph is walked."""
+    async def cypher(
+        self,
+        statement: Annotated[
+            str,
+            Field(description="one openCypher statement that only reads: MATCH … RETURN … LIMIT …"),
+        ],
+        parameters: Annotated[
+            dict[str, object] | None,
+            Field(description="values of its $names, as JSON: numbers, texts, lists, maps"),
+        ] = None,
+    ) -> str:
+        """Run a reading Cypher statement of your own; prefer a canned query where one fits.
 
-        def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
-            given: Mapping[str, Cell] = parameters or {}  # type: ignore[assignment]  # JSON
-            result, notes = run_statement(
-                graph, statement, given, timeout_seconds=MOST_SECONDS, max_rows=MOST_ROWS
-            )
-            return json_rows(result), notes
+        The resource xlagraph://schema lists labels, relationships and properties.
+        """
+        given: Mapping[str, Cell] = parameters or {}  # type: ignore[assignment]  # JSON
+        arguments: Mapping[str, Cell] = {"text": statement, "parameters": given}
+        return await self._read("statement", arguments, Lane.STATEMENTS)
 
-        return self._read(read)
-
-    def _rows(self, query_id: str, parameters: Mapping[str, str | int | float | bool]) -> str:
-        def read(graph: Graph) -> tuple[Sequence[Cell], Sequence[str]]:
-            answer = run(graph, query_id, catalogue=self._catalogue, **parameters)
-            return json_rows(answer_result(answer)), answer.notes
-
-        return self._read(read)
-
-    def _read(self, read: Callable[[Graph], tuple[Sequence[Cell], Sequence[str]]]) -> str:
-        try:
-            with self._pool.borrow() as graph:
-                return _bounded(*read(graph))
-        except (GraphError, QueryError) as error:
-            raise ToolError(str(error)) from error
+    async def _read(
+        self, read: str, arguments: Mapping[str, Cell], lane: Lane = Lane.LISTS
+    ) -> str:
+        answer = await self._workers.read(Job(read, arguments, lane, Form.LINES))
+        text = answer.body.decode()
+        if answer.is_refusal:
+            raise ToolError(text)
+        return text
 
 
-def _bounded(rows: Sequence[Cell], notes: Sequence[str]) -> str:
-    """Return rows as JSON lines under their notes, as many as an assistant can read."""
-    lines = [f"# {note}" for note in notes]
-    room = MOST_CHARACTERS
-    for number, row in enumerate(rows):
-        line = json.dumps(row, ensure_ascii=False)
-        if len(line) > room:
-            lines.append(
-                f"# {len(rows) - number} of {len(rows)} rows are left out: ask for fewer with a"
-                " limit, for one compilation, or with an aggregating Cypher statement"
-            )
-            if number == 0:
-                lines.append(line[:room])
-            break
-        lines.append(line)
-        room -= len(line)
-    return "\n".join(lines or ["# no rows"])
+def _heading(query: Query) -> Cell:
+    return {"id": query.id, "question": query.answers, "title": query.title}

@@ -3,8 +3,26 @@
 from typing import Final
 
 MOST_SECONDS: Final = 30.0
+"""Of every read, its parsing and answer included."""
+MOST_MEMORY_BYTES: Final = 2 << 30
+"""Of a process that reads, by default."""
 MOST_ROWS: Final = 100_000
 """Of a statement; a canned query has a limit of its own."""
+MOST_ANSWER_BYTES: Final = 32 << 20
+MOST_HELD_BYTES: Final = 256 << 20
+"""Of answers whose readers are slow; one more is refused."""
+MOST_CHARACTERS: Final = 40_000
+"""Of the answer of a tool: some ten thousand tokens."""
+
+MOST_WAITING: Final = 128
+"""Reads of one lane that wait for a process; one more is refused, to come back later."""
+WAITING_SECONDS: Final = 30.0
+GONE_SECONDS: Final = 1.0
+"""How long a read goes on after its client has gone: most end by then, and spare a new process."""
+
 MOST_BODY_BYTES: Final = 1 << 20
-MOST_AT_ONCE: Final = 32
-"""Requests under way; one more is refused, to come back later."""
+BODY_SECONDS: Final = 10.0
+HEADER_SECONDS: Final = 10.0
+"""From the first byte of a request, or from the connection, to the end of its headers."""
+SENDING_SECONDS: Final = 30.0
+"""In which a reader takes the next piece of an answer."""

@@ -1,11 +1,23 @@
 """`xlagraph mcp`: the graph for assistants, by the Model Context Protocol."""
 
-from xlagraph.cli.exit_codes import UsageError
+import os
+import signal
+from typing import Annotated
+
+import typer
+
+from xlagraph.cli.exit_codes import ExitCode, UsageError
+from xlagraph.cli.options.limits import parse_bytes_limit
 from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import note
 
 
-def mcp(options: GraphOptions) -> None:
+def mcp(
+    options: GraphOptions,
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="Most memory of one read: 512MiB, 4GiB.")
+    ] = "2GiB",
+) -> None:
     """Serve the graph to an assistant on standard input and output; it only reads.
 
     An assistant starts this itself: give it the command with the graph to read.
@@ -14,11 +26,13 @@ def mcp(options: GraphOptions) -> None:
     """
     try:
         from xlagraph.serve.mcp_server import create_server
+        from xlagraph.serve.workers import Workers
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
     from xlagraph.cli.options.own_queries import catalogue
-    from xlagraph.serve.graph_pool import GraphPool
 
-    pool = GraphPool(options.graph)
-    note(f"graph: {pool.location}")
-    create_server(pool, catalogue()).run("stdio")
+    workers = Workers(options.graph, catalogue(), memory_bytes=parse_bytes_limit(memory))
+    note(f"graph: {workers.location}")
+    # a thread of the SDK reads standard input, and Python would wait for it
+    signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
+    create_server(workers).run("stdio")

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent
 
-from xlagraph.serve.mcp_server import MOST_CHARACTERS
+from xlagraph.serve.request_limits import MOST_CHARACTERS
 
 COMMAND = "from xlagraph.cli import main; raise SystemExit(main())"
 
