@@ -214,10 +214,10 @@ def _statement(body: bytes, request: Request) -> tuple[str, dict[str, Cell]]:
         raise BadRequest('expected {"statement": "MATCH …", "parameters": {…}}')
     if unknown := sorted(given.keys() - {"statement", "parameters"}):
         raise BadRequest(f"expected statement and parameters, found {unknown[0][:80]}")
-    parameters = given.get("parameters")
-    if not isinstance(parameters, dict | None):
+    parameters = given.get("parameters") or {}
+    if not isinstance(parameters, dict):
         raise BadRequest("expected an object of parameters by name")
-    return given["statement"], cast("dict[str, Cell]", parameters or {})
+    return given["statement"], cast("dict[str, Cell]", parameters)
 
 
 def _typed(query: Query, name: str, text: str) -> "str | int | float | bool":

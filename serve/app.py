@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route, get_route_path
+from starlette.routing import Route
 
 from xlagraph.queries import Query, load_catalogue
 from xlagraph.serve import api, pages
@@ -77,7 +77,7 @@ def create_app(
 async def _not_answered(request: Request, error: Exception) -> Response:
     """Answer a path that is not there, or a method that it does not have."""
     assert isinstance(error, HTTPException)  # noqa: S101
-    path = get_route_path(request.scope)
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     headers = dict(error.headers or {})
     if error.status_code == 405:
         allowed = headers.get("Allow", "GET, HEAD").split(", ")
@@ -91,9 +91,7 @@ async def _not_answered(request: Request, error: Exception) -> Response:
         message = error.detail
     if path == "/api" or path.startswith("/api/"):
         return refused(error.status_code, message, headers)
-    return PlainTextResponse(
-        message.encode(errors="replace"), error.status_code, headers
-    )
+    return PlainTextResponse(message.encode(errors="replace"), error.status_code, headers)
 
 
 async def _nobody_there(request: Request, error: Exception) -> Response:

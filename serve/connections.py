@@ -41,7 +41,8 @@ class _TimedConnection(H11Protocol):
 
     def _time_headers(self) -> None:
         """Start the clock, unless it runs; stop it once a request is under way."""
-        if self.cycle is not None and not self.cycle.response_complete:
+        # there is no cycle before the first request
+        if self.cycle and not self.cycle.response_complete:
             _cancel(self._headers_due)
             self._headers_due = None
         elif self._headers_due is None:

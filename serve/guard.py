@@ -119,9 +119,7 @@ class Guard:
         if not _is_from_here(headers, method, hosts[0]):
             return refused(403, "another page may not ask this service")
         if self._access.token is not None and not _has_token(headers, self._access.token):
-            return refused(
-                401, "a token is needed", {"WWW-Authenticate": 'Basic realm="xlagraph"'}
-            )
+            return refused(401, "a token is needed", {"WWW-Authenticate": 'Basic realm="xlagraph"'})
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
             return refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")

@@ -9,7 +9,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from xlagraph.graph import Cell
 from xlagraph.queries import Query, QueryError, find_query
@@ -79,9 +79,9 @@ def _tool(function: Callable[..., object], **names: Sequence[str]) -> Tool:
         structured_output=False,
     )
     arguments = tool.fn_metadata.arg_model
-    strict = type(arguments.__name__, (arguments,), {"model_config": ConfigDict(extra="forbid")})
-    tool.fn_metadata.arg_model = strict
-    tool.parameters = strict.model_json_schema(by_alias=True)
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema(by_alias=True)
     for parameter, allowed in names.items():
         schema = tool.parameters["properties"][parameter]
         text = next(each for each in schema.get("anyOf", [schema]) if each["type"] == "string")
@@ -136,7 +136,9 @@ class _Tools:
         if theme is not None and theme not in themes:
             raise ToolError(f"there is no theme {theme}; expected {', '.join(sorted(themes))}")
         found = (
-            find_queries(about, self._catalogue) if about.strip() else list(self._catalogue.values())
+            find_queries(about, self._catalogue)
+            if about.strip()
+            else list(self._catalogue.values())
         )
         listed = [query for query in found if theme in (None, query.theme)]
         notes: list[str] = []
@@ -176,9 +178,7 @@ class _Tools:
         arguments: Mapping[str, Cell] = {"query": query_id, "parameters": parameters or {}}
         return await self._read("canned", arguments, Lane.QUERIES)
 
-    async def advise(
-        self, name: Annotated[str | None, Field(description=_NAME)] = None
-    ) -> str:
+    async def advise(self, name: Annotated[str | None, Field(description=_NAME)] = None) -> str:
         """Return what stands out in a compilation, what to change, and the bytes that it saves.
 
         Answers: how can this program use less memory, why is it out of memory?
@@ -188,7 +188,8 @@ class _Tools:
     async def value(
         self,
         label: Annotated[
-            str, Field(description="label of a value: fusion.3, or copy.1{0}, or another name of it")
+            str,
+            Field(description="label of a value: fusion.3, or copy.1{0}, or another name of it"),
         ],
         compilation: Annotated[str | None, Field(description=_NAME)] = None,
     ) -> str:
@@ -229,9 +230,7 @@ class _Tools:
         arguments: Mapping[str, Cell] = {"text": statement, "parameters": given}
         return await self._read("statement", arguments, Lane.STATEMENTS)
 
-    async def _read(
-        self, read: str, arguments: Mapping[str, Cell], lane: Lane = Lane.LISTS
-    ) -> str:
+    async def _read(self, read: str, arguments: Mapping[str, Cell], lane: Lane = Lane.LISTS) -> str:
         answer = await self._workers.read(Job(read, arguments, lane, Form.LINES))
         text = answer.body.decode()
         if answer.is_refusal:

@@ -1,5 +1,7 @@
 """What the service does, as numbers that Prometheus collects."""
 
+from functools import partial
+
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
 from starlette.requests import Request
@@ -49,9 +51,9 @@ class Metrics:
         )
         for lane in Lane:
             counts = workers.lane_counts(lane)
-            reading.labels(lane.value).set_function(lambda counts=counts: counts.reading)
-            waiting.labels(lane.value).set_function(lambda counts=counts: counts.waiting)
-            ended.labels(lane.value).set_function(lambda counts=counts: counts.ended)
+            reading.labels(lane.value).set_function(partial(getattr, counts, "reading"))
+            waiting.labels(lane.value).set_function(partial(getattr, counts, "waiting"))
+            ended.labels(lane.value).set_function(partial(getattr, counts, "ended"))
         Gauge(
             "xlagraph_held_bytes", "Answers that wait to be read", registry=self._registry
         ).set_function(lambda: held.size_bytes)

@@ -47,6 +47,4 @@ def _stem_counts(query: Query) -> Counter[str]:
 
 
 def _stems(text: str) -> set[str]:
-    return {
-        word.replace("y", "i")[:_STEM_LETTERS] for word in _WORD.findall(text.lower())
-    }
+    return {word.replace("y", "i")[:_STEM_LETTERS] for word in _WORD.findall(text.lower())}

@@ -16,7 +16,8 @@ MOST_CHARACTERS: Final = 40_000
 
 MOST_WAITING: Final = 128
 """Reads of one lane that wait for a process; one more is refused, to come back later."""
-WAITING_SECONDS: Final = 30.0
+WAITING_SECONDS: Final = 60.0
+"""For a process: those of two reads before it, which take as long as they may."""
 GONE_SECONDS: Final = 1.0
 """How long a read goes on after its client has gone: most end by then, and spare a new process."""
 

@@ -1,4 +1,4 @@
-"""The process that reads the graph for the service; it may end at any time, and the service goes on.
+"""The process that reads the graph for the service, which goes on when this one dies.
 
 A statement may overflow the engine's stack, take all its memory or run for ever: then this
 process is ended, and another one is started. It is told what to do on its standard input, and
@@ -20,6 +20,7 @@ from xlagraph.queries import BadParameter, QueryError, UnknownQuery
 from xlagraph.serve.jobs import Answer, Catalogue, Form, Job, Setup, frame
 from xlagraph.serve.reads import READS, Rows
 from xlagraph.serve.written_rows import json_array, json_lines, json_object
+
 
 def main() -> None:
     """Read until the input ends."""

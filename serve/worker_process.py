@@ -32,9 +32,7 @@ class WorkerProcess:
         """Which file the graph was when the process opened it; None for a server."""
 
     @classmethod
-    async def start(
-        cls, setup: Setup, version: "tuple[int, ...] | None"
-    ) -> Self | Answer:
+    async def start(cls, setup: Setup, version: "tuple[int, ...] | None") -> Self | Answer:
         """Start a process; what it returns instead says why it cannot open the graph."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "xlagraph.serve.worker"),

@@ -39,7 +39,8 @@ def serve(
     proxy_name: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help=f"Name by which a proxy is called; {TOKEN} must be set; repeatable."
+            metavar="NAME",
+            help=f"Name by which a proxy is called; {TOKEN} must be set; repeatable.",
         ),
     ] = None,
     memory: Annotated[
