@@ -35,4 +35,7 @@ def mcp(
     note(f"graph: {workers.location}")
     # a thread of the SDK reads standard input, and Python would wait for it
     signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
-    create_server(workers).run("stdio")
+    try:
+        create_server(workers).run("stdio")
+    except* BrokenPipeError:  # the assistant has gone
+        pass
