@@ -11,6 +11,7 @@ import signal
 import socket
 from types import FrameType
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -41,8 +42,7 @@ class _TimedConnection(H11Protocol):
 
     def _time_headers(self) -> None:
         """Start the clock, unless it runs; stop it once a request is under way."""
-        # there is no cycle before the first request
-        if self.cycle and not self.cycle.response_complete:
+        if self.conn.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
             _cancel(self._headers_due)
             self._headers_due = None
         elif self._headers_due is None:
