@@ -200,6 +200,13 @@ def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> di
     return given
 
 
+def check_nesting(parameters: Mapping[str, Cell]) -> None:
+    """Raise QueryFailed if lists and maps are nested deeper than a statement may be."""
+    for name, value in parameters.items():
+        for _ in _parts(value, f"${name[:80]}"):
+            pass
+
+
 def bounded_rows(
     rows: Iterable[tuple[Cell, ...]], max_rows: int | None, max_bytes: int | None = None
 ) -> Iterator[tuple[Cell, ...]]:

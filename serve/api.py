@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from xlagraph.graph import Cell
+from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, UnknownQuery, find_query
-from xlagraph.serve.jobs import Answer, Job, Lane
+from xlagraph.serve.jobs import Answer, Job, Lane, statement_job
 from xlagraph.serve.json_cells import query_description
 from xlagraph.serve.openapi import describe_api
 from xlagraph.serve.reading import read_for
@@ -80,15 +80,15 @@ def routes(workers: Workers, held: HeldBytes) -> list[Route]:
         try:
             _given(request)
             async with asyncio.timeout(BODY_SECONDS):
-                text, parameters = _statement(await _body(request), request)
+                job = statement_job(*_statement(await _body(request), request))
         except BadRequest as error:
             return refused(error.status, str(error))
+        except QueryFailed as error:
+            return refused(400, str(error))
         except TimeoutError:
             message = f"the body of a request must arrive within {BODY_SECONDS:.0f} s"
             return refused(408, message, {"Connection": "close"})
-        arguments: dict[str, Cell] = {"text": text, "parameters": parameters}
-        answer = await read_for(request, workers, Job("statement", arguments, Lane.STATEMENTS))
-        return _response(answer, held, {})
+        return _response(await read_for(request, workers, job), held, {})
 
     paths: list[tuple[str, _Endpoint]] = [
         ("/healthz", _fixed({"status": "ok"}, "no-store")),

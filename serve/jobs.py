@@ -12,9 +12,20 @@ from enum import Enum
 from typing import Final
 
 from xlagraph.graph import Cell
+from xlagraph.graph.read_only import check_nesting
 from xlagraph.queries import Query
 
-__all__ = ["LENGTH_BYTES", "Answer", "Catalogue", "Form", "Job", "Lane", "Setup", "frame"]
+__all__ = [
+    "LENGTH_BYTES",
+    "Answer",
+    "Catalogue",
+    "Form",
+    "Job",
+    "Lane",
+    "Setup",
+    "frame",
+    "statement_job",
+]
 
 Catalogue = Mapping[str, Query]
 
@@ -62,6 +73,15 @@ class Job:
     arguments: Mapping[str, Cell] = field(default_factory=dict)
     lane: Lane = Lane.LISTS
     form: Form = Form.JSON
+
+
+def statement_job(text: str, parameters: Mapping[str, Cell], form: Form = Form.JSON) -> Job:
+    """Return the read of a user's statement; QueryFailed if its parameters are nested too deep.
+
+    That is checked before they are sent: to write them down would overflow the stack here.
+    """
+    check_nesting(parameters)
+    return Job("statement", {"text": text, "parameters": parameters}, Lane.STATEMENTS, form)
 
 
 @dataclass(frozen=True, slots=True)

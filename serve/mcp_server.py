@@ -11,9 +11,9 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from xlagraph.graph import Cell
+from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, QueryError, find_query
-from xlagraph.serve.jobs import Catalogue, Form, Job, Lane
+from xlagraph.serve.jobs import Catalogue, Form, Job, Lane, statement_job
 from xlagraph.serve.json_cells import query_description
 from xlagraph.serve.mcp_guides import add_guides
 from xlagraph.serve.query_search import find_queries
@@ -227,11 +227,17 @@ class _Tools:
         The resource xlagraph://schema lists labels, relationships and properties.
         """
         given: Mapping[str, Cell] = parameters or {}  # type: ignore[assignment]  # JSON
-        arguments: Mapping[str, Cell] = {"text": statement, "parameters": given}
-        return await self._read("statement", arguments, Lane.STATEMENTS)
+        try:
+            job = statement_job(statement, given, Form.LINES)
+        except QueryFailed as error:
+            raise ToolError(str(error)) from error
+        return await self._answer(job)
 
     async def _read(self, read: str, arguments: Mapping[str, Cell], lane: Lane = Lane.LISTS) -> str:
-        answer = await self._workers.read(Job(read, arguments, lane, Form.LINES))
+        return await self._answer(Job(read, arguments, lane, Form.LINES))
+
+    async def _answer(self, job: Job) -> str:
+        answer = await self._workers.read(job)
         text = answer.body.decode()
         if answer.is_refusal:
             raise ToolError(text)
