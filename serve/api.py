@@ -14,9 +14,10 @@ from starlette.routing import Route
 
 from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, UnknownQuery, find_query
-from xlagraph.serve.jobs import Answer, Job, Lane, statement_job
 from xlagraph.serve.json_cells import query_description
 from xlagraph.serve.openapi import describe_api
+from xlagraph.serve.readers.jobs import Answer, Job, Lane, statement_job
+from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.reading import read_for
 from xlagraph.serve.request_limits import BODY_SECONDS, MOST_BODY_BYTES
 from xlagraph.serve.responses import (
@@ -26,7 +27,6 @@ from xlagraph.serve.responses import (
     is_unchanged,
     refused,
 )
-from xlagraph.serve.workers import Workers
 
 __all__ = ["PACKED", "routes"]
 
@@ -153,7 +153,7 @@ def _compared(request: Request) -> Job:
 
 def _advised(request: Request) -> Job:
     _given(request)
-    return Job("advise", {"key": request.path_params["key"]}, Lane.QUERIES)
+    return Job("advise", {"key": request.path_params["key"]}, Lane.QUERIES, is_long=True)
 
 
 def _details(request: Request) -> Job:

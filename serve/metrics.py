@@ -7,9 +7,9 @@ from prometheus_client.exposition import generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from xlagraph.serve.jobs import Lane
+from xlagraph.serve.readers.jobs import Lane
+from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.responses import HeldBytes
-from xlagraph.serve.workers import Workers
 
 __all__ = ["Metrics"]
 

@@ -17,10 +17,10 @@ from starlette.types import Scope
 
 from xlagraph.report import html_document
 from xlagraph.serve.api import PACKED
-from xlagraph.serve.jobs import Job, Lane
+from xlagraph.serve.readers.jobs import Job, Lane
+from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.reading import read_for
 from xlagraph.serve.responses import HeldBytes, PiecedResponse
-from xlagraph.serve.workers import Workers
 
 __all__ = ["routes"]
 
@@ -73,11 +73,11 @@ def routes(workers: Workers, held: HeldBytes) -> list[BaseRoute]:
 
 
 def _view_part(request: Request) -> Job:
-    return Job("view part", dict(request.path_params), Lane.QUERIES)
+    return Job("view part", dict(request.path_params), Lane.QUERIES, is_long=True)
 
 
 def _comparison_part(request: Request) -> Job:
-    return Job("comparison part", dict(request.path_params), Lane.QUERIES)
+    return Job("comparison part", dict(request.path_params), Lane.QUERIES, is_long=True)
 
 
 async def _document(request: Request, script: str, digest: str) -> Response:

@@ -4,8 +4,8 @@ import asyncio
 
 from starlette.requests import Request
 
-from xlagraph.serve.jobs import Answer, Job
-from xlagraph.serve.workers import Workers
+from xlagraph.serve.readers.jobs import Answer, Job
+from xlagraph.serve.readers.workers import Workers
 
 __all__ = ["ClientGone", "read_for"]
 

@@ -3,7 +3,9 @@
 from typing import Final
 
 MOST_SECONDS: Final = 30.0
-"""Of every read, its parsing and answer included."""
+"""Of a read, its parsing and answer included."""
+MOST_LONG_SECONDS: Final = 120.0
+"""Of advice and the parts of a page, which are no statements of users."""
 MOST_MEMORY_BYTES: Final = 2 << 30
 """Of a process that reads, by default."""
 MOST_ROWS: Final = 100_000

@@ -62,12 +62,15 @@ MAY_IMPORT = {
     # a page to look at, from what graph and queries know
     "report": "runtime graph queries queries/comparison queries/cypher_text queries/value_details",
     # the same over HTTP and for assistants
-    "serve": "runtime graph queries queries/pictures report",
+    "serve": "runtime graph queries queries/pictures report serve/readers",
+    "serve/readers": "graph queries report serve",
+    "serve/assistant": "graph queries serve serve/readers",
     # typer commands
     "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
     "cli/commands/query": "runtime graph queries queries/catalogue queries/cypher_text "
     "queries/lint queries/pictures queries/runner queries/selection cli cli/options cli/output",
-    "cli/commands": "graph ingest report serve queries queries/advice queries/catalogue "
+    "cli/commands": "graph ingest report serve serve/assistant serve/readers queries "
+    "queries/advice queries/catalogue "
     "queries/checks queries/comparison queries/lint queries/pictures "
     "queries/runner queries/selection queries/value_details cli cli/options cli/output "
     "cli/summaries",

@@ -2,21 +2,16 @@
 
 import os
 import signal
-from typing import Annotated
-
-import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.limits import parse_bytes_limit
+from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
 from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import note
 
 
 def mcp(
     options: GraphOptions,
-    memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Most memory of one read: 512MiB, 4GiB.")
-    ] = "2GiB",
+    memory: MemoryOption = DEFAULT_MEMORY,
 ) -> None:
     """Serve the graph to an assistant on standard input and output; it only reads.
 
@@ -25,13 +20,13 @@ def mcp(
     Example: xlagraph mcp --graph xlagraph.lbug
     """
     try:
-        from xlagraph.serve.mcp_server import create_server
-        from xlagraph.serve.workers import Workers
+        from xlagraph.serve.assistant.mcp_server import create_server
+        from xlagraph.serve.readers.workers import Workers
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
     from xlagraph.cli.options.own_queries import catalogue
 
-    workers = Workers(options.graph, catalogue(), memory_bytes=parse_bytes_limit(memory))
+    workers = Workers(options.graph, catalogue(), memory_bytes=parse_memory(memory))
     note(f"graph: {workers.location}")
     # a thread of the SDK reads standard input, and Python would wait for it
     signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.limits import parse_bytes_limit
 from xlagraph.cli.options.open_graph import ask_password
+from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
 from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.messages import note, problem
 
@@ -43,10 +43,7 @@ def serve(
             help=f"Name by which a proxy is called; {TOKEN} must be set; repeatable.",
         ),
     ] = None,
-    memory: Annotated[
-        str,
-        typer.Option(metavar="SIZE", help="Most memory of one read: 512MiB, 4GiB."),
-    ] = "2GiB",
+    memory: MemoryOption = DEFAULT_MEMORY,
     access_log: Annotated[
         bool,
         typer.Option("--access-log", help="Write a line for each request on stderr."),
@@ -76,7 +73,7 @@ def serve(
         access=access,
         catalogue=catalogue(),
         ask_password=ask_password,
-        memory_bytes=parse_bytes_limit(memory),
+        memory_bytes=parse_memory(memory),
         log_access=_write_line if access_log else None,
     )
     note(f"graph: {app.state.location}")

@@ -13,8 +13,9 @@ import psutil
 import pytest
 from starlette.testclient import TestClient
 
-from xlagraph.serve import create_app, request_limits, workers
+from xlagraph.serve import api, connections, create_app
 from xlagraph.serve.connections import listen, server_of
+from xlagraph.serve.readers import workers
 
 PATIENCE_SECONDS = 120
 SLOW = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000000) AS b RETURN sum(a * b) AS sum"
@@ -144,8 +145,6 @@ def test_a_client_that_hangs_up_ends_its_statement(port: int, busy: Busy) -> Non
 
 @pytest.fixture
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xlagraph.serve import api, connections
-
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
     monkeypatch.setattr(connections, "SENDING_SECONDS", 0.5)
     monkeypatch.setattr(api, "BODY_SECONDS", 0.5)
@@ -193,8 +192,3 @@ def test_small_answers_are_sent_at_once() -> None:
         listener.accept()[0] as accepted,
     ):
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
-
-def test_limits_leave_room_for_each_other() -> None:
-    """A statement that may take its time is not refused while it waits for two others."""
-    assert 2 * request_limits.MOST_SECONDS <= request_limits.WAITING_SECONDS

@@ -7,7 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.neo4j_server.server import Neo4jServer
-from xlagraph.serve import create_app, workers
+from xlagraph.serve import create_app
+from xlagraph.serve.readers import workers
 
 PATIENCE_SECONDS = 120
 SLOW = "UNWIND range(1, 100000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b) AS slowSum"

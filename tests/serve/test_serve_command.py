@@ -148,6 +148,7 @@ def test_below_the_path_of_a_proxy_every_address_has_it(start, served_graph):
         ("--root-path", "/graphs/", "expected --root-path such as /xlagraph"),
         ("--proxy-name", "graphs.example", "set XLAGRAPH_TOKEN"),
         ("--memory", "much", "expected bytes such as 64MiB"),
+        ("--memory", "1MiB", "expected --memory of at least 256.0 MiB"),
     ],
 )
 def test_an_option_that_means_nothing_says_what_does(start, served_graph, option, value, message):

@@ -13,15 +13,16 @@ from typing import Final
 
 from xlagraph.graph import open_graph
 from xlagraph.graph.byte_sizes import human_bytes
-from xlagraph.serve.jobs import Answer, Catalogue, Job, Lane, Setup
+from xlagraph.serve.readers.jobs import Answer, Catalogue, Job, Lane, Setup
+from xlagraph.serve.readers.worker_process import WorkerEnded, WorkerProcess
 from xlagraph.serve.request_limits import (
     GONE_SECONDS,
+    MOST_LONG_SECONDS,
     MOST_MEMORY_BYTES,
     MOST_SECONDS,
     MOST_WAITING,
     WAITING_SECONDS,
 )
-from xlagraph.serve.worker_process import WorkerEnded, WorkerProcess
 
 __all__ = ["Workers"]
 
@@ -169,10 +170,12 @@ class _Lane:
         return answer
 
     async def _open_worker(self, version: tuple[int, ...] | None) -> WorkerProcess | Answer:
-        """Return a process that has the newest state open."""
+        """Return a process that has the newest state open, and room for a read."""
         while self._idle:
             worker = self._idle.pop()
-            if worker.version == version and worker.memory_bytes():
+            # what the engine took for the read before, it keeps; one that died has nothing
+            has_room = 0 < worker.memory_bytes() <= self._memory_bytes * 3 // 4
+            if worker.version == version and has_room:
                 return worker
             await worker.end()
         return await WorkerProcess.start(self._setup, version)
@@ -180,12 +183,13 @@ class _Lane:
     async def _bounded(self, worker: WorkerProcess, job: Job) -> Answer:
         """Return the answer of a process; _Overdue if it takes too long or too much memory."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + MOST_SECONDS
+        seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS
+        deadline = loop.time() + seconds
         asking = asyncio.create_task(worker.ask(job))
         try:
             while not (await asyncio.wait((asking,), timeout=_LOOK_SECONDS))[0]:
                 if loop.time() > deadline:
-                    raise _Overdue(f"the read took longer than {MOST_SECONDS:.0f} s")
+                    raise _Overdue(f"the read took longer than {seconds:.0f} s")
                 if worker.memory_bytes() > self._memory_bytes:
                     raise _Overdue(
                         f"the read needs more than {human_bytes(self._memory_bytes)} of memory;"

@@ -17,9 +17,9 @@ from typing import BinaryIO
 
 from xlagraph.graph import Graph, GraphError, QueryFailed, QueryRefused, open_graph
 from xlagraph.queries import BadParameter, QueryError, UnknownQuery
-from xlagraph.serve.jobs import Answer, Catalogue, Form, Job, Setup, frame
-from xlagraph.serve.reads import READS, Rows
-from xlagraph.serve.written_rows import json_array, json_lines, json_object
+from xlagraph.serve.readers.jobs import Answer, Catalogue, Form, Job, Setup, frame
+from xlagraph.serve.readers.reads import READS, Rows
+from xlagraph.serve.readers.written_rows import json_array, json_lines, json_object
 
 
 def main() -> None:

@@ -31,8 +31,8 @@ from xlagraph.report import (
     overview_part,
     read_totals,
 )
-from xlagraph.serve.jobs import Catalogue
 from xlagraph.serve.json_cells import answer_result, json_rows
+from xlagraph.serve.readers.jobs import Catalogue
 from xlagraph.serve.request_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOST_SECONDS
 
 __all__ = ["READS", "Rows"]

@@ -73,6 +73,8 @@ class Job:
     arguments: Mapping[str, Cell] = field(default_factory=dict)
     lane: Lane = Lane.LISTS
     form: Form = Form.JSON
+    is_long: bool = False
+    """Advice and the parts of a page, which plan memory again: they may take longer."""
 
 
 def statement_job(text: str, parameters: Mapping[str, Cell], form: Form = Form.JSON) -> Job:

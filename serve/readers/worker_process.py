@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import psutil
 
-from xlagraph.serve.jobs import LENGTH_BYTES, Answer, Job, Setup
+from xlagraph.serve.readers.jobs import LENGTH_BYTES, Answer, Job, Setup
 
 __all__ = ["WorkerEnded", "WorkerProcess"]
 
@@ -35,7 +35,7 @@ class WorkerProcess:
     async def start(cls, setup: Setup, version: "tuple[int, ...] | None") -> Self | Answer:
         """Start a process; what it returns instead says why it cannot open the graph."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "xlagraph.serve.worker"),
+            *(sys.executable, "-m", "xlagraph.serve.readers.worker"),
             stdin=PIPE,
             stdout=PIPE,
             start_new_session=True,  # Ctrl-C on a terminal is for the service

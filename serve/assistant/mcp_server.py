@@ -13,12 +13,12 @@ from pydantic import Field
 
 from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, QueryError, find_query
-from xlagraph.serve.jobs import Catalogue, Form, Job, Lane, statement_job
+from xlagraph.serve.assistant.guides import add_guides
+from xlagraph.serve.assistant.query_search import find_queries
 from xlagraph.serve.json_cells import query_description
-from xlagraph.serve.mcp_guides import add_guides
-from xlagraph.serve.query_search import find_queries
-from xlagraph.serve.workers import Workers
-from xlagraph.serve.written_rows import json_lines
+from xlagraph.serve.readers.jobs import Catalogue, Form, Job, Lane, statement_job
+from xlagraph.serve.readers.workers import Workers
+from xlagraph.serve.readers.written_rows import json_lines
 
 __all__ = ["create_server"]
 
@@ -183,7 +183,9 @@ class _Tools:
 
         Answers: how can this program use less memory, why is it out of memory?
         """
-        return await self._read("advise", {"key": name}, Lane.QUERIES)
+        return await self._answer(
+            Job("advise", {"key": name}, Lane.QUERIES, Form.LINES, is_long=True)
+        )
 
     async def value(
         self,

@@ -7,7 +7,7 @@ from mcp.server import MCPServer
 from pydantic import Field
 
 from xlagraph.graph import SCHEMA
-from xlagraph.serve.jobs import Catalogue
+from xlagraph.serve.readers.jobs import Catalogue
 
 __all__ = ["add_guides"]
 
