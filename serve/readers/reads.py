@@ -1,6 +1,6 @@
 """What can be read of a graph, by name: the same for the API, the pages and an assistant.
 
-A process of its own runs these, see `worker`; each returns rows with notes, or bytes as they are.
+A process of its own runs these, see `worker_program`; each returns rows with notes, or bytes as they are.
 """
 
 from collections.abc import Callable, Mapping, Sequence

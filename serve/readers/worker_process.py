@@ -35,7 +35,8 @@ class WorkerProcess:
     async def start(cls, setup: Setup, version: "tuple[int, ...] | None") -> Self | Answer:
         """Start a process; what it returns instead says why it cannot open the graph."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "xlagraph.serve.readers.worker"),
+            # -P: no module of the current folder stands in for one of Python's
+            *(sys.executable, "-P", "-m", "xlagraph.serve.readers.worker_program"),
             stdin=PIPE,
             stdout=PIPE,
             start_new_session=True,  # Ctrl-C on a terminal is for the service

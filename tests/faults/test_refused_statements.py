@@ -8,6 +8,7 @@ from tests.faults.harness.graph_states import all_rows
 from tests.graph_fixtures import GraphOf
 from tests.tiny_dumps import ingest_two_runs
 from xlagraph.graph import Graph, QueryFailed, QueryRefused
+from xlagraph.queries import run_statement
 
 WRITES = {
     "create": "CREATE (:Run {key: 'x'})",
@@ -203,6 +204,8 @@ def test_statement_that_only_looks_dangerous_is_let_through(filled: Graph, text:
 def test_statement_that_would_overflow_the_stack_is_refused(filled: Graph, text: str):
     with pytest.raises(QueryRefused, match=r"expected (at most|a statement of at most)"):
         filled.query(text)
+    with pytest.raises(QueryRefused, match=r"expected (at most|a statement of at most)"):
+        run_statement(filled, text)
 
 
 def test_parameters_that_are_nested_too_deep_are_refused(filled: Graph):

@@ -143,6 +143,18 @@ def test_a_client_that_hangs_up_ends_its_statement(port: int, busy: Busy) -> Non
     until(lambda: not process.is_running())
 
 
+def test_many_clients_at_once_lose_no_request(port: int) -> None:
+    def get(path: str) -> bytes:
+        with sent(
+            port, f"GET {path} HTTP/1.1\nHost: {{host}}\nConnection: close\n\n"
+        ) as connection:
+            return received(connection)[:12]
+
+    paths = ["/api/runs", "/api/query/peak/contributors?limit=3", "/healthz", "/"] * 50
+    with ThreadPoolExecutor(32) as threads:
+        assert set(threads.map(get, paths)) == {b"HTTP/1.1 200"}
+
+
 @pytest.fixture
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.5)
