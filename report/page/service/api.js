@@ -25,7 +25,7 @@
  */
 
 /** Path below which a proxy shows the service; empty without one. */
-export const ROOT = document.querySelector('.pages')?.getAttribute('data-root') ?? '';
+export const root = () => document.querySelector('.pages')?.getAttribute('data-root') ?? '';
 
 /**
  * @param {string} path below `/api/`
@@ -34,7 +34,7 @@ export const ROOT = document.querySelector('.pages')?.getAttribute('data-root') 
  */
 export async function ask(path, parameters = {}) {
   const asked = new URLSearchParams(parameters);
-  return answerOf(await fetch(`${ROOT}/api/${path}${asked.size ? `?${asked}` : ''}`));
+  return answerOf(await fetch(`${root()}/api/${path}${asked.size ? `?${asked}` : ''}`));
 }
 
 /**
@@ -48,7 +48,7 @@ export async function askCypher(statement, parameters) {
     headers: {'Content-Type': 'application/json'},
     body: JSON.stringify({statement, parameters}),
   };
-  return answerOf(await fetch(`${ROOT}/api/cypher`, request));
+  return answerOf(await fetch(`${root()}/api/cypher`, request));
 }
 
 /**
