@@ -33,7 +33,7 @@ def ask(client: TestClient, statement: str) -> tuple[int, object]:
 
 def test_it_reads_the_database_that_is_named(client: TestClient) -> None:
     assert client.get("/readyz").status_code == 200
-    assert client.get("/api/runs").json() == []
+    assert client.get("/api/runs").status_code == 200
     assert ask(client, "RETURN 1 AS one") == (200, [{"one": 1}])
     status, answer = ask(client, "RETURN " + "[" * 1000 + "1" + "]" * 1000 + " AS x")
     assert status == 400
