@@ -3,6 +3,7 @@
 # make check  format, lint, types, generated pages
 # make page   types, lint and unit tests of the page that a report is, with npm
 # make docs   write the generated pages anew
+# make protos compile protos/hlo.proto anew
 # make soak   the tests of faults, for hours
 # make bench  speed and memory against references of the same run (bench-full: large inputs)
 # make PYTHON=/path/to/python … picks the Python (3.11 or newer) that .venv is made with
@@ -16,7 +17,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types page docs soak bench bench-full format lock clean
+.PHONY: help demo test check lint types page docs protos soak bench bench-full format lock clean
 
 help:
 	@sed -n 's/^# //p;/^$$/q' Makefile
@@ -32,6 +33,10 @@ check: lint types
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
+
+protos: $(VENV)/dev.stamp
+	$(BIN)/python -m grpc_tools.protoc --proto_path=protos --descriptor_set_out=protos/hlo.binpb \
+		protos/hlo.proto
 
 soak: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.faults.soak

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from xlagraph.runtime.block_imports import block_imports
+from xlagraph.runtime.imports import block_imports
 
 ANSWER: dict[str, Any] = {}
 

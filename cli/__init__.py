@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from xlagraph.runtime.block_imports import block_imports
+from xlagraph.runtime.imports import block_imports
 
 __all__ = ["main"]
 

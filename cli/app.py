@@ -18,6 +18,7 @@ from xlagraph.cli.commands.cypher import cypher
 from xlagraph.cli.commands.export import export
 from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
+from xlagraph.cli.commands.oom import oom
 from xlagraph.cli.commands.query.group import query_app
 from xlagraph.cli.commands.remove import remove
 from xlagraph.cli.commands.report import report
@@ -27,11 +28,9 @@ from xlagraph.cli.commands.serve import serve
 from xlagraph.cli.commands.value import value
 from xlagraph.cli.commands.whatif import whatif
 from xlagraph.cli.errors import write_failure, write_usage_error
-from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.shared_options import QuietOption, VerboseOption
-from xlagraph.cli.options.spread_options import spread_options
-from xlagraph.cli.output.messages import Verbosity, problem, set_verbosity
-from xlagraph.cli.output.standard_streams import open_closed_streams
+from xlagraph.cli.options.shared_options import QuietOption, VerboseOption, spread_options
+from xlagraph.cli.output.exit_codes import ExitCode
+from xlagraph.cli.output.messages import Verbosity, open_closed_streams, problem, set_verbosity
 from xlagraph.runtime.typer_startup import without_missing_defaults
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ COMMANDS: Final = (
     compare,
     report,
     check,
+    oom,
     remove,
     export,
     serve,
@@ -66,7 +66,7 @@ def _show_versions(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
 
-        from xlagraph.graph.open import engine_versions
+        from xlagraph.graph.opening.open import engine_versions
         from xlagraph.graph.schema import VERSION
 
         engines = [f"{name} {number}" for name, number in engine_versions().items()]

@@ -6,7 +6,7 @@ from typing import Final
 
 from typer.exceptions import TyperException
 
-from xlagraph.cli.exit_codes import ExitCode, exit_code_of
+from xlagraph.cli.output.exit_codes import ExitCode, exit_code_of
 from xlagraph.cli.output.messages import Verbosity, detail, error, problem, verbosity
 
 # what typer takes over from pydantic, in the words of a command line

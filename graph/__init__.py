@@ -20,9 +20,9 @@ from xlagraph.graph.errors import (
     QueryRefused,
     WrongSchema,
 )
-from xlagraph.graph.open import open_graph
+from xlagraph.graph.opening.open import open_graph
 from xlagraph.graph.run_changes import RemovedKeys, remove, rename_run, tag_run
-from xlagraph.runtime.lazy_names import lazy_names
+from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.graph.exporter.export import Export, export, open_export

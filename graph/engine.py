@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from xlagraph.graph.rows.row_files import RowFiles
     from xlagraph.graph.rows.tables import CompilationRows
-    from xlagraph.graph.stored_runs import StoredRun
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]
@@ -31,7 +30,7 @@ class Result:
         return iter(self.mappings())
 
     def _repr_html_(self) -> str:
-        from xlagraph.graph.html_table import html_table
+        from xlagraph.presentation.html_tables import html_table
 
         return html_table(self.columns, self.rows)
 
@@ -56,6 +55,35 @@ class Result:
         return polars.DataFrame(
             list(self.rows), schema=list(self.columns), orient="row", infer_schema_length=None
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CompilationDigest:
+    """A complete compilation, as far as another dump is compared with it."""
+
+    path: str
+    """Folder that it was ingested from."""
+    sha256: str
+    total_bytes: int | None
+    """As XLA printed it."""
+    allocation_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run with its complete compilations."""
+
+    path: str
+    """Folder that it was ingested from; the first of those that joined it."""
+    tags: tuple[str, ...] = ()
+    """Each ``name=value``."""
+    compilations: Mapping[str, CompilationDigest] = field(default_factory=dict)
+    """By key."""
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """Return the paths of all folders that it came from."""
+        return frozenset((self.path, *(stored.path for stored in self.compilations.values())))
 
 
 class Load(Protocol):
@@ -126,7 +154,7 @@ class LoadTarget(Protocol):
     def location(self) -> str:
         """File, folder or URI, without credentials; what commands show on stderr."""
 
-    def stored_runs(self, names: Collection[str]) -> "Mapping[str, StoredRun]":
+    def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
         """Return what is held of these runs, by name; nothing of one that is not there."""
 
     def load(self) -> AbstractContextManager[Load]:

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryFailed, QueryRefused
+from xlagraph.presentation.byte_sizes import human_bytes
 
 MOST_CHARACTERS: Final = 100_000
 MOST_NESTED: Final = 64

@@ -18,7 +18,7 @@ from xlagraph.graph.schema_types import (
     string,
 )
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Version of the schema, stored in every graph. A graph of a newer one is refused."""
 
 
@@ -175,6 +175,12 @@ SCHEMA: Final = Schema(
                 integer("liveFrom", "first step in which it is needed"),
                 integer("liveUntil", "last step in which it is needed, inclusive"),
                 integer("lastUse", "largest step among the instructions that use it"),
+                string(
+                    "rangeEnd",
+                    "why its live range ends: `overwritten` in place; at the end of the schedule"
+                    " `output`, `parameter`, `constant` or `end`; `unread`, `lastUse`, `kept` after"
+                    " it, `handedOn` before it",
+                ),
                 integer("aliasSet", "smallest valueId among the values joined by in-place updates"),
                 integer("aliasPosition", "position in that set by (liveFrom, liveUntil, valueId)"),
                 integer(

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from xlagraph.graph.byte_sizes import caption_property
-
 __all__ = [
     "NodeType",
     "Property",
@@ -12,6 +10,7 @@ __all__ = [
     "RelationshipType",
     "Schema",
     "boolean",
+    "caption_property",
     "captioned_bytes",
     "integer",
     "string",
@@ -110,6 +109,11 @@ def string(name: str, description: str, *, is_indexed: bool = False) -> Property
 def integer(name: str, description: str, *, is_indexed: bool = False) -> Property:
     """Return a property that holds a whole number."""
     return Property(name, PropertyType.INTEGER, description, is_indexed)
+
+
+def caption_property(counted: str) -> str:
+    """Return what the text of a byte count is called: `sizeText` beside `sizeBytes`."""
+    return counted.removesuffix("Bytes") + "Text"
 
 
 def captioned_bytes(name: str, description: str) -> tuple[Property, Property]:

@@ -2,12 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from xlagraph.runtime.lazy_names import lazy_names
+from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.ingest.carriers.text.parser import parse_plan
+    from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
     from xlagraph.ingest.carriers.text.render import render_plan
     from xlagraph.ingest.carriers.text.text import DumpPart
+    from xlagraph.ingest.error_message.explanation import Explanation, explain
+    from xlagraph.ingest.error_message.failure import Failure
+    from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
     from xlagraph.ingest.errors import ParseError
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
@@ -22,18 +26,24 @@ __all__ = [
     "Disagreement",
     "DumpFiles",
     "DumpPart",
+    "ErrorLog",
+    "Explanation",
+    "Failure",
     "FoundDumps",
     "IngestOptions",
     "IngestSummary",
     "NoDumps",
     "ParseError",
     "Plan",
+    "PrintedPlan",
     "Problem",
     "Progress",
     "Shard",
+    "explain",
     "find_dumps",
     "ingest",
     "parse_plan",
+    "read_error_log",
     "render_plan",
     "why_no_dumps",
 ]
@@ -43,9 +53,13 @@ __getattr__ = lazy_names(
     __name__,
     {
         "carriers.text.parser": ["parse_plan"],
+        "carriers.text.printed_plan": ["PrintedPlan"],
         "model.plan": ["Plan"],
         "carriers.text.render": ["render_plan"],
         "carriers.text.text": ["DumpPart"],
+        "error_message.explanation": ["Explanation", "explain"],
+        "error_message.failure": ["Failure"],
+        "error_message.log_reader": ["ErrorLog", "read_error_log"],
         "errors": ["ParseError"],
         "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
         "files.no_dumps": ["NoDumps", "why_no_dumps"],

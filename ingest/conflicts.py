@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlagraph.graph.stored_runs import StoredRun
+from xlagraph.graph.engine import StoredRun
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import read_dump
 from xlagraph.ingest.files.discovery import DumpFiles

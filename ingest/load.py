@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from xlagraph.graph.engine import Load, LoadTarget
-from xlagraph.graph.stored_runs import StoredCompilation, StoredRun
+from xlagraph.graph.engine import CompilationDigest, Load, LoadTarget, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.interruption import Interruption
@@ -110,7 +109,7 @@ class _PendingIngest:
         is_new = self.options.replace or dump.run not in self.stored
         return None if is_new else self.stored[dump.run].path
 
-    def stored_compilation(self, dump: DumpFiles) -> StoredCompilation | None:
+    def stored_compilation(self, dump: DumpFiles) -> CompilationDigest | None:
         """Return what the graph holds under the key of a dump."""
         run = self.stored.get(dump.run)
         return None if run is None else run.compilations.get(dump.key)
@@ -162,13 +161,13 @@ class _PendingIngest:
 
 def _find_all(paths: Iterable[str | Path], run: str | None) -> FoundDumps:
     """Search all paths; a file that two of them lead to counts once."""
-    dumps: dict[str, DumpFiles] = {}
+    dumps: dict[tuple[str, int], DumpFiles] = {}
     problems: dict[Problem, None] = {}
     searched: set[str] = set()
     for path in paths:
         found = find_dumps(Path(path), run)
         for dump in found.dumps:
-            dumps.setdefault(os.path.realpath(dump.allocations), dump)
+            dumps.setdefault(dump.place, dump)
         problems.update(dict.fromkeys(found.problems))
         searched |= found.searched
     return FoundDumps(tuple(dumps.values()), tuple(problems), frozenset(searched))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from xlagraph.graph.stored_runs import StoredCompilation
+from xlagraph.graph.engine import CompilationDigest
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.preparation.job import Outcome
 from xlagraph.ingest.problems import Problem, readable
@@ -36,7 +36,7 @@ class Tally:
         """Whether anything is not in the graph that should be."""
         return any(problem.left_out for problem in self.problems)
 
-    def count(self, dump: DumpFiles, stored: StoredCompilation | None, outcome: Outcome) -> None:
+    def count(self, dump: DumpFiles, stored: CompilationDigest | None, outcome: Outcome) -> None:
         """Count the outcome of one dump."""
         self.problems.extend(outcome.problems)
         if outcome.is_unchanged and stored is not None:
@@ -48,7 +48,7 @@ class Tally:
                 self.missing[dump.key] = outcome.missing
             self._compare_totals(dump.key, outcome.total_bytes, outcome.allocation_bytes)
 
-    def count_unchanged(self, dump: DumpFiles, stored: StoredCompilation) -> None:
+    def count_unchanged(self, dump: DumpFiles, stored: CompilationDigest) -> None:
         """Count a dump that the graph holds as it is."""
         self.unchanged.append(dump.key)
         self.bytes_read += dump.size_bytes
@@ -108,7 +108,7 @@ class Meter:
         else:
             self._bytes_done += dump.size_bytes
         self._compilations_done += 1
-        self._file = readable(dump.allocations)
+        self._file = readable(dump.path)
         self._report()
 
     def set_written_share(self, share: float) -> None:

@@ -2,32 +2,40 @@
 
 `run` answers one; `load_catalogue` lists them; `compare` finds what grew between two runs,
 `check` whether XLA's totals and a user's limits hold, `check_capacity` whether there is
-room, `advise` what to change, `whatif` what a change saves, `value` all about one value.
-`run_statement` runs a statement of the user's own, `picture_of` draws paths.
+room, `check_resident` for several programs at once, `advise` what to change, `whatif` what a
+change saves, `value` all about one value. `diagnose_failed_program` finds the compilation of an
+error message. `run_statement` runs a statement of the user's own, `picture_of` draws paths.
 """
 
 from typing import TYPE_CHECKING
 
-from xlagraph.runtime.lazy_names import lazy_names
+from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.advise import DiagnosedCompilation, Diagnosis, Finding, advise
-    from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
-    from xlagraph.queries.advice.whatif import (
-        Changes,
+    from xlagraph.queries.advice.advise import advise
+    from xlagraph.queries.advice.diagnosis import (
+        DiagnosedCompilation,
+        Diagnosis,
+        Finding,
+        diagnosis_result,
+    )
+    from xlagraph.queries.advice.whatif import Changes, whatif
+    from xlagraph.queries.advice.whatif_result import (
         DonatedParameter,
         PeakValue,
         WhatIf,
-        whatif,
+        whatif_cells,
     )
-    from xlagraph.queries.advice.whatif_cells import whatif_cells
     from xlagraph.queries.catalogue.declarations import Advice, Column, LiteralType, Parameter
     from xlagraph.queries.catalogue.query_files import Query, load_catalogue
     from xlagraph.queries.checks.capacity import SpaceFit, check_capacity, first_findings
+    from xlagraph.queries.checks.failed_program import (
+        FailedProgram,
+        MessageClues,
+        diagnose_failed_program,
+    )
+    from xlagraph.queries.checks.resident import ResidentProgram, ResidentSpace, check_resident
     from xlagraph.queries.checks.totals import CheckedCompilation, CheckResult, check
-    from xlagraph.queries.comparison.compare import Comparison, compare
-    from xlagraph.queries.comparison.comparison_rows import comparison_result
-    from xlagraph.queries.comparison.groups import By, GroupGrowth
     from xlagraph.queries.errors import (
         AmbiguousCompilation,
         AmbiguousValue,
@@ -35,11 +43,15 @@ if TYPE_CHECKING:
         CatalogueError,
         EmptyGraph,
         NoSuchCompilation,
+        NoSuchMemorySpace,
         NoSuchName,
         NoSuchRun,
         QueryError,
         UnknownQuery,
     )
+    from xlagraph.queries.growth.compare import compare
+    from xlagraph.queries.growth.compared_sides import Comparison, comparison_result
+    from xlagraph.queries.growth.groups import By, GroupGrowth
     from xlagraph.queries.lint.query_check import check_queries
     from xlagraph.queries.pictures.picture import Picture, picture_of
     from xlagraph.queries.runner.run import Answer, find_query, run
@@ -48,11 +60,12 @@ if TYPE_CHECKING:
         FoundCompilation,
         Selection,
         find_compilation,
+        find_run,
+        list_runs,
         select,
     )
-    from xlagraph.queries.selection.runs import find_run, list_runs
-    from xlagraph.queries.value_details.details import ValueDetails, value
-    from xlagraph.queries.value_details.range_end import LiveRange, RangeEnd
+    from xlagraph.queries.stored_compilation.range_end_text import RangeEnd
+    from xlagraph.queries.value_details.details import LiveRangeDetails, ValueDetails, value
     from xlagraph.queries.value_details.value_cells import value_cells
 
 __all__ = [
@@ -72,12 +85,15 @@ __all__ = [
     "Diagnosis",
     "DonatedParameter",
     "EmptyGraph",
+    "FailedProgram",
     "Finding",
     "FoundCompilation",
     "GroupGrowth",
     "LiteralType",
-    "LiveRange",
+    "LiveRangeDetails",
+    "MessageClues",
     "NoSuchCompilation",
+    "NoSuchMemorySpace",
     "NoSuchName",
     "NoSuchRun",
     "Parameter",
@@ -86,6 +102,8 @@ __all__ = [
     "Query",
     "QueryError",
     "RangeEnd",
+    "ResidentProgram",
+    "ResidentSpace",
     "Selection",
     "SpaceFit",
     "StatementAnswer",
@@ -96,8 +114,10 @@ __all__ = [
     "check",
     "check_capacity",
     "check_queries",
+    "check_resident",
     "compare",
     "comparison_result",
+    "diagnose_failed_program",
     "diagnosis_result",
     "find_compilation",
     "find_query",
@@ -119,15 +139,17 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "advice.advise": ["DiagnosedCompilation", "Diagnosis", "Finding", "advise"],
-        "advice.diagnosis_rows": ["diagnosis_result"],
+        "advice.advise": ["advise"],
+        "advice.diagnosis": ["DiagnosedCompilation", "Diagnosis", "Finding", "diagnosis_result"],
         "catalogue.query_files": ["Query", "load_catalogue"],
         "catalogue.declarations": ["Advice", "Column", "LiteralType", "Parameter"],
         "checks.capacity": ["SpaceFit", "check_capacity", "first_findings"],
+        "checks.failed_program": ["FailedProgram", "MessageClues", "diagnose_failed_program"],
+        "checks.resident": ["ResidentProgram", "ResidentSpace", "check_resident"],
         "checks.totals": ["CheckResult", "CheckedCompilation", "check"],
-        "comparison.compare": ["Comparison", "compare"],
-        "comparison.groups": ["By", "GroupGrowth"],
-        "comparison.comparison_rows": ["comparison_result"],
+        "growth.compare": ["compare"],
+        "growth.compared_sides": ["Comparison", "comparison_result"],
+        "growth.groups": ["By", "GroupGrowth"],
         "errors": [
             "AmbiguousCompilation",
             "AmbiguousValue",
@@ -135,6 +157,7 @@ __getattr__ = lazy_names(
             "CatalogueError",
             "EmptyGraph",
             "NoSuchCompilation",
+            "NoSuchMemorySpace",
             "NoSuchName",
             "NoSuchRun",
             "QueryError",
@@ -148,13 +171,14 @@ __getattr__ = lazy_names(
             "FoundCompilation",
             "Selection",
             "find_compilation",
+            "find_run",
+            "list_runs",
             "select",
         ],
-        "selection.runs": ["find_run", "list_runs"],
-        "advice.whatif_cells": ["whatif_cells"],
-        "advice.whatif": ["Changes", "DonatedParameter", "PeakValue", "WhatIf", "whatif"],
-        "value_details.range_end": ["RangeEnd", "LiveRange"],
-        "value_details.details": ["ValueDetails", "value"],
+        "advice.whatif": ["Changes", "whatif"],
+        "advice.whatif_result": ["DonatedParameter", "PeakValue", "WhatIf", "whatif_cells"],
+        "stored_compilation.range_end_text": ["RangeEnd"],
+        "value_details.details": ["LiveRangeDetails", "ValueDetails", "value"],
         "value_details.value_cells": ["value_cells"],
     },
 )

@@ -9,11 +9,17 @@ QueryError
 ├── InexactName             a part of a name, where only a whole one will do
 ├── NoSuchRun               no run has that name
 ├── NoSuchName              no value, instruction, allocation, module, op or tag has that name
+├── NoSuchMemorySpace       nothing is allocated in a memory space of that number
 ├── AmbiguousValue          several values go by that name
 └── EmptyGraph              nothing has been ingested
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+_MOST: Final = 5
+"""Names that are near one that is not there."""
 
 
 class QueryError(Exception):
@@ -64,6 +70,16 @@ class NoSuchName(_NotFound):
     """No value, instruction, allocation, module, op or tag has that name."""
 
 
+class NoSuchMemorySpace(QueryError):
+    """Nothing is allocated in a memory space of that number."""
+
+    def __init__(self, color: int, used: Collection[int]) -> None:
+        numbers = ", ".join(map(str, sorted(used))) or "none"
+        super().__init__(
+            f"nothing is allocated in memory space {color}; the memory spaces in use: {numbers}"
+        )
+
+
 class AmbiguousCompilation(QueryError):
     """Several compilations have that part in their key."""
 
@@ -107,3 +123,11 @@ def _listed(matches: Sequence[str]) -> str:
 def _alternatives(candidates: Sequence[str]) -> str:
     *others, last = [f"'{candidate}'" for candidate in candidates]
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def similar_names(name: str, names: Sequence[str]) -> list[str]:
+    """Return up to five of ``names``, nearest first; all of them where they are no more."""
+    containing = [candidate for candidate in names if name.lower() in candidate.lower()]
+    close = get_close_matches(name, names, n=_MOST, cutoff=0.5)
+    found = list(dict.fromkeys((*close, *containing)))[:_MOST]
+    return found or (list(names) if len(names) <= _MOST else [])

@@ -7,7 +7,7 @@ holds what shows them.
 
 from typing import TYPE_CHECKING
 
-from xlagraph.runtime.lazy_names import lazy_names
+from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.report.answers import advice_and_answers

@@ -5,7 +5,7 @@ from typing import Final
 
 from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused, Scalar
 from xlagraph.queries import Column, Diagnosis, Finding, Query, advise, run
-from xlagraph.report.provenance import known_parameters, query_provenance
+from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
 ROWS_SHOWN: Final = 100
 """Rows of each answer that a page carries."""
@@ -17,17 +17,18 @@ def advice_and_answers(
     graph: Graph,
     compilation: str,
     catalogue: Mapping[str, Query],
-    diagnosis: Diagnosis | None = None,
 ) -> Facts:
-    """Return what is found and answered about a compilation, for its part of a page.
+    """Return what is found and answered about a compilation, for its part of a page."""
+    found = advise(graph, compilation, catalogue=catalogue)
+    return findings_and_answers(graph, found, catalogue)
 
-    It is diagnosed unless the diagnosis is there already.
-    """
-    found = diagnosis or advise(graph, compilation, catalogue=catalogue)
+
+def findings_and_answers(graph: Graph, found: Diagnosis, catalogue: Mapping[str, Query]) -> Facts:
+    """Return a diagnosis of a compilation, and what is answered about it."""
     return {
         "findings": [_finding_facts(finding) for finding in found.findings],
         "notes": (*found.notes, *found.problems),
-        "answers": _answers(graph, compilation, catalogue),
+        "answers": _answers(graph, found.name, catalogue),
     }
 
 
@@ -64,7 +65,7 @@ def _answer_facts(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Fa
         "columns": [_column_facts(column) for column in query.columns],
         "rows": rows,
         "notes": [*query.notes, *notes],
-        **query_provenance(query, parameters),
+        **reproduction_of_query(query, parameters),
     }
 
 
@@ -82,7 +83,7 @@ def _finding_facts(finding: Finding) -> Facts:
         "columns": [_column_facts(column) for column in shown],
         "rows": _evidence(finding.rows, finding.evidence_columns),
         "rowCount": len(finding.rows),
-        **query_provenance(finding.query, {"compilation": finding.compilation}),
+        **reproduction_of_query(finding.query, {"compilation": finding.compilation}),
     }
 
 

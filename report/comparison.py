@@ -6,9 +6,9 @@ from typing import Final
 from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries import By, Comparison, GroupGrowth, compare, load_catalogue, run
-from xlagraph.queries.comparison.compare import TOTALS, ComparedCompilation, ComparedPair
+from xlagraph.queries.growth.compared_sides import TOTALS, ComparedCompilation, ComparedPair
 from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
-from xlagraph.report.provenance import known_parameters, query_provenance
+from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
 GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 
@@ -142,7 +142,7 @@ def _groups(comparison: Comparison, by: By, growths: Sequence[GroupGrowth]) -> d
     return {
         "columns": [*by.columns, "bytesA", "bytesB"],
         "rows": [[*growth.group, growth.bytes_a, growth.bytes_b] for growth in growths],
-        **query_provenance(query, known_parameters(query, given)),
+        **reproduction_of_query(query, known_parameters(query, given)),
     }
 
 

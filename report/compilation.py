@@ -1,155 +1,206 @@
 """What the page shows of one compilation: every value, its slot, its details, its call stack."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, cast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Final, NamedTuple
 
-from xlagraph.graph import Cell, Graph, NameUnknown, Result, Scalar
-from xlagraph.graph.statement_files import load_statement
+from xlagraph.graph import Cell, Graph, Scalar
 from xlagraph.queries import load_catalogue
-from xlagraph.queries.value_details.range_end import range_end
-from xlagraph.report.packed_tables import Column, Kind, Part, Table
-from xlagraph.report.provenance import (
-    Provenance,
+from xlagraph.queries.stored_compilation.range_end_text import InstructionName, range_end_text
+from xlagraph.queries.stored_compilation.records import (
+    StoredAllocation,
+    StoredFrame,
+    StoredInstruction,
+    StoredSpace,
+    StoredValue,
+    column_names,
+)
+from xlagraph.queries.stored_compilation.stored_compilation import (
+    ALLOCATIONS_STATEMENT,
+    VALUES_STATEMENT,
+    StoredCompilation,
+)
+from xlagraph.report.packed_tables import Kind, PackedColumn, Part, Table
+from xlagraph.report.reproduction import (
+    Reproduction,
     command_line,
     pasteable_statement,
-    statement_provenance,
+    reproduction_of_statement,
 )
-
-Row = Mapping[str, Cell]
+from xlagraph.runtime.garbage_collection import collector_paused
 
 _WIDE, _NUMBER, _FLAG, _TEXT = Kind.WIDE_NUMBER, Kind.NUMBER, Kind.FLAG, Kind.TEXT
 
-_COMPILATION: Final = load_statement(__file__, "compilation")
-_VALUES: Final = load_statement(__file__, "values")
-_INSTRUCTIONS: Final = load_statement(__file__, "instructions")
-_ALLOCATIONS: Final = load_statement(__file__, "allocations")
-_SPACES: Final = load_statement(__file__, "memory-spaces")
-_USES: Final = load_statement(__file__, "uses")
-_POSITIONS: Final = load_statement(__file__, "positions")
-_IN_PLACE_UPDATES: Final = load_statement(__file__, "in-place-updates")
-_REUSES: Final = load_statement(__file__, "reuses")
-_FRAMES_OF_VALUES: Final = load_statement(__file__, "frames-of-values")
-_FRAMES: Final = load_statement(__file__, "frames")
-
-# the columns of a table of the page that a statement returns as they are
+# the fields of records that a table of the page shows as they are
 _VALUE_COLUMNS: Final = {
     "label": _TEXT,
-    "valueId": _WIDE,
+    "value_id": _WIDE,
     "shape": _TEXT,
     "layout": _TEXT,
     "dtype": _TEXT,
-    "sizeBytes": _WIDE,
-    "denseBytes": _WIDE,
-    "offsetBytes": _WIDE,
-    "liveFrom": _NUMBER,
-    "liveUntil": _NUMBER,
-    "lastUse": _NUMBER,
+    "size_bytes": _WIDE,
+    "dense_bytes": _WIDE,
+    "offset_bytes": _WIDE,
+    "live_from": _NUMBER,
+    "live_until": _NUMBER,
+    "last_use": _NUMBER,
     "opcode": _TEXT,
     "attribution": _TEXT,
-    "attributedOpName": _TEXT,
-    "attributedFile": _TEXT,
-    "attributedLine": _NUMBER,
+    "attributed_op_name": _TEXT,
+    "attributed_file": _TEXT,
+    "attributed_line": _NUMBER,
+    "user_file": _TEXT,
+    "user_line": _NUMBER,
 }
 _INSTRUCTION_COLUMNS: Final = {
     "name": _TEXT,
     "opcode": _TEXT,
-    "opName": _TEXT,
-    "sourceFile": _TEXT,
-    "sourceLine": _NUMBER,
+    "op_name": _TEXT,
+    "source_file": _TEXT,
+    "source_line": _NUMBER,
     "step": _NUMBER,
 }
 _ALLOCATION_COLUMNS: Final = {
     "number": _NUMBER,
-    "sizeBytes": _WIDE,
+    "size_bytes": _WIDE,
     "role": _TEXT,
-    "memorySpace": _NUMBER,
-    "parameterNumber": _NUMBER,
-    "shapeIndex": _TEXT,
+    "memory_space": _NUMBER,
+    "parameter_number": _NUMBER,
+    "shape_index": _TEXT,
     "shape": _TEXT,
-    "maybeLiveOut": _FLAG,
-    "physicalPeakBytes": _WIDE,
-    "largestHoleBytes": _WIDE,
+    "maybe_live_out": _FLAG,
+    "physical_peak_bytes": _WIDE,
+    "largest_hole_bytes": _WIDE,
 }
 _FRAME_COLUMNS: Final = {"function": _TEXT, "file": _TEXT, "line": _NUMBER}
 _SPACE_COLUMNS: Final = {
     "color": _NUMBER,
-    "allocationBytes": _WIDE,
-    "reservedBytes": _WIDE,
-    "logicalPeakBytes": _WIDE,
-    "logicalPeakStep": _NUMBER,
-    "physicalPeakBytes": _WIDE,
-    "physicalPeakStep": _NUMBER,
+    "allocation_bytes": _WIDE,
+    "reserved_bytes": _WIDE,
+    "logical_peak_bytes": _WIDE,
+    "logical_peak_step": _NUMBER,
+    "physical_peak_bytes": _WIDE,
+    "physical_peak_step": _NUMBER,
 }
 
 
-class _Rows:
-    """What a statement returns, by column."""
-
-    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-        cells = list(zip(*rows, strict=True)) or [()] * len(columns)
-        self._cells: Mapping[str, Sequence[Cell]] = dict(zip(columns, cells, strict=True))
-
-    def __getitem__(self, column: str) -> Sequence[Cell]:
-        return self._cells[column]
-
-    def columns(self, kinds: Mapping[str, Kind]) -> Table:
-        """Return columns of the page that are those of the statement."""
-        return {name: Column(kind, self[name]) for name, kind in kinds.items()}
-
-    def row_by(self, column: str) -> dict[Cell, int]:
-        """Return the row number of each cell of a column whose cells are distinct."""
-        return {cell: row for row, cell in enumerate(self[column])}
+def compilation_part(graph: Graph, compilation: str) -> Part:
+    """Read all that a page shows of a complete compilation, by its key; or raise NameUnknown."""
+    return part_of(StoredCompilation(graph, compilation))
 
 
-def compilation_part(
-    graph: Graph, compilation: str, *, more_facts: Mapping[str, object] | None = None
-) -> Part:
-    """Read all that a page shows of a complete compilation, by its key.
+@collector_paused()
+def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None = None) -> Part:
+    """Return all that a page shows of a compilation, and more facts about it.
 
     Where a row names one of another table it holds the number of that row. Raises NameUnknown.
     """
-
-    def read(statement: str) -> Result:
-        return graph.query(statement, {"compilation": compilation})
-
-    about = read(_COMPILATION).mappings()
-    if not about:
-        raise NameUnknown(f"no compilation {compilation} in the graph")
-    tables = _tables(read)
-    frame_by_value = {row["valueId"]: row["frame"] for row in read(_FRAMES_OF_VALUES)}
-    frames = _read_frames(graph, frame_by_value.values())
-    frame_rows = frames.row_by("key")
-    innermost = [frame_by_value.get(value_id) for value_id in tables["values"]["valueId"].cells]
-    endings = list(_endings(tables, about[0]["scheduleLength"]))
+    totals = stored.totals
+    rows = _RowNumbers(stored)
     return Part(
         facts={
             "kind": "compilation",
-            **about[0],
-            "provenance": _provenance(compilation, len(innermost)),
+            "key": totals.key,
+            "run": totals.run,
+            "scheduleLength": totals.schedule_length,
+            "printedPeakBytes": totals.printed_peak_bytes,
+            "printedPeakStep": totals.printed_peak_step,
+            "provenance": _reproductions(stored.key, len(stored.values)),
             **(more_facts or {}),
         },
         tables={
-            **tables,
-            "values": {
-                **tables["values"],
-                "frame": _row_numbers(innermost, frame_rows),
-                "why": Column(_TEXT, endings),
+            "values": _value_table(stored, rows),
+            "instructions": _table(StoredInstruction, stored.instructions, _INSTRUCTION_COLUMNS),
+            "allocations": _table(StoredAllocation, stored.allocations, _ALLOCATION_COLUMNS),
+            "spaces": _table(StoredSpace, stored.spaces, _SPACE_COLUMNS),
+            "uses": {
+                "value": rows.of_values(use.value_id for use in stored.uses),
+                "instruction": rows.of_instructions(use.instruction for use in stored.uses),
+                "operand": PackedColumn(_NUMBER, [use.operand for use in stored.uses]),
+                "operandIndex": PackedColumn(_TEXT, [use.operand_index for use in stored.uses]),
+            },
+            "positions": {
+                "value": rows.of_values(each.value_id for each in stored.positions),
+                "instruction": rows.of_instructions(each.instruction for each in stored.positions),
+                "shapeIndex": PackedColumn(_TEXT, [each.shape_index for each in stored.positions]),
+            },
+            "successions": {
+                "later": rows.of_values(pair.later_id for pair in stored.successions),
+                "earlier": rows.of_values(pair.earlier_id for pair in stored.successions),
+                "sharedBytes": PackedColumn(
+                    _WIDE, [pair.shared_bytes for pair in stored.successions]
+                ),
+                "steps": PackedColumn(_NUMBER, [pair.steps for pair in stored.successions]),
+                "inPlace": PackedColumn(_FLAG, [pair.in_place for pair in stored.successions]),
             },
             "frames": {
-                **frames.columns(_FRAME_COLUMNS),
-                "caller": _row_numbers(frames["caller"], frame_rows),
+                **_table(StoredFrame, tuple(stored.frames.values()), _FRAME_COLUMNS),
+                "caller": rows.of_frames(frame.caller for frame in stored.frames.values()),
             },
         },
     )
 
 
-def _provenance(compilation: str, values: int) -> dict[str, Provenance]:
+class _RowNumbers:
+    """The number of the row of each value, instruction, allocation and frame in its table."""
+
+    def __init__(self, stored: StoredCompilation) -> None:
+        self._values = _numbered(value.value_id for value in stored.values)
+        self._instructions = _numbered(each.name for each in stored.instructions)
+        self._allocations = _numbered(allocation.number for allocation in stored.allocations)
+        self._frames = _numbered(stored.frames)
+
+    def of_values(self, ids: Iterable[int]) -> PackedColumn:
+        return _row_numbers(ids, self._values)
+
+    def of_instructions(self, names: Iterable[str]) -> PackedColumn:
+        return _row_numbers(names, self._instructions)
+
+    def of_allocations(self, numbers: Iterable[int]) -> PackedColumn:
+        return _row_numbers(numbers, self._allocations)
+
+    def of_frames(self, keys: Iterable[str | None]) -> PackedColumn:
+        return _row_numbers(keys, self._frames)
+
+
+def _numbered(keys: Iterable[Cell]) -> dict[Cell, int]:
+    return {key: row for row, key in enumerate(keys)}
+
+
+def _row_numbers(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> PackedColumn:
+    return PackedColumn(_NUMBER, list(map(row_by_key.get, keys)))
+
+
+def _table(
+    record: type[NamedTuple], rows: Sequence[NamedTuple], kinds: Mapping[str, Kind]
+) -> Table:
+    """Return fields of records as columns of the page, named as in the graph."""
+    columns = dict(zip(record._fields, column_names(record), strict=True))
+    return {
+        columns[field]: PackedColumn(kind, list(map(attrgetter(field), rows)))
+        for field, kind in kinds.items()
+    }
+
+
+def _value_table(stored: StoredCompilation, rows: _RowNumbers) -> Table:
+    values = stored.values
+    return {
+        **_table(StoredValue, values, _VALUE_COLUMNS),
+        "allocation": rows.of_allocations(value.allocation for value in values),
+        "instruction": rows.of_instructions(value.name for value in values),
+        "frame": rows.of_frames(stored.frame_by_value.get(value.value_id) for value in values),
+        "why": PackedColumn(_TEXT, list(_range_end_texts(stored))),
+    }
+
+
+def _reproductions(compilation: str, values: int) -> dict[str, Reproduction]:
     """Return what made the tables of values and allocations, and what repeats one step."""
     given: dict[str, Scalar] = {"compilation": compilation}
     live_at = load_catalogue()["lifetime/live-at"]
     return {
-        "values": statement_provenance(_VALUES, given),
-        "allocations": statement_provenance(_ALLOCATIONS, given),
+        "values": reproduction_of_statement(VALUES_STATEMENT, given),
+        "allocations": reproduction_of_statement(ALLOCATIONS_STATEMENT, given),
         # the page knows the step
         "liveAt": {
             "cypher": pasteable_statement(live_at, {**given, "limit": values}, left_open=("step",)),
@@ -158,108 +209,25 @@ def _provenance(compilation: str, values: int) -> dict[str, Provenance]:
     }
 
 
-def _tables(read: Callable[[str], Result]) -> dict[str, Table]:
-    """Return the tables that need nothing but statements about the compilation."""
-
-    def rows(statement: str) -> _Rows:
-        found = read(statement)
-        return _Rows(found.columns, found.rows)
-
-    unsorted = read(_INSTRUCTIONS)  # a union has no order
-    instructions = _Rows(unsorted.columns, sorted(unsorted.rows, key=lambda row: str(row[0])))
-    values, allocations = rows(_VALUES), rows(_ALLOCATIONS)
-    uses, positions = rows(_USES), rows(_POSITIONS)
-    value_rows, instruction_rows = values.row_by("valueId"), instructions.row_by("name")
-    return {
-        "values": {
-            **values.columns(_VALUE_COLUMNS),
-            "allocation": _row_numbers(values["allocation"], allocations.row_by("number")),
-            "instruction": _row_numbers(values["name"], instruction_rows),
-        },
-        "instructions": instructions.columns(_INSTRUCTION_COLUMNS),
-        "allocations": allocations.columns(_ALLOCATION_COLUMNS),
-        "spaces": rows(_SPACES).columns(_SPACE_COLUMNS),
-        "uses": {
-            "value": _row_numbers(uses["valueId"], value_rows),
-            "instruction": _row_numbers(uses["instruction"], instruction_rows),
-            **uses.columns({"operand": _NUMBER, "operandIndex": _TEXT}),
-        },
-        "positions": {
-            "value": _row_numbers(positions["valueId"], value_rows),
-            "instruction": _row_numbers(positions["instruction"], instruction_rows),
-            **positions.columns({"shapeIndex": _TEXT}),
-        },
-        "successions": _successions(value_rows, rows(_IN_PLACE_UPDATES), rows(_REUSES)),
-    }
-
-
-def _row_numbers(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> Column:
-    """Return the number of the row of each key."""
-    return Column(_NUMBER, [row_by_key.get(key) for key in keys])
-
-
-def _successions(value_rows: Mapping[Cell, int], updates: _Rows, reuses: _Rows) -> Table:
-    """Return both kinds in one table; ``steps`` is the step of an update, else the gap."""
-    is_update = [True] * len(updates["steps"]) + [False] * len(reuses["steps"])
-    return {
-        "later": _row_numbers((*updates["laterId"], *reuses["laterId"]), value_rows),
-        "earlier": _row_numbers((*updates["earlierId"], *reuses["earlierId"]), value_rows),
-        "sharedBytes": Column(_WIDE, (*updates["sharedBytes"], *reuses["sharedBytes"])),
-        "steps": Column(_NUMBER, (*updates["steps"], *reuses["steps"])),
-        "inPlace": Column(_FLAG, is_update),
-    }
-
-
-def _read_frames(graph: Graph, innermost: Iterable[Cell]) -> _Rows:
-    """Read frames and their callers, a level at a time, in the order of their keys."""
-    found: dict[str, Sequence[Cell]] = {}
-    columns = ("key", "caller", *_FRAME_COLUMNS)
-    wanted = {str(key) for key in innermost}
-    while wanted:
-        level = graph.query(_FRAMES, {"frames": sorted(wanted)})
-        found |= {str(key): (key, *rest) for key, *rest in level.rows}
-        wanted = {str(caller) for _, caller, *_ in level.rows if caller is not None} - found.keys()
-    return _Rows(columns, [found[key] for key in sorted(found)])
-
-
-def _endings(tables: Mapping[str, Table], schedule_length: Cell) -> Iterator[str]:
+def _range_end_texts(stored: StoredCompilation) -> Iterator[str]:
     """Yield for each value the sentence that says why it ends where it does."""
-    life = ("label", "liveFrom", "liveUntil", "lastUse", "allocation")
-    values = _mappings(tables["values"], life)
-    instructions = [
-        {**row, "instruction": row["name"]}
-        for row in _mappings(tables["instructions"], ("name", "opcode", "step"))
-    ]
-    reasons = ("role", "parameterNumber", "maybeLiveOut")
-    allocations = _mappings(tables["allocations"], reasons)
-    at_step: dict[Cell, Row] = {row["step"]: row for row in instructions if row["step"] is not None}
-    readers: list[list[Row]] = [[] for _ in values]
-    uses = tables["uses"]
-    for value, reader in zip(uses["value"].cells, uses["instruction"].cells, strict=True):
-        readers[cast("int", value)].append(instructions[cast("int", reader)])
-    successors: list[list[Row]] = [[] for _ in values]
-    for row in _mappings(tables["successions"], ("later", "earlier", "inPlace", "steps")):
-        if row["inPlace"]:
-            later = values[cast("int", row["later"])]
-            successors[cast("int", row["earlier"])].append(row | {"value": later["label"]})
-    for value, read_by, overwritten_by in zip(values, readers, successors, strict=True):
-        holder = value["allocation"]
-        allocation = {} if holder is None else allocations[cast("int", holder)]
-        last = at_step.get(value["liveUntil"]) or {}
-        facts = {
-            "liveUntil": value["liveUntil"],
-            "lastUse": value["lastUse"],
-            "scheduleLength": schedule_length,
-            "endsAt": last.get("name"),
-            "endsAtOpcode": last.get("opcode"),
-            "role": allocation.get("role"),
-            "parameterNumber": allocation.get("parameterNumber"),
-            "maybeLiveOut": allocation.get("maybeLiveOut"),
-        }
-        _, why = range_end(facts, read_by, overwritten_by)
-        yield why
-
-
-def _mappings(table: Table, columns: Sequence[str]) -> list[dict[str, Cell]]:
-    cells = zip(*(table[name].cells for name in columns), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in cells]
+    steps = {each.name: each.step for each in stored.instructions}
+    names = {each.name: (each.name, each.opcode) for each in stored.instructions}
+    name_at_step = {each.step: names[each.name] for each in stored.instructions}
+    values = {value.value_id: value for value in stored.values}
+    last_readers: defaultdict[int, list[InstructionName]] = defaultdict(list)
+    for use in stored.uses:
+        step = steps[use.instruction]
+        if step is not None and step == values[use.value_id].last_use:
+            last_readers[use.value_id].append(names[use.instruction])
+    overwritten_by: defaultdict[int, list[str]] = defaultdict(list)
+    for pair in stored.successions:
+        if pair.in_place and pair.steps == values[pair.earlier_id].live_until:
+            overwritten_by[pair.earlier_id].append(values[pair.later_id].label)
+    for value_id, value in values.items():
+        yield range_end_text(
+            value,
+            last_readers=last_readers[value_id],
+            ends_at=None if value.live_until is None else name_at_step.get(value.live_until),
+            overwritten_by=overwritten_by[value_id],
+        )

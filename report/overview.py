@@ -7,7 +7,7 @@ from xlagraph.graph import Cell, Graph
 from xlagraph.queries import run
 from xlagraph.report.packed_tables import Kind, Part, typed_table
 
-Totals = Mapping[str, Cell]
+TotalsRow = Mapping[str, Cell]
 """The row of a compilation in `overview/compilations`."""
 
 _COLUMNS: Final = {
@@ -23,7 +23,7 @@ _COLUMNS: Final = {
 }
 
 
-def read_totals(graph: Graph, compilations: Collection[str] | None) -> list[Totals]:
+def read_totals(graph: Graph, compilations: Collection[str] | None) -> list[TotalsRow]:
     """Read the totals of these compilations, or of all, the one that reserves most first."""
     rows = run(graph, "overview/compilations").result.mappings()
     wanted = None if compilations is None else set(compilations)
@@ -31,7 +31,11 @@ def read_totals(graph: Graph, compilations: Collection[str] | None) -> list[Tota
 
 
 def overview_part(
-    totals: Sequence[Totals], *, title: str, location: str, carried: Collection[str] | None = None
+    totals: Sequence[TotalsRow],
+    *,
+    title: str,
+    location: str,
+    carried: Collection[str] | None = None,
 ) -> Part:
     """Pack the totals of compilations of the graph at a location.
 

@@ -42,14 +42,14 @@ class Kind(StrEnum):
     TEXT = "text"
 
 
-class Column(NamedTuple):
+class PackedColumn(NamedTuple):
     """One column of a table; cells that are None are unknown."""
 
     kind: Kind
     cells: Sequence[Cell]
 
 
-Table = Mapping[str, Column]
+Table = Mapping[str, PackedColumn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Part:
 def typed_table(kinds: Mapping[str, Kind], rows: Iterable[Mapping[str, Cell]]) -> Table:
     """Convert rows into a table with these columns."""
     found = list(rows)
-    return {name: Column(kind, [row[name] for row in found]) for name, kind in kinds.items()}
+    return {name: PackedColumn(kind, [row[name] for row in found]) for name, kind in kinds.items()}
 
 
 def cut_texts(facts: object) -> object:
@@ -113,7 +113,7 @@ def _cut(text: str) -> str:
     return f"{text[:LONGEST_TEXT]}… ({len(text):,} characters)"
 
 
-def _block(column: Column, strings: dict[str, int]) -> tuple[str, bytes]:
+def _block(column: PackedColumn, strings: dict[str, int]) -> tuple[str, bytes]:
     cells = column.cells
     match column.kind:
         case Kind.WIDE_NUMBER:

@@ -8,10 +8,11 @@ from typing import Final, cast
 
 from xlagraph.graph import Graph
 from xlagraph.queries import Diagnosis, Query, advise, load_catalogue, select
-from xlagraph.report.answers import advice_and_answers
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.report.answers import findings_and_answers
 from xlagraph.report.comparison import compare_sides, comparison_part
-from xlagraph.report.compilation import compilation_part
-from xlagraph.report.overview import Totals, overview_part, read_totals
+from xlagraph.report.compilation import part_of
+from xlagraph.report.overview import TotalsRow, overview_part, read_totals
 from xlagraph.report.page_source import html_document, page_source
 from xlagraph.report.static_html import static_comparison_html, static_compilations_html
 
@@ -62,8 +63,7 @@ def _of_compilations(
     compilations: Sequence[str] | None,
 ) -> Report:
     totals = read_totals(graph, compilations)
-    diagnosis = advise(graph, _key(totals[0]), catalogue=catalogue) if totals else None
-    parts = _packed(graph, catalogue, totals, diagnosis)
+    parts, diagnosis = _packed(graph, catalogue, totals)
     overview = overview_part(totals, title=title, location=graph.location, carried=parts)
     static = static_compilations_html(graph, title, totals, diagnosis)
     return Report(
@@ -76,7 +76,7 @@ def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, af
     comparison = compare_sides(graph, before, after)
     start = comparison_part(graph, comparison)
     totals = read_totals(graph, [*comparison.a.compilations, *comparison.b.compilations])
-    parts = _packed(graph, catalogue, totals)
+    parts, _ = _packed(graph, catalogue, totals)
     title = f"{comparison.a.name} and {comparison.b.name}"
     overview = overview_part(totals, title=title, location=graph.location, carried=parts)
     data_elements = {"start": start.packed(), "compilations": overview.packed(), **parts}
@@ -87,36 +87,36 @@ def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, af
 
 
 def _packed(
-    graph: Graph,
-    catalogue: Mapping[str, Query],
-    totals: Sequence[Totals],
-    diagnosis: Diagnosis | None = None,
-) -> dict[str, bytes]:
+    graph: Graph, catalogue: Mapping[str, Query], totals: Sequence[TotalsRow]
+) -> tuple[dict[str, bytes], Diagnosis | None]:
     """Pack compilations in their order until the page is full; the first in any case.
 
-    The first may be diagnosed already.
+    Also return the diagnosis of the first; None without any.
     """
     parts: dict[str, bytes] = {}
+    first: Diagnosis | None = None
     left = MOST_BYTES
     most = max(map(_reserved_bytes, totals), default=0)
     for row in totals:
-        key = _key(row)
+        stored = StoredCompilation(graph, _key(row))
         facts: Mapping[str, object] = {}
         if _reserved_bytes(row) >= ANSWERED_SHARE * most:
-            facts = advice_and_answers(graph, key, catalogue, None if parts else diagnosis)
-        packed = compilation_part(graph, key, more_facts=facts).packed()
+            diagnosis = advise(graph, stored.key, catalogue=catalogue, stored=stored)
+            first = first or diagnosis
+            facts = findings_and_answers(graph, diagnosis, catalogue)
+        packed = part_of(stored, facts).packed()
         left -= len(packed)
         if left < 0 and parts:  # the first is what was asked for, however large
             break
-        parts[key] = packed
-    return parts
+        parts[stored.key] = packed
+    return parts, first
 
 
-def _key(totals: Totals) -> str:
+def _key(totals: TotalsRow) -> str:
     return str(totals["compilation"])
 
 
-def _reserved_bytes(totals: Totals) -> int:
+def _reserved_bytes(totals: TotalsRow) -> int:
     return cast("int", totals["reservedBytes"] or 0)
 
 

@@ -5,16 +5,16 @@ from html import escape
 from typing import Final, cast
 
 from xlagraph.graph import Cell, Graph
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.queries import Comparison, Diagnosis, run
-from xlagraph.report.overview import Totals
+from xlagraph.report.overview import TotalsRow
 
 _LARGEST: Final = 20
 _LONGEST_CELL: Final = 160
 
 
 def static_compilations_html(
-    graph: Graph, title: str, totals: Sequence[Totals], diagnosis: Diagnosis | None
+    graph: Graph, title: str, totals: Sequence[TotalsRow], diagnosis: Diagnosis | None
 ) -> str:
     """Return HTML about the compilations, the first of which was diagnosed."""
     blocks = [

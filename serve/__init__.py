@@ -5,7 +5,7 @@
 
 from typing import TYPE_CHECKING
 
-from xlagraph.runtime.lazy_names import lazy_names
+from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
     from xlagraph.serve.app import create_app

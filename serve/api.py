@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, UnknownQuery, find_query
-from xlagraph.serve.json_cells import query_description
 from xlagraph.serve.openapi import describe_api
 from xlagraph.serve.readers.jobs import Answer, Job, Lane, statement_job
+from xlagraph.serve.readers.json_cells import query_description
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.reading import read_for
 from xlagraph.serve.request_limits import BODY_SECONDS, MOST_BODY_BYTES

@@ -62,7 +62,7 @@ def test_the_same_arguments_give_the_same_bytes(tmp_path):
 
 
 def test_allocations_add_up_to_the_printed_total(plan):
-    assert plan.total.bytes == sum(allocation.size_bytes for allocation in plan.allocations)
+    assert plan.total_bytes == sum(allocation.size_bytes for allocation in plan.allocations)
 
 
 def test_an_allocation_ends_where_the_last_of_its_values_ends(plan):

@@ -8,6 +8,7 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,66 +22,79 @@ DRIVERS = {"neo4j": "graph/neo4j", "ladybug": "graph/ladybug"}
 MAY_IMPORT = {
     # how a process runs: everybody's, knows nobody
     "runtime": "",
+    # XLA's protobuf messages
+    "protos": "",
+    # figures and rows as people read them: knows nobody either
+    "presentation": "",
     # one schema, two engines behind one interface
-    "graph": "runtime graph/rows graph/ladybug graph/neo4j graph/exporter",
+    "graph": "runtime presentation graph/rows graph/opening graph/exporter",
     "graph/rows": "graph",
     "graph/ladybug": "runtime graph graph/rows",
-    "graph/neo4j": "runtime graph graph/rows",
+    "graph/neo4j": "graph graph/rows",
+    "graph/opening": "graph graph/ladybug graph/neo4j",
     "graph/exporter": "graph graph/rows graph/neo4j",
     # XLA's own packing, on records of its own
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
-    "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/measures "
-    "ingest/rows ingest/preparation ingest/model",
-    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/carriers/text "
-    "ingest/measures ingest/rows ingest/model",
+    "ingest": "runtime graph graph/rows ingest/files ingest/carriers/text ingest/preparation "
+    "ingest/model ingest/rows ingest/error_message",
+    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
+    "ingest/rows ingest/model",
     "ingest/model": "",
-    "ingest/hlo": "",
-    "ingest/carriers": "",
-    "ingest/carriers/text": "runtime ingest ingest/hlo ingest/model",
-    "ingest/files": "ingest ingest/carriers/text",
-    "ingest/measures": "ingest/hlo ingest/carriers/text ingest/model",
-    "ingest/rows": "graph graph/rows ingest/files ingest/carriers/text ingest/measures "
-    "ingest/model",
+    "ingest/hlo": "ingest/model",
+    # an error message: text in, records and sentences out
+    "ingest/error_message": "presentation ingest/model",
+    "ingest/carriers": "ingest ingest/model",
+    "ingest/carriers/text": "runtime ingest ingest/carriers ingest/model",
+    "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/model",
+    "ingest/measures": "ingest/hlo ingest/model",
+    "ingest/rows": "presentation graph graph/rows ingest/files ingest/measures ingest/model",
     # canned queries, and what is built on them
-    "queries": "runtime graph queries/catalogue queries/cypher_text queries/lint "
-    "queries/selection queries/runner "
-    "queries/checks queries/comparison queries/advice queries/pictures "
+    "queries": "runtime queries/catalogue queries/lint queries/selection queries/runner "
+    "queries/checks queries/growth queries/advice queries/pictures queries/stored_compilation "
     "queries/value_details",
-    "queries/catalogue": "graph queries",
+    "queries/catalogue": "presentation graph queries queries/cypher_text",
     "queries/cypher_text": "graph",
-    "queries/lint": "graph queries queries/catalogue queries/cypher_text",
+    "queries/lint": "presentation graph queries queries/catalogue queries/cypher_text",
     "queries/selection": "graph queries",
-    "queries/runner": "graph queries queries/catalogue queries/cypher_text queries/lint "
+    "queries/runner": "presentation graph queries queries/catalogue queries/cypher_text "
+    "queries/lint queries/selection",
+    "queries/stored_compilation": "runtime graph",
+    "queries/checks": "graph queries queries/advice queries/catalogue queries/runner "
     "queries/selection",
-    "queries/checks": "graph queries/advice queries/catalogue queries/selection",
-    "queries/comparison": "graph queries queries/catalogue queries/selection",
-    "queries/advice": "runtime graph xla_planner queries queries/catalogue queries/runner "
-    "queries/selection",
-    "queries/value_details": "graph queries/selection",
-    "queries/pictures": "graph queries queries/catalogue",
+    "queries/growth": "presentation graph queries/catalogue queries/selection",
+    "queries/advice": "runtime presentation graph xla_planner queries queries/catalogue "
+    "queries/runner queries/selection queries/stored_compilation",
+    "queries/value_details": "graph queries/selection queries/stored_compilation",
+    "queries/pictures": "presentation graph",
     # a page to look at, from what graph and queries know
-    "report": "runtime graph queries queries/comparison queries/cypher_text queries/value_details",
+    "report": "runtime presentation graph queries queries/growth queries/cypher_text "
+    "queries/stored_compilation",
     # the same over HTTP and for assistants
-    "serve": "runtime graph queries queries/pictures report serve/readers",
-    "serve/readers": "graph queries report serve",
+    "serve": "runtime graph queries report serve/readers",
+    "serve/readers": "presentation graph queries queries/pictures report",
     "serve/assistant": "graph queries serve serve/readers",
     # typer commands
-    "cli": "runtime graph queries cli/commands cli/commands/query cli/options cli/output",
-    "cli/commands/query": "runtime graph queries queries/catalogue queries/cypher_text "
-    "queries/lint queries/pictures queries/runner queries/selection cli cli/options cli/output",
-    "cli/commands": "graph ingest report serve serve/assistant serve/readers queries "
-    "queries/advice queries/catalogue "
-    "queries/checks queries/comparison queries/lint queries/pictures "
-    "queries/runner queries/selection queries/value_details cli cli/options cli/output "
-    "cli/summaries",
-    "cli/summaries": "graph ingest ingest/model queries queries/advice queries/catalogue "
-    "queries/checks queries/comparison queries/value_details cli cli/options "
-    "cli/output",
-    "cli/options": "graph queries queries/catalogue queries/comparison queries/selection cli "
-    "cli/output",
-    "cli/output": "graph ingest queries queries/catalogue queries/pictures cli",
+    "cli": "runtime graph graph/opening cli/commands cli/commands/query cli/options cli/output",
+    "cli/commands/query": "runtime graph graph/neo4j queries queries/catalogue "
+    "queries/cypher_text queries/lint queries/pictures queries/runner queries/selection "
+    "cli/options cli/output",
+    "cli/commands": "presentation graph ingest ingest/error_message report serve "
+    "serve/assistant serve/readers queries queries/advice queries/checks queries/growth "
+    "queries/selection queries/value_details cli/options cli/output cli/summaries",
+    "cli/summaries": "presentation graph ingest ingest/error_message ingest/model queries "
+    "queries/advice queries/catalogue queries/checks queries/growth queries/stored_compilation "
+    "queries/value_details cli/options cli/output",
+    "cli/options": "presentation graph queries queries/catalogue queries/growth "
+    "queries/selection cli/output",
+    "cli/output": "presentation graph ingest queries queries/pictures",
 }
+MUTUAL = {
+    ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
+    ("ingest", "ingest/files"): "the errors and problems that files raise are those of an ingest",
+    ("ingest", "ingest/preparation"): "so are those that preparing a dump raises",
+}
+"""Rooms that import each other, and why; no two modules ever do."""
 # a command or summary is named after what it shows, what an engine has after the other's
 SHOWN = {"cli/commands", "cli/summaries"}
 OF_SEVERAL_ROOMS = {"app", "errors", "load"}
@@ -119,6 +133,65 @@ def test_a_module_imports_only_what_its_room_may_see(module: Path) -> None:
     assert not {name for name in names if name.startswith(".")}, "relative import"
     drivers = {name.split(".")[0] for name in names} & DRIVERS.keys()
     assert {DRIVERS[driver] for driver in drivers} <= {room}
+
+
+def imported_modules(module: Path) -> set[Path]:
+    """Return the modules of ours that a module imports anywhere, in functions too."""
+    found = set()
+    for name in imported(module):
+        parts = name.split(".")[1:] if name.startswith("xlagraph.") else []
+        for end in (len(parts), len(parts) - 1):
+            path = Path(*parts[:end]) if end > 0 else Path("none")
+            if (own := path.with_suffix(".py")) in MODULES or (
+                own := path / "__init__.py"
+            ) in MODULES:
+                found.add(own)
+                break
+    return found
+
+
+IMPORTED = {module: imported_modules(module) for module in MODULES}
+
+
+def circle(imports: Mapping[Path, Collection[Path]]) -> list[Path]:
+    """Return modules each of which imports the next, and the last the first; empty without any."""
+    done: set[Path] = set()
+
+    def search(module: Path, way: list[Path]) -> list[Path]:
+        if module in way:
+            return way[way.index(module) :]
+        if module in done:
+            return []
+        found = (search(each, [*way, module]) for each in sorted(imports[module]))
+        first = next(filter(None, found), [])
+        done.add(module)
+        return first
+
+    return next(filter(None, (search(module, []) for module in imports)), [])
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    # the names that an __init__ exports lazily are imports of its own: what they stand in must
+    # not import them from there
+    assert circle(IMPORTED) == []
+
+
+def test_a_circle_is_found_wherever_it_begins() -> None:
+    a, b, c = Path("a.py"), Path("b.py"), Path("c.py")
+    assert circle({a: [b], b: [c], c: [b]}) == [b, c]
+    assert circle({a: [b, c], b: [c], c: []}) == []
+
+
+def test_rooms_that_import_each_other_are_few_and_have_a_reason() -> None:
+    pairs = {
+        (module.parent.as_posix(), other.parent.as_posix())
+        for module, others in IMPORTED.items()
+        for other in others
+        # the front door of a part leads to all its rooms
+        if module.as_posix() not in {f"{part}/__init__.py" for part in PARTS}
+    }
+    mutual = {(one, other) for one, other in pairs if one < other and (other, one) in pairs}
+    assert mutual == MUTUAL.keys()
 
 
 def test_a_command_imports_no_other() -> None:

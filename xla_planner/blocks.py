@@ -20,7 +20,12 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from xlagraph.xla_planner.program import Overwrite, Program, Value, members_of_sets
+from xlagraph.xla_planner.planned_program import (
+    Overwrite,
+    PlannedProgram,
+    PlannedValue,
+    members_of_sets,
+)
 
 __all__ = ["Block", "Blocks", "choose_blocks"]
 
@@ -31,7 +36,7 @@ class _HeldValues:
     __slots__ = ("_copied_ids", "_last_steps", "_value_ids", "_values")
 
     def __init__(self) -> None:
-        self._values: list[Value] = []
+        self._values: list[PlannedValue] = []
         """By first step."""
         self._last_steps: list[int] = []
         """Aligned with the values: the last step of any up to there, for members of one set may
@@ -40,7 +45,7 @@ class _HeldValues:
         self._copied_ids: set[int] = set()
         """What the copies among the values are made of."""
 
-    def add(self, value: Value) -> None:
+    def add(self, value: PlannedValue) -> None:
         """Hold one value more."""
         row = bisect_right(self._values, value.first, key=_first_step)
         self._values.insert(row, value)
@@ -52,7 +57,9 @@ class _HeldValues:
         if value.is_copy:
             self._copied_ids.update(value.operands)
 
-    def interfere(self, value: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
+    def interfere(
+        self, value: PlannedValue, overwrites: Mapping[int, tuple[Overwrite, ...]]
+    ) -> bool:
         """Return whether a value cannot share bytes with these, by its live range or as a copy."""
         if value.value_id in self._copied_ids:
             return True
@@ -63,7 +70,7 @@ class _HeldValues:
         return any(_overlap(held, value, overwrites) for held in self._values[start:end])
 
 
-def _first_step(value: Value) -> int:
+def _first_step(value: PlannedValue) -> int:
     return value.first
 
 
@@ -75,13 +82,13 @@ class Block:
     color: int
     is_read_only: bool = False
     is_table: bool = False
-    values: list[Value] = field(default_factory=list)
+    values: list[PlannedValue] = field(default_factory=list)
     reusable_number: int | None = None
     """Among the blocks that may be used again, as they were made; None of another."""
     held: _HeldValues = field(default_factory=_HeldValues, init=False, repr=False, compare=False)
     """The values, to be compared with others."""
 
-    def hold(self, members: Iterable[Value]) -> None:
+    def hold(self, members: Iterable[PlannedValue]) -> None:
         """Hold the values of a buffer set from now on."""
         for value in members:
             self.values.append(value)
@@ -96,17 +103,17 @@ class Blocks:
     blocks: tuple[Block, ...]
     tables: tuple[Block, ...]
     """Temporary ones, which are combined with the heap of their colour."""
-    heap_values: tuple[Value, ...]
+    heap_values: tuple[PlannedValue, ...]
 
 
-def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
+def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Blocks:
     """Choose a block for each buffer set of `values`, which may differ from the program's."""
     sets = members_of_sets(values)
     last_steps = [value.last for members in sets.values() for value in members]
     reusable = _ReusableBlocks(len(last_steps), max(last_steps, default=0))
     blocks: list[Block] = []
     tables: list[Block] = []
-    heap_values: list[Value] = []
+    heap_values: list[PlannedValue] = []
     block_by_value: dict[int, Block] = {}
     for members in sorted(sets.values(), key=_rank):
         lives_out = any(value.lives_out for value in members)
@@ -131,21 +138,21 @@ def choose_blocks(program: Program, values: Iterable[Value]) -> Blocks:
     return Blocks(tuple(blocks), tuple(tables), tuple(heap_values))
 
 
-def _own_block(program: Program, members: Sequence[Value]) -> Block | None:
+def _own_block(program: PlannedProgram, members: Sequence[PlannedValue]) -> Block | None:
     """Return a new block for what shares none from the start; None for other sets."""
     size_bytes, color = members[0].size_bytes, members[0].color
-    allocations = map(program.stored_in, members)
-    stored = next((allocation for allocation in allocations if allocation is not None), None)
-    if stored is not None:
-        return Block(size_bytes, color, is_read_only=stored.is_read_only)
-    if any(value.is_table for value in members):
-        return Block(size_bytes, color, is_table=True)
+    for value in members:
+        if (stored := program.stored_in(value)) is not None:
+            return Block(size_bytes, color, is_read_only=stored.is_read_only)
+    for value in members:
+        if value.is_table:
+            return Block(size_bytes, color, is_table=True)
     return None
 
 
 def _first_free(
     blocks: Iterable[Block],
-    members: Sequence[Value],
+    members: Sequence[PlannedValue],
     overwrites: Mapping[int, tuple[Overwrite, ...]],
     *,
     lives_out: bool,
@@ -155,7 +162,7 @@ def _first_free(
     return next(free, None)
 
 
-def _rank(members: tuple[Value, ...]) -> tuple[int, bool, int, int]:
+def _rank(members: tuple[PlannedValue, ...]) -> tuple[int, bool, int, int]:
     return (
         -members[0].size_bytes,
         not any(value.lives_out for value in members),
@@ -183,7 +190,7 @@ class _ReusableBlocks:
         block.reusable_number = len(self._blocks)
         self._blocks.append(block)
 
-    def hold(self, block: Block, members: Sequence[Value]) -> None:
+    def hold(self, block: Block, members: Sequence[PlannedValue]) -> None:
         """Note what a block holds from now on, if it is one of these."""
         if block.reusable_number is not None:
             end = self._count + len(members)
@@ -198,7 +205,7 @@ class _ReusableBlocks:
                 self._taken[max(value.first, counted_until) : value.last] += 1
                 counted_until = max(value.last, counted_until)
 
-    def without_overlap(self, members: Sequence[Value]) -> Iterator[Block]:
+    def without_overlap(self, members: Sequence[PlannedValue]) -> Iterator[Block]:
         """Yield the blocks in which no live range overlaps one of these, the last made first.
 
         Live ranges that only meet in the last step of one of them are not looked at.
@@ -218,7 +225,7 @@ class _ReusableBlocks:
 
 
 def _operand_blocks(
-    members: Iterable[Value], block_by_value: Mapping[int, Block]
+    members: Iterable[PlannedValue], block_by_value: Mapping[int, Block]
 ) -> Iterable[Block]:
     for value in members:
         for operand in value.operands:
@@ -228,7 +235,7 @@ def _operand_blocks(
 
 def _may_take(
     block: Block,
-    members: Sequence[Value],
+    members: Sequence[PlannedValue],
     overwrites: Mapping[int, tuple[Overwrite, ...]],
     *,
     lives_out: bool,
@@ -245,7 +252,9 @@ def _may_take(
     return not any(block.held.interfere(value, overwrites) for value in members)
 
 
-def _overlap(one: Value, other: Value, overwrites: Mapping[int, tuple[Overwrite, ...]]) -> bool:
+def _overlap(
+    one: PlannedValue, other: PlannedValue, overwrites: Mapping[int, tuple[Overwrite, ...]]
+) -> bool:
     """Return whether live ranges overlap in more than a step in which one is overwritten."""
     if one.first > other.last or other.first > one.last:
         return False

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from xlagraph.xla_planner.program import Program, Value
+from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["DonatedProgram", "Donor", "donate"]
 
@@ -32,7 +32,7 @@ class Donor(NamedTuple):
 class DonatedProgram:
     """A program with some parameters donated."""
 
-    program: Program
+    program: PlannedProgram
     in_place: tuple[Donor, ...]
     """The result is written over the parameter."""
     copied: tuple[Donor, ...]
@@ -46,7 +46,9 @@ class DonatedProgram:
         return step - bisect_left(copied_at, step)
 
 
-def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -> DonatedProgram:
+def donate(
+    program: PlannedProgram, donors: Iterable[Donor], *, knows_schedule: bool
+) -> DonatedProgram:
     """Return the program as the compiler makes it when these parameters are donated.
 
     `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs and TPUs.
@@ -72,7 +74,7 @@ def donate(program: Program, donors: Iterable[Donor], *, knows_schedule: bool) -
 
 
 def _steps_of_copies(
-    program: Program, donors: Collection[Donor], *, knows_schedule: bool
+    program: PlannedProgram, donors: Collection[Donor], *, knows_schedule: bool
 ) -> dict[int, int]:
     """Return by parameter the step before which the compiler puts its copy."""
     start = min((value.first for value in program.values if not value.is_stored), default=0)
@@ -86,7 +88,7 @@ def _steps_of_copies(
     return {donor.parameter: first_reads.get(donor.parameter, start) for donor in donors}
 
 
-def _parameter_order(program: Program, donor: Donor) -> tuple[int, tuple[int, ...], int]:
+def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[int, ...], int]:
     """Return the order in which the compiler goes through parameters to copy them."""
     allocation = program.stored_in(program.by_id[donor.parameter])
     if allocation is None:
@@ -104,10 +106,12 @@ class _Readers:
     parameter.
     """
 
-    def __init__(self, values: Iterable[Value], parameters: Collection[int]) -> None:
+    def __init__(self, values: Iterable[PlannedValue], parameters: Collection[int]) -> None:
         scheduled = sorted(values, key=lambda value: value.first)
         defining = {value.value_id: value.instruction for value in scheduled}
-        self.by_parameter: dict[int, dict[str, Value]] = {value_id: {} for value_id in parameters}
+        self.by_parameter: dict[int, dict[str, PlannedValue]] = {
+            value_id: {} for value_id in parameters
+        }
         """By the instruction that reads it: one of the values that it makes."""
         self._sources: dict[str, set[str]] = {}
         """In the order of the schedule, in which what an instruction depends on comes before it."""
@@ -144,7 +148,7 @@ class _Readers:
 
 
 def _is_read_before_written(
-    program: Program, donor: Donor, readers: _Readers, *, knows_schedule: bool
+    program: PlannedProgram, donor: Donor, readers: _Readers, *, knows_schedule: bool
 ) -> bool:
     """Return whether every reader of the parameter surely runs before its bytes are written."""
     written = _first_written(program, donor)
@@ -161,7 +165,7 @@ def _is_read_before_written(
     return readers.run_before(needed, written.instruction)
 
 
-def _first_written(program: Program, donor: Donor) -> Value | None:
+def _first_written(program: PlannedProgram, donor: Donor) -> PlannedValue | None:
     """Return the first value of the result's set that is more than a copy of the parameter."""
     members = [
         value
@@ -171,7 +175,7 @@ def _first_written(program: Program, donor: Donor) -> Value | None:
     return min(members, key=lambda value: (value.first, value.last, value.value_id), default=None)
 
 
-def _is_own_copy(program: Program, value: Value, donor: Donor) -> bool:
+def _is_own_copy(program: PlannedProgram, value: PlannedValue, donor: Donor) -> bool:
     """Return whether a value is the copy that begins the result's set, which donation spares."""
     return (
         value.is_copy
@@ -181,7 +185,7 @@ def _is_own_copy(program: Program, value: Value, donor: Donor) -> bool:
     )
 
 
-def _without_own_copies(program: Program, donors: Iterable[Donor]) -> Program:
+def _without_own_copies(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
     unneeded = {
         value.value_id
         for donor in donors
@@ -194,13 +198,13 @@ def _without_own_copies(program: Program, donors: Iterable[Donor]) -> Program:
 
 
 def _with_copies(
-    program: Program, donors: Sequence[Donor], copied_before: Sequence[int]
-) -> Program:
+    program: PlannedProgram, donors: Sequence[Donor], copied_before: Sequence[int]
+) -> PlannedProgram:
     """Add a copy of each parameter before a step; all readers read the copies.
 
     Each copy is a step of its own, so that the bytes of one parameter are free for the next.
     """
-    copies: dict[int, Value] = {}
+    copies: dict[int, PlannedValue] = {}
     unused_id = max(program.by_id, default=0) + 1
     for number, (donor, before) in enumerate(zip(donors, copied_before, strict=True)):
         parameter = program.by_id[donor.parameter]
@@ -219,7 +223,7 @@ def _with_copies(
         )
     copied_ids = {parameter: copy.value_id for parameter, copy in copies.items()}
 
-    def changed(value: Value) -> Value:
+    def changed(value: PlannedValue) -> PlannedValue:
         if (copy := copies.get(value.value_id)) is not None:
             return value._replace(last=copy.first)
         later = value._replace(
@@ -249,7 +253,7 @@ def _shifted(step: int, copied_before: Sequence[int]) -> int:
     return step + bisect_right(copied_before, step)
 
 
-def _with_copied_operands(value: Value, copied_ids: Mapping[int, int]) -> Value:
+def _with_copied_operands(value: PlannedValue, copied_ids: Mapping[int, int]) -> PlannedValue:
     if copied_ids.keys().isdisjoint(value.reads):
         return value
     return value._replace(
@@ -258,7 +262,7 @@ def _with_copied_operands(value: Value, copied_ids: Mapping[int, int]) -> Value:
     )
 
 
-def _joined(program: Program, donors: Iterable[Donor]) -> Program:
+def _joined(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
     """Join each parameter with the set of its result, and free it for others."""
     donors = tuple(donors)
     changed = dict(program.by_id)
@@ -282,7 +286,7 @@ def _joined(program: Program, donors: Iterable[Donor]) -> Program:
     return replace(program, values=tuple(changed.values()), allocations=allocations)
 
 
-def _cut(members: list[Value]) -> Iterator[tuple[int, Value]]:
+def _cut(members: list[PlannedValue]) -> Iterator[tuple[int, PlannedValue]]:
     """End each member where the next one begins.
 
     `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlagraph.xla_planner.program import Value
+from xlagraph.xla_planner.planned_program import PlannedValue
 
 __all__ = ["Group", "heap_groups", "live_bytes_by_step", "merged"]
 
@@ -35,7 +35,7 @@ class Group:
 
 
 def heap_groups(
-    values: Iterable[Value],
+    values: Iterable[PlannedValue],
     set_sizes: Mapping[int, int],
     overwrites: Mapping[int, Sequence[int]],
 ) -> list[Group]:
@@ -47,7 +47,7 @@ def heap_groups(
     heap = _Heap(set_sizes, overwrites)
     sized = [value for value in values if value.size_bytes]
     order = sorted(sized, key=lambda value: (value.first, value.last, value.value_id))
-    defined: defaultdict[int, list[Value]] = defaultdict(list)
+    defined: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     freed: defaultdict[int, dict[int, None]] = defaultdict(dict)
     for value in order:
         defined[value.first].append(value)
@@ -71,14 +71,14 @@ class _Heap:
         self._tick = 0
         self._first_ticks: dict[int, int] = {}
         self._last_ticks: dict[int, int] = {}
-        self._by_id: dict[int, Value] = {}
+        self._by_id: dict[int, PlannedValue] = {}
         self._leaders: dict[int, int] = {}
         """By value: the first one that its bytes were allocated for; also the next."""
         self._leaders_of_sets: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
         """By that first one."""
 
-    def define(self, value: Value, ending: dict[int, None]) -> None:
+    def define(self, value: PlannedValue, ending: dict[int, None]) -> None:
         """Define a value; one of those that end at this step may be freed for it."""
         leader = self._leaders_of_sets.get(value.buffer_set)
         if leader is None and (operand := self._overwritten(value, ending)) is not None:
@@ -99,7 +99,7 @@ class _Heap:
         self._last_ticks[value_id] = self._tick
         self._tick += 1
 
-    def _overwritten(self, value: Value, ending: Mapping[int, None]) -> int | None:
+    def _overwritten(self, value: PlannedValue, ending: Mapping[int, None]) -> int | None:
         """Return the operand of which a value takes the bytes, if there is one."""
         if self._is_alone(value):
             for operand in self._overwrites.get(value.value_id, ()):
@@ -107,7 +107,7 @@ class _Heap:
                     return operand
         return None
 
-    def _is_alone(self, value: Value) -> bool:
+    def _is_alone(self, value: PlannedValue) -> bool:
         return self._set_sizes[value.buffer_set] == 1
 
     def groups(self) -> list[Group]:
@@ -141,8 +141,10 @@ def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
     return found
 
 
-def merged(intervals: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(intervals: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return the union of inclusive intervals, sorted; neighbours become one."""
+    if len(intervals) == 1:  # most groups are one value
+        return intervals
     union: list[tuple[int, int]] = []
     for first, last in sorted(intervals):
         if union and first <= union[-1][1] + 1:

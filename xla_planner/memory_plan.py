@@ -14,7 +14,7 @@ from xlagraph.xla_planner.blocks import Block, Blocks, choose_blocks
 from xlagraph.xla_planner.combining import HEAP, BlockPart, combined_bytes
 from xlagraph.xla_planner.heap import Group, heap_groups, live_bytes_by_step
 from xlagraph.xla_planner.packing import STRATEGIES, pack
-from xlagraph.xla_planner.program import PRESET_COLORS, Program, Value
+from xlagraph.xla_planner.planned_program import PRESET_COLORS, PlannedProgram, PlannedValue
 from xlagraph.xla_planner.replay import Replay
 
 __all__ = ["HeapPlan", "MemoryPlan", "plan_anew"]
@@ -72,7 +72,7 @@ class MemoryPlan:
         return next((heap for heap in self.heaps if heap.color == color), None)
 
 
-def plan_anew(program: Program, replays: Sequence[Replay]) -> MemoryPlan:
+def plan_anew(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
     """Plan a program, changed or not; `replays` are those of the program as XLA compiled it."""
     preset = {
         allocation.number
@@ -86,14 +86,17 @@ def plan_anew(program: Program, replays: Sequence[Replay]) -> MemoryPlan:
 
 
 def _heaps(
-    program: Program, replays: Sequence[Replay], values: Sequence[Value], chosen: Blocks
+    program: PlannedProgram,
+    replays: Sequence[Replay],
+    values: Sequence[PlannedValue],
+    chosen: Blocks,
 ) -> Iterable[HeapPlan]:
     set_sizes = Counter(value.buffer_set for value in values)
     overwrites = {
         value_id: [overwrite.value_id for overwrite in found if overwrite.is_operand]
         for value_id, found in program.overwrites.items()
     }
-    by_color: defaultdict[int, list[Value]] = defaultdict(list)
+    by_color: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     for value in chosen.heap_values:
         by_color[value.color].append(value)
     tables: defaultdict[int, list[Block]] = defaultdict(list)

@@ -141,8 +141,9 @@ class _Chunks:
     ) -> int:
         """Return where a chunk fits best; `heap_bytes` bounds the gap at the top if given."""
         firsts, lasts, offsets, ends = self._rows[:, : self._count]
-        live: _Mask = np.zeros(self._count, np.bool_)
-        for first, last in ticks:
+        (first, last), *others = ticks
+        live: _Mask = (firsts <= last) & (lasts >= first)
+        for first, last in others:
             live |= (firsts <= last) & (lasts >= first)
         rows = live.nonzero()[0]
         if not len(rows):

@@ -13,7 +13,7 @@ from math import gcd
 from xlagraph.xla_planner.combining import HEAP, rounded_up
 from xlagraph.xla_planner.heap import Group, heap_groups
 from xlagraph.xla_planner.packing import STRATEGIES, Packing, Strategy, pack
-from xlagraph.xla_planner.program import Allocation, Program, Value
+from xlagraph.xla_planner.planned_program import PlannedAllocation, PlannedProgram, PlannedValue
 
 __all__ = ["Replay", "replay"]
 
@@ -22,7 +22,7 @@ __all__ = ["Replay", "replay"]
 class Replay:
     """One temporary block, packed again."""
 
-    allocation: Allocation
+    allocation: PlannedAllocation
     size_bytes: int
     offsets_equal: bool
     """Whether every value lies where XLA put it."""
@@ -37,9 +37,9 @@ class Replay:
         return self.offsets_equal and self.size_bytes == self.allocation.size_bytes
 
 
-def replay(program: Program) -> tuple[Replay, ...]:
+def replay(program: PlannedProgram) -> tuple[Replay, ...]:
     """Pack each temporary block again, in the order of the allocations."""
-    held: defaultdict[int, list[Value]] = defaultdict(list)
+    held: defaultdict[int, list[PlannedValue]] = defaultdict(list)
     for value in program.values:
         held[value.allocation].append(value)
     return tuple(
@@ -49,7 +49,9 @@ def replay(program: Program) -> tuple[Replay, ...]:
     )
 
 
-def _replay(program: Program, allocation: Allocation, values: Sequence[Value]) -> Replay:
+def _replay(
+    program: PlannedProgram, allocation: PlannedAllocation, values: Sequence[PlannedValue]
+) -> Replay:
     tables = [value for value in values if value.is_table]
     heap_values = [value for value in values if not value.is_table and value.size_bytes]
     base = min((value.offset_bytes for value in heap_values), default=0)
@@ -85,7 +87,7 @@ def _distance(found: Replay) -> int:
     return abs(found.size_bytes - found.allocation.size_bytes)
 
 
-def _size_bytes(tables: Iterable[Value], base: int, heap_bytes: int, alignment: int) -> int:
+def _size_bytes(tables: Iterable[PlannedValue], base: int, heap_bytes: int, alignment: int) -> int:
     """Return the end of the block when the heap takes `heap_bytes` in place of what it took."""
     parts = sorted({(value.offset_bytes, value.size_bytes) for value in tables} | {(base, -1)})
     end = 0
@@ -94,16 +96,16 @@ def _size_bytes(tables: Iterable[Value], base: int, heap_bytes: int, alignment: 
     return end
 
 
-def _part_order(tables: Iterable[Value], base: int, *, has_heap: bool) -> tuple[int, ...]:
+def _part_order(tables: Iterable[PlannedValue], base: int, *, has_heap: bool) -> tuple[int, ...]:
     parts = {(value.offset_bytes, value.buffer_set) for value in tables}
     if has_heap:
         parts.add((base, HEAP))
     return tuple(name for _, name in sorted(parts))
 
 
-def _shared_operands(values: Sequence[Value]) -> dict[int, list[int]]:
+def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
     """Return for each value those of other sets that end as it begins, at its own offset."""
-    ending: defaultdict[tuple[int, int], list[Value]] = defaultdict(list)
+    ending: defaultdict[tuple[int, int], list[PlannedValue]] = defaultdict(list)
     for value in values:
         ending[value.last, value.offset_bytes].append(value)
     shared: dict[int, list[int]] = {}
@@ -128,7 +130,7 @@ def _are_equal(
     )
 
 
-def _alignments(program: Program, values: Iterable[Value], base: int) -> list[int]:
+def _alignments(program: PlannedProgram, values: Iterable[PlannedValue], base: int) -> list[int]:
     """Return the alignments that divide every offset, the largest first."""
     offsets = {value.offset_bytes for value in values if value.size_bytes} | {base}
     dividing = [

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from xlagraph.xla_planner.program import Program, Value, members_of_sets
+from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue, members_of_sets
 
 __all__ = ["with_shortened_values", "with_shrunk_values", "without_values"]
 
 
-def without_values(program: Program, value_ids: Collection[int]) -> Program:
+def without_values(program: PlannedProgram, value_ids: Collection[int]) -> PlannedProgram:
     """Return the program in which these values do not exist."""
     gone = frozenset(value_ids)
     return _with_set_sizes(
@@ -19,10 +19,10 @@ def without_values(program: Program, value_ids: Collection[int]) -> Program:
     )
 
 
-def with_shortened_values(program: Program, last_by_id: Mapping[int, int]) -> Program:
+def with_shortened_values(program: PlannedProgram, last_by_id: Mapping[int, int]) -> PlannedProgram:
     """Return the program in which these values end earlier: at a step, or as they begin."""
 
-    def shorter(value: Value) -> Value:
+    def shorter(value: PlannedValue) -> PlannedValue:
         last = last_by_id.get(value.value_id)
         if last is None or last >= value.last:
             return value
@@ -31,11 +31,15 @@ def with_shortened_values(program: Program, last_by_id: Mapping[int, int]) -> Pr
     return _with_each_value(program, shorter)
 
 
-def with_shrunk_values(program: Program, factor_by_id: Mapping[int, Fraction]) -> Program:
+def with_shrunk_values(
+    program: PlannedProgram, factor_by_id: Mapping[int, Fraction]
+) -> PlannedProgram:
     """Return the program in which these values take this part of their bytes, rounded up.
 
     A buffer set is as large as its largest member: all of them shrink where all are named.
     """
+    if not factor_by_id:
+        return program
     smaller = {
         value.value_id: -(-value.size_bytes * factor.numerator // factor.denominator)
         for value in program.values
@@ -46,11 +50,13 @@ def with_shrunk_values(program: Program, factor_by_id: Mapping[int, Fraction]) -
     )
 
 
-def _with_each_value(program: Program, changed: Callable[[Value], Value]) -> Program:
+def _with_each_value(
+    program: PlannedProgram, changed: Callable[[PlannedValue], PlannedValue]
+) -> PlannedProgram:
     return replace(program, values=tuple([changed(value) for value in program.values]))
 
 
-def _with_set_sizes(program: Program) -> Program:
+def _with_set_sizes(program: PlannedProgram) -> PlannedProgram:
     """Resize each member to the size of the largest of its set."""
     sizes = {
         name: max(value.size_bytes for value in members)
@@ -59,7 +65,7 @@ def _with_set_sizes(program: Program) -> Program:
     return _with_each_value(program, lambda value: _resized(value, sizes[value.buffer_set]))
 
 
-def _resized(value: Value, size_bytes: int | None) -> Value:
+def _resized(value: PlannedValue, size_bytes: int | None) -> PlannedValue:
     # most values stay as they are, and a copy takes its time
     if size_bytes is None or size_bytes == value.size_bytes:
         return value

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from xlagraph.graph import CompilationRows, Graph, Load
+from xlagraph.graph.engine import StoredRun
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.schema import SCHEMA
-from xlagraph.graph.stored_runs import StoredRun
 
 GROUP_ROWS = 100_000
 SHARED = frozenset(node.label for node in SCHEMA.nodes if node.is_shared)

@@ -4,16 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.advise import Diagnosis
+    from xlagraph.queries.advice.diagnosis import Diagnosis
 
 
 def advise(
@@ -32,7 +31,7 @@ def advise(
 
     Example: xlagraph advise baseline
     """
-    from xlagraph.cli.options.own_queries import catalogue
+    from xlagraph.cli.options.graph_and_queries import catalogue
     from xlagraph.queries.advice.advise import advise as diagnose
 
     with open_graph_of(options) as graph:
@@ -46,7 +45,7 @@ def advise(
 
 def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
     from xlagraph.cli.summaries.advice import write_diagnosis
-    from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
+    from xlagraph.queries.advice.diagnosis import diagnosis_result
 
     for text in diagnosis.notes:
         note(text)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.completion import complete_compilation
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.limits import Capacity, parse_bytes_limit, parse_capacity
-from xlagraph.cli.options.open_graph import open_graph_of
 from xlagraph.cli.options.shared_options import LimitOption, RowOptions
-from xlagraph.cli.output.messages import note, problem
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.messages import problem
+from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Graph
@@ -24,6 +23,10 @@ class CheckOptions(RowOptions):
 
     replay: Annotated[
         bool, typer.Option("--replay", help="Pack each temporary block again, as XLA does.")
+    ] = False
+    resident: Annotated[
+        bool,
+        typer.Option("--resident", help="Add up programs that are loaded together; a lower bound."),
     ] = False
     limit: LimitOption = None
     capacity: Annotated[
@@ -63,7 +66,9 @@ def check(
 
     --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity shows
     for every memory space what is reserved, whether it fits, what is missing, and the first
-    three things to change.
+    three things to change; what else takes memory when it runs stands above the rows.
+    --resident adds up programs that are loaded at the same time: arguments of one shape once,
+    constants of each, the largest temporaries and results. With --capacity it is a gate, too.
 
     --replay packs each temporary block again and shows whether its size and offsets are those
     of XLA; where they are not, do not trust `whatif`.
@@ -73,12 +78,15 @@ def check(
     from xlagraph.cli.summaries.checks import problems_of_totals, write_totals
     from xlagraph.queries.checks.totals import check as check_graph
 
-    if options.capacity and options.replay:
-        raise UsageError("--capacity and --replay each have rows of their own: ask for one")
+    if options.replay and (options.capacity or options.resident):
+        other = "--resident" if options.resident else "--capacity"
+        raise UsageError(f"{other} and --replay each have rows of their own: ask for one")
     with open_graph_of(options) as graph:
         checked = check_graph(graph, names or ())
-        if options.capacity:
-            code = _check_capacity(graph, names or (), options.capacity, options)
+        if options.resident:
+            code = _check_resident(graph, names or (), options)
+        elif options.capacity:
+            code = _check_capacity(graph, names or (), options)
         elif options.replay:
             code = _check_replay(graph, names or (), options)
         else:
@@ -91,10 +99,16 @@ def check(
         raise typer.Exit(code)
 
 
-def _check_capacity(
-    graph: "Graph", names: Sequence[str], capacities: Sequence[Capacity], options: CheckOptions
-) -> ExitCode:
-    from xlagraph.cli.options.own_queries import catalogue
+def _sizes(capacities: Sequence[Capacity]) -> dict[int, int]:
+    """Return the size of each memory space."""
+    size_by_space = {capacity.memory_space: capacity.size_bytes for capacity in capacities}
+    if len(size_by_space) < len(capacities):
+        raise UsageError("--capacity names a memory space twice; give one size for each")
+    return size_by_space
+
+
+def _check_capacity(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
+    from xlagraph.cli.options.graph_and_queries import catalogue
     from xlagraph.cli.summaries.capacity import write_fit
     from xlagraph.queries.checks.capacity import (
         MOST_FINDINGS,
@@ -102,13 +116,7 @@ def _check_capacity(
         diagnoses_where_lacking,
     )
 
-    size_by_space = {capacity.memory_space: capacity.size_bytes for capacity in capacities}
-    if len(size_by_space) < len(capacities):
-        raise UsageError("--capacity names a memory space twice; give one size for each")
-    spaces = check_capacity(graph, size_by_space, names)
-    unused = sorted(size_by_space.keys() - {space.memory_space for space in spaces})
-    if unused:
-        note(f"nothing is allocated in memory space {', '.join(map(str, unused))}")
+    spaces = check_capacity(graph, _sizes(options.capacity or ()), names)
     diagnoses = diagnoses_where_lacking(graph, spaces, catalogue=catalogue())
     changes = {space: found.findings[:MOST_FINDINGS] for space, found in diagnoses.items()}
     write_fit(spaces, changes, options.limit, options)
@@ -120,6 +128,22 @@ def _check_capacity(
             f"{space.compilation}: does not fit, {space.space_text} lacks"
             f" {human_bytes(space.missing_bytes or 0)}: it reserves"
             f" {human_bytes(space.reserved_bytes)} of {human_bytes(space.capacity_bytes or 0)}"
+        )
+    return ExitCode.GATE if lacking else ExitCode.DONE
+
+
+def _check_resident(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
+    from xlagraph.cli.summaries.resident import write_resident
+    from xlagraph.queries.checks.resident import check_resident
+
+    spaces = check_resident(graph, names, _sizes(options.capacity or ()))
+    write_resident(spaces, options.limit, options)
+    lacking = [space for space in spaces if space.fits is False]
+    for space in lacking:
+        problem(
+            f"{space.space_text} lacks {human_bytes(space.missing_bytes or 0)} at least:"
+            f" together they need {human_bytes(space.least_bytes)} or more"
+            f" of {human_bytes(space.capacity_bytes or 0)}"
         )
     return ExitCode.GATE if lacking else ExitCode.DONE
 

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode
-from xlagraph.cli.options.completion import complete_compilation
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.limits import GrowthLimit, parse_growth_limit
-from xlagraph.cli.options.open_graph import open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
+from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import Verbosity, counted, note, problem, verbosity
-from xlagraph.graph.byte_sizes import human_bytes
-from xlagraph.queries.comparison.groups import By
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.queries.growth.groups import By
 
 if TYPE_CHECKING:
-    from xlagraph.queries.comparison.compare import Comparison
+    from xlagraph.queries.growth.compared_sides import Comparison
 
 _UNPAIRED_SHOWN: Final = 5
 
@@ -67,8 +66,8 @@ def compare(
     Example: xlagraph compare baseline batch2x --max-growth 2%
     """
     from xlagraph.cli.summaries.comparison import write_comparisons
-    from xlagraph.queries.comparison.compare import DEFAULT_GROUPS
-    from xlagraph.queries.comparison.compare import compare as compare_sides
+    from xlagraph.queries.growth.compare import DEFAULT_GROUPS
+    from xlagraph.queries.growth.compare import compare as compare_sides
 
     by = options.by
     with open_graph_of(options) as graph:

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.completion import complete_run
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.options.shared_options import LimitOption, RowOptions
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note

@@ -1,21 +1,25 @@
 """`xlagraph cypher`: a statement of the user's own, which only reads."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.open_graph import open_graph_of
-from xlagraph.cli.options.param_lines import split_param_lines
+from xlagraph.cli.options.graph_and_queries import open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import write_rows
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.messages import note
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
+
+
+# :param limit => 20;
+_PARAMETER_LINE: Final = re.compile(r":param\s+(?P<name>\w+)\s*=>\s*(?P<value>.+?)\s*;?")
 
 
 def cypher(
@@ -67,3 +71,30 @@ def _parse_parameters(texts: Sequence[str]) -> dict[str, "Cell"]:
         except RecursionError:
             raise UsageError(f"--param {name} is nested too deep") from None
     return parameters
+
+
+def split_param_lines(text: str) -> tuple[dict[str, "Cell"], str]:
+    """Return the parameters of the `:param` lines above a statement, and the statement.
+
+    A value is JSON, or a string in single quotes. Raises ValueError with the line.
+    """
+    parameters: dict[str, Cell] = {}
+    lines = text.splitlines(keepends=True)
+    while lines and (lines[0].isspace() or lines[0].lstrip().startswith(":param")):
+        line = lines.pop(0).strip()
+        match = _PARAMETER_LINE.fullmatch(line)
+        if match is not None:
+            parameters[match["name"]] = _parse_literal(match["value"])
+        elif line:
+            raise ValueError(f"expected ':param name => value', found '{line}'")
+    return parameters, "".join(lines)
+
+
+def _parse_literal(text: str) -> "Cell":
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    try:
+        found: Cell = json.loads(text)
+    except ValueError:
+        raise ValueError(f"expected JSON or 'text' as the value of :param, found {text}") from None
+    return found

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import open_graph_of
 from xlagraph.cli.options.shared_options import (
     GraphOptions,
     JobsOption,
@@ -18,8 +17,8 @@ from xlagraph.cli.options.shared_options import (
     parse_path,
     parse_tags,
 )
-from xlagraph.cli.output.messages import counted, error, note
-from xlagraph.cli.output.progress import progress_bar
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.messages import counted, error, note, progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 import os
 import signal
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
 from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
 from xlagraph.cli.options.shared_options import GraphOptions
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note
 
 
@@ -24,7 +24,7 @@ def mcp(
         from xlagraph.serve.readers.workers import Workers
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
-    from xlagraph.cli.options.own_queries import catalogue
+    from xlagraph.cli.options.graph_and_queries import catalogue
 
     workers = Workers(options.graph, catalogue(), memory_bytes=parse_memory(memory))
     note(f"graph: {workers.location}")

@@ -5,13 +5,11 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.cells import escape_control_characters
-from xlagraph.cli.output.messages import counted, note
-from xlagraph.cli.output.standard_streams import is_interactive
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.messages import counted, is_interactive, note
 
 
 def remove(

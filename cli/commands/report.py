@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.destination import open_atomically
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.messages import note
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import human_bytes
 
 
 def report(
@@ -32,7 +31,7 @@ def report(
 
     Example: xlagraph report baseline -o baseline.html
     """
-    from xlagraph.cli.options.own_queries import catalogue
+    from xlagraph.cli.options.graph_and_queries import catalogue
     from xlagraph.report import make_report
 
     if names and len(names) > 2:

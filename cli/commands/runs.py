@@ -4,10 +4,15 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.completion import complete_run
-from xlagraph.cli.options.open_graph import open_graph_of
-from xlagraph.cli.options.shared_options import GraphOptions, LimitOption, RowOptions, parse_tags
-from xlagraph.cli.options.spread_options import pass_on_options, spread_options
+from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
+from xlagraph.cli.options.shared_options import (
+    GraphOptions,
+    LimitOption,
+    RowOptions,
+    parse_tags,
+    pass_on_options,
+    spread_options,
+)
 from xlagraph.cli.output.destination import first_rows, write_rows
 from xlagraph.cli.output.messages import note
 
@@ -26,7 +31,7 @@ def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None)
     pass_on_options(context)
     if context.invoked_subcommand is not None:
         return
-    from xlagraph.queries.selection.runs import list_runs
+    from xlagraph.queries.selection.compilations import list_runs
 
     with open_graph_of(options) as graph:
         result = list_runs(graph)
@@ -43,7 +48,7 @@ def rename(
     Example: xlagraph runs rename run-17 baseline
     """
     from xlagraph.graph import rename_run
-    from xlagraph.queries.selection.runs import find_run
+    from xlagraph.queries.selection.compilations import find_run
 
     with open_graph_of(options) as graph:
         rename_run(graph, find_run(graph, old), new)
@@ -60,7 +65,7 @@ def tag(
     Example: xlagraph runs tag baseline commit=3f2a1c device=v5e
     """
     from xlagraph.graph import tag_run
-    from xlagraph.queries.selection.runs import find_run
+    from xlagraph.queries.selection.compilations import find_run
 
     values = parse_tags(tags)
     with open_graph_of(options) as graph:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.open_graph import ask_password
+from xlagraph.cli.options.graph_and_queries import ask_password
 from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
 from xlagraph.cli.options.shared_options import GraphOptions
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def serve(
     """
     try:
         from xlagraph.serve import Access, create_app
-        from xlagraph.serve.connections import server_of
+        from xlagraph.serve.timed_connections import server_of
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
-    from xlagraph.cli.options.own_queries import catalogue
+    from xlagraph.cli.options.graph_and_queries import catalogue
 
     if root_path and not _ROOT_PATH.fullmatch(root_path):
         raise UsageError(f"expected --root-path such as /xlagraph, found {root_path}")
@@ -100,7 +100,7 @@ def _run_until_interrupted(server: "uvicorn.Server", listener: "socket") -> None
 
 
 def _listen(host: str, port: int) -> "socket":
-    from xlagraph.serve.connections import listen
+    from xlagraph.serve.timed_connections import listen
 
     try:
         return listen(host, port)

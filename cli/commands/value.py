@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import WRITERS, Format

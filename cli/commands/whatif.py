@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.completion import complete_compilation
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, write_object
 from xlagraph.cli.output.messages import note
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from xlagraph.queries.advice.whatif import WhatIf
+    from xlagraph.queries.advice.whatif_result import WhatIf
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def whatif(
 
 def _write(result: "WhatIf", options: RowOptions) -> None:
     from xlagraph.cli.summaries.whatif import write_whatif
-    from xlagraph.queries.advice.whatif_cells import whatif_cells
+    from xlagraph.queries.advice.whatif_result import whatif_cells
 
     cells = whatif_cells(result)
     if options.format in (Format.TABLE, Format.MD):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from xlagraph.graph.byte_sizes import parse_bytes, parse_share
+from xlagraph.presentation.byte_sizes import parse_bytes, parse_share
 
 if TYPE_CHECKING:
-    from xlagraph.queries.comparison.compare import Growth
+    from xlagraph.queries.growth.compared_sides import Growth
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,10 @@ def parse_capacity(text: str) -> Capacity:
     color, equals, size = text.rpartition("=")
     if equals and not color.strip().isdecimal():
         raise typer.BadParameter(f"expected a capacity such as 16GiB or 1=128MiB, found {text!r}")
-    return Capacity(int(color) if equals else 0, parse_bytes_limit(size))
+    size_bytes = parse_bytes_limit(size)
+    if size_bytes and size.strip().isdecimal():
+        raise typer.BadParameter(f"{text} has no unit: write {text}GiB, or {text}B for bytes")
+    return Capacity(int(color) if equals else 0, size_bytes)
 
 
 def parse_bytes_limit(text: str) -> int:

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from xlagraph.cli.options.limits import parse_bytes_limit
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["DEFAULT_MEMORY", "MemoryOption", "parse_memory"]
 

@@ -1,13 +1,16 @@
 """Options that recur, each defined once; bundles of those that belong together."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar, get_type_hints
 
 import typer
 
-from xlagraph.cli.exit_codes import UsageError
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
 
@@ -167,3 +170,54 @@ class PictureOptions(GraphOptions):
     browser_url: BrowserUrlOption = None
     browser: BrowserOption = False
     show: ShowOption = False
+
+
+T = TypeVar("T")
+
+
+def spread_options(
+    command: Callable[..., T], extra: Sequence[inspect.Parameter] = ()
+) -> Callable[..., T]:
+    """Return the command with one option for each field of its dataclass parameter ``options``.
+
+    ``extra`` are further options, which replace its ``**parameters``.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    bundle = signature.parameters["options"].annotation
+    hints = get_type_hints(bundle, include_extras=True)
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        if parameter.name != "options" and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    shared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in reversed(fields(bundle))  # what all commands share stands last
+    ]
+
+    @functools.wraps(command)
+    def spread(**arguments: object) -> T:
+        options = bundle(**{field.name: arguments.pop(field.name) for field in shared})
+        return command(**arguments, options=options)
+
+    parameters = [*own, *extra, *shared]
+    vars(spread)["__signature__"] = signature.replace(parameters=parameters)
+    spread.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return spread
+
+
+def pass_on_options(context: typer.Context) -> None:
+    """Pass options that stand before the name of a subcommand on to it."""
+    if context.invoked_subcommand is not None:
+        given = {
+            # as it is typed: another command may know the choice by another enum
+            name: value.value if isinstance(value, Enum) else value
+            for name, value in context.params.items()
+            if value is not None
+        }
+        context.default_map = {context.invoked_subcommand: given}

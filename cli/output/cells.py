@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from xlagraph.graph.byte_sizes import counts_bytes, human_bytes, share_text
-from xlagraph.graph.html_table import is_numeric
+from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
+from xlagraph.presentation.html_tables import is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

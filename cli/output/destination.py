@@ -1,4 +1,4 @@
-"""Where rows go: stdout, or a file that appears whole or not at all."""
+"""Where rows and pictures go: stdout, or a file that appears whole or not at all."""
 
 import os
 import sys
@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeVar
 
-from xlagraph.cli.output.formats import WRITERS, Format
-from xlagraph.cli.output.messages import note
-from xlagraph.cli.output.standard_streams import discard
+from xlagraph.cli.output.formats import WRITERS, Format, PictureFormat
+from xlagraph.cli.output.messages import discard, note
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -35,6 +34,14 @@ class Destination(OutputTarget, Protocol):
     @property
     def format(self) -> Format:
         """How they are written."""
+
+
+class PictureDestination(OutputTarget, Protocol):
+    """Where a picture goes, and in which form."""
+
+    @property
+    def format(self) -> PictureFormat:
+        """How it is written."""
 
 
 class OutputError(OSError):
@@ -85,7 +92,7 @@ def _is_plotted(answer: "Answer", destination: Destination) -> bool:
 
 
 def _write_plot(answer: "Answer", destination: Destination) -> None:
-    from xlagraph.cli.output.plots import write_bars, write_series
+    from xlagraph.cli.output.terminal import write_bars, write_series
 
     write = write_series if answer.query.kind == "series" else write_bars
     with open_output(destination) as stream:
@@ -141,3 +148,26 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
             unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write_picture(answer: "Answer", destination: PictureDestination) -> None:
+    """Write the picture of a canned query, and the notes that help to read it."""
+    from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
+    from xlagraph.queries.pictures.picture import picture_of
+
+    drawing = {
+        PictureFormat.DOT: dot,
+        PictureFormat.MERMAID: mermaid,
+        PictureFormat.GRAPHML: graphml,
+    }
+    for text in answer.notes:
+        note(text)
+    picture = picture_of(answer.result)
+    if not picture.nodes:
+        note("nothing to draw")
+    with open_output(destination) as stream:
+        if destination.format in drawing:
+            stream.write(drawing[destination.format](picture))
+        else:
+            edges = picture.edge_table()
+            WRITERS[Format(destination.format)](edges.columns, edges.rows, stream)

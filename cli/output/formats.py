@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.aligned_tables import write_lines
-from xlagraph.cli.output.cells import cell_text, escape_control_characters, text_columns
-from xlagraph.graph.html_table import is_numeric
+from xlagraph.cli.output.cells import TextColumn, cell_text, escape_control_characters, text_columns
 from xlagraph.graph.row_cells import without_nan
+from xlagraph.presentation.html_tables import is_numeric
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -19,12 +18,16 @@ if TYPE_CHECKING:
     Rows = Sequence[Sequence[Cell]]
     Writer = Callable[[Columns, Rows, TextIO], None]
 
+
 # json leaves DEL and C1 as they are, and a terminal obeys some of them
 _DEL_AND_C1: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 # what would begin a table cell, emphasis, code, a tag, or a link
 _MARKDOWN: Final = re.compile(
     r"[\\|*`<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|\[(?=[^\]]*\]\()|~(?=~)"
 )
+_GAP: Final = "  "
+_WIDEST_PADDING: Final = 120
+"""A cell may be a megabyte long: it stands whole, but the others are not padded to it."""
 
 
 class Format(StrEnum):
@@ -55,7 +58,7 @@ def write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     table = text_columns(columns, rows)
     if stream.isatty():
         # rich takes 50 ms to import
-        from xlagraph.cli.output.terminal_tables import bar_column, write_bands
+        from xlagraph.cli.output.terminal import bar_column, write_bands
 
         write_bands(table, stream, bar_column(columns, rows))
     else:
@@ -147,3 +150,17 @@ def _holds_names(cells: "Sequence[Cell]") -> bool:
 
 def _write_md_line(cells: Sequence[str], stream: TextIO) -> None:
     stream.write("| " + " | ".join(map(escape_markdown, cells)) + " |\n")
+
+
+def write_lines(table: Sequence[TextColumn], stream: TextIO) -> None:
+    """Write a line for the headings, a rule, and a line for each row."""
+    widths = [
+        min(_WIDEST_PADDING, max(map(len, (column.heading, *column.cells)))) for column in table
+    ]
+    headings, rules = [column.heading for column in table], ["-" * width for width in widths]
+    for line in (headings, rules, *zip(*(column.cells for column in table), strict=True)):
+        cells = [
+            text.rjust(width) if column.is_numeric else text.ljust(width)
+            for column, text, width in zip(table, line, widths, strict=True)
+        ]
+        stream.write(_GAP.join(cells).rstrip() + "\n")

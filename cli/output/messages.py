@@ -1,10 +1,21 @@
-"""What a command writes on stderr: never data, never coloured."""
+"""Standard streams: what a command writes on stderr, never data, never coloured; who reads it."""
 
+import os
 import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.prose import write_prose
-from xlagraph.cli.output.standard_streams import discard
+from xlagraph.cli.output.cells import escape_control_characters
+
+if TYPE_CHECKING:
+    from xlagraph.ingest import Progress as IngestProgress
+_USUAL_COLUMNS: Final = 80
+_NARROWEST: Final = 20
+"""However deep the indent, so many columns are left for the text."""
 
 
 class Verbosity(IntEnum):
@@ -62,3 +73,95 @@ def _write(text: str) -> None:
             write_prose(line, sys.stderr)
     except OSError:  # nobody reads it, or its disk is full: what is done is done all the same
         discard(sys.stderr)
+
+
+def open_closed_streams() -> None:
+    """Open what the caller has closed (``>&-``) on the null device, before a file is opened."""
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8")
+
+
+def is_interactive() -> bool:
+    """Return whether a question would be seen and answered."""
+    # a stream that the caller closed is None
+    streams: tuple[TextIO | None, ...] = (sys.stdin, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def discard(stream: TextIO) -> None:
+    """Drop what is left to be written to a stream, and all that follows."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def write_prose(text: str, stream: TextIO, *, indent: int = 0) -> None:
+    """Write a line; on a terminal wrapped at words, its later lines indented by some spaces.
+
+    A word that is longer than a line stays whole: paths and keys are copied.
+    """
+    text = escape_control_characters(text)
+    if not stream.isatty():
+        stream.write(text + "\n")
+        return
+    lines = textwrap.wrap(
+        text,
+        max(_columns(stream), indent + _NARROWEST),
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        expand_tabs=False,
+        replace_whitespace=False,
+    )
+    stream.writelines(f"{line}\n" for line in lines or [""])
+
+
+def _columns(stream: TextIO) -> int:
+    """Return the width of the terminal that a stream is; COLUMNS wins, as everywhere."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
+    except OSError:
+        return _USUAL_COLUMNS
+
+
+@contextmanager
+def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
+    """Yield what shows how far an ingest is; None off a terminal."""
+    if not sys.stderr.isatty() or verbosity() < Verbosity.NORMAL:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # what else there is stays whole
+    bar = Progress(
+        BarColumn(bar_width=20),
+        DownloadColumn(binary_units=True),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False, table_column=cut),
+        expand=True,
+        console=Console(file=sys.stderr),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+
+        def show(progress: "IngestProgress") -> None:
+            bar.update(
+                task,
+                total=progress.bytes_total,
+                completed=progress.bytes_done,
+                description=escape_control_characters(Path(progress.file).name),
+            )
+
+        yield show

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
-from xlagraph.cli.output.prose import write_prose
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.cli.output.messages import write_prose
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
 if TYPE_CHECKING:
-    from xlagraph.queries.advice.advise import Diagnosis, Finding
+    from xlagraph.queries.advice.diagnosis import Diagnosis, Finding
 
 _LABEL_WIDTH: Final = 13
 SHOWN: Final = 5

@@ -10,18 +10,24 @@ from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import counted
 from xlagraph.cli.summaries.advice import WHOLES
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.advice.advise import Finding
+    from xlagraph.queries.advice.diagnosis import Finding
     from xlagraph.queries.checks.capacity import SpaceFit
 
     Changes = Mapping[SpaceFit, Sequence[Finding]]
 
+NOT_COUNTED: Final = (
+    "Counted: temporaries, results, constants, and every argument once. Not counted, as a"
+    " compilation cannot tell: other programs that are loaded (check --resident A B), arrays that"
+    " you hold besides the arguments, the code of the program, and the rounding and fragmentation"
+    " of the allocator."
+)
 COLUMNS: Final = (
     "run", "compilation", "memorySpace", "memorySpaceName", "reservedBytes", "capacityBytes",
-    "fits", "missingBytes",
+    "fits", "missingBytes", "freeBytes",
 )  # fmt: skip
 
 
@@ -34,28 +40,39 @@ def write_fit(
         (
             *(space.run, space.compilation, space.memory_space, space.memory_space_name),
             *(space.reserved_bytes, space.capacity_bytes, space.fits, space.missing_bytes),
+            space.free_bytes,
         )
         for space in shown
     ]
     if options.format not in (Format.TABLE, Format.MD):
-        listed = [_change_cells(changes.get(space, ())) for space in shown]
+        listed = [change_cells(changes.get(space, ())) for space in shown]
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return
     with open_output(options) as stream:
-        write_lines([_headline(spaces)], options.format, stream)
+        write_lines([_headline(spaces), NOT_COUNTED], options.format, stream)
         every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
-        write_sections([*map(_section, changes.items()), every], options.format, stream)
+        write_sections(
+            [*(changes_section(*change) for change in changes.items()), every],
+            options.format,
+            stream,
+        )
 
 
 def _headline(spaces: Sequence["SpaceFit"]) -> str:
-    checked = {space.compilation for space in spaces if space.fits is not None}
+    checked = [space for space in spaces if space.fits is not None]
     lacking = [space for space in spaces if space.fits is False]
-    count = counted(len(checked), "compilation")
+    count = counted(len({space.compilation for space in checked}), "compilation")
     if not checked:
         return "Does it fit? Nothing is allocated there."
     if not lacking:
-        return f"Does it fit? Yes: {count}."
+        tightest = min(checked, key=lambda space: space.free_bytes or 0)
+        share = share_text((tightest.free_bytes or 0) / (tightest.capacity_bytes or 1))
+        return (
+            f"Does it fit? Yes: {count}; {tightest.compilation} leaves"
+            f" {human_bytes(tightest.free_bytes or 0)} ({share}) of {tightest.space_text} free,"
+            " the least."
+        )
     worst, too_large = lacking[0], len({space.compilation for space in lacking})
     verb = "is" if too_large == 1 else "are"
     return (
@@ -65,15 +82,16 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     )
 
 
-def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
-    space, findings = change
+def changes_section(space: "SpaceFit", findings: "Sequence[Finding]", before: str = "") -> Section:
+    """Return a table of what to change first in a memory space.
+
+    ``before`` is what has to be run before the command that shows how.
+    """
     words = ["xlagraph", "advise", space.compilation]
     if space.memory_space:
         words += ["--memory-space", str(space.memory_space)]
-    title = (
-        f"What to change first, for {human_bytes(space.missing_bytes or 0)} less"
-        f" (how: {shlex.join(words)})"
-    )
+    less = f", for {human_bytes(space.missing_bytes)} less" if space.missing_bytes else ""
+    title = f"What to change first{less} (how: {before}{shlex.join(words)})"
     if not findings:
         return Section(title, ("change",), [("nothing stands out: use less, or shard it",)])
     rows: list[tuple[Cell, ...]] = [
@@ -88,7 +106,8 @@ def _section(change: "tuple[SpaceFit, Sequence[Finding]]") -> Section:
     return Section(title, ("change", "saves", "share", "query"), rows)
 
 
-def _change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
+def change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
+    """Return findings as cells of a machine format."""
     return [
         {
             "finding": finding.advice.title,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from xlagraph.cli.exit_codes import ExitCode
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, write_rows
+from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import counted, note
-from xlagraph.graph.byte_sizes import distinct_bytes
+from xlagraph.presentation.byte_sizes import distinct_bytes
 
 if TYPE_CHECKING:
     from xlagraph.queries.advice.replays import ReplayedBlock

@@ -9,19 +9,19 @@ from xlagraph.cli.output.destination import open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.summaries.comparison_sections import all_sections, group_section, headline
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
-from xlagraph.graph.byte_sizes import human_bytes
-from xlagraph.queries.comparison.comparison_rows import (
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.queries.growth.compared_sides import (
     ONE_ROW_COLUMNS,
     PART_COLUMNS,
     group_rows,
     one_row,
     part_rows,
 )
-from xlagraph.queries.comparison.groups import GROWTH_COLUMNS, By
+from xlagraph.queries.growth.groups import GROWTH_COLUMNS, By
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.comparison.compare import Comparison
+    from xlagraph.queries.growth.compared_sides import Comparison
 
     Comparisons = Sequence[Comparison]
 

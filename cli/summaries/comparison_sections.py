@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.summaries.sections import Section
-from xlagraph.graph.byte_sizes import human_bytes, share_text
-from xlagraph.queries.comparison.compare import TOTALS
-from xlagraph.queries.comparison.comparison_rows import total_rows
-from xlagraph.queries.comparison.groups import (
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
+from xlagraph.queries.growth.compared_sides import TOTALS, total_rows
+from xlagraph.queries.growth.groups import (
     EVERYTHING_ELSE,
     GROWTH_COLUMNS,
     By,
@@ -17,8 +16,8 @@ from xlagraph.queries.comparison.groups import (
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.comparison.compare import ComparedPair, Comparison
-    from xlagraph.queries.comparison.groups import GroupGrowth
+    from xlagraph.queries.growth.compared_sides import ComparedPair, Comparison
+    from xlagraph.queries.growth.groups import GroupGrowth
 
 _BYTES_OF_GROUPING: Final = {
     By.ROLE: "allocated bytes",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.output.messages import Verbosity, counted, detail, error, note, problem, verbosity
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import human_bytes
 
 if TYPE_CHECKING:
     from xlagraph.ingest import IngestSummary

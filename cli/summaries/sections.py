@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
-from xlagraph.cli.output.prose import write_prose
+from xlagraph.cli.output.messages import write_prose
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell

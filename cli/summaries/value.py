@@ -1,14 +1,15 @@
 """Write the details of a value as labelled lines."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, TextIO, cast
+from typing import TYPE_CHECKING, Final, TextIO
 
-from xlagraph.cli.output.prose import write_prose
-from xlagraph.graph.byte_sizes import human_bytes, share_text
+from xlagraph.cli.output.messages import write_prose
+from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
-    from xlagraph.graph import Cell
     from xlagraph.queries import ValueDetails
+    from xlagraph.queries.stored_compilation.records import StoredFrame
+    from xlagraph.queries.value_details.details import Neighbour, Reader
 
 SHOWN: Final = 10
 """Names, neighbours and readers that a page shows; machines get all."""
@@ -22,29 +23,24 @@ _RULES: Final = {
 
 def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
     """Return the lines of the page, each with the part that it belongs to."""
-    asked = "" if details.asked == details.value else f", which goes by {details.asked} too"
+    asked = "" if details.asked == details.value.label else f", which goes by {details.asked} too"
     # a dump that prints the readers of values prints their names too, at least one of each
     has_range = details.live_range.live_from is not None
+    names = [f"{each.name}{each.shape_index or ''}" for each in details.names]
+    before = [_takeover_text(each, "from", "earlier") for each in details.predecessors]
+    after = [_takeover_text(each, "by", "later") for each in details.successors]
     parts: list[tuple[str, Sequence[str]]] = [
-        ("value", [f"{details.value}{asked}"]),
+        ("value", [f"{details.value.label}{asked}"]),
         ("of", [details.compilation]),
         ("what", [_value_text(details)]),
         ("storage", [_storage(details)]),
         ("made by", [*_maker(details)]),
         ("for", [*_attribution(details)]),
-        ("names", _some([_position(row) for row in details.names], bool(details.names), ", ")),
-        (
-            "before",
-            _some(
-                [_takeover_text(row, "from", "earlier") for row in details.predecessors], has_range
-            ),
-        ),
-        (
-            "after",
-            _some([_takeover_text(row, "by", "later") for row in details.successors], has_range),
-        ),
+        ("names", _some(names, bool(names), ", ")),
+        ("before", _some(before, has_range)),
+        ("after", _some(after, has_range)),
         ("aliases", _some(list(details.aliases), has_range, ", ")),
-        ("readers", _some([_reader(row) for row in details.readers], bool(details.names))),
+        ("readers", _some([_reader(each) for each in details.readers], bool(names))),
         ("life", [_lifetime(details)]),
         ("peak", [_peak(details)]),
     ]
@@ -63,75 +59,68 @@ def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
 def _value_text(details: "ValueDetails") -> str:
     from xlagraph.ingest.model.shapes import printed_shape
 
-    what = details.properties
-    shape = printed_shape(str(what["shape"]), cast("str | None", what["layout"]))
-    text = f"{shape}, {_bytes(what['sizeBytes'])}"
-    padding = what["paddingBytes"]
-    if isinstance(padding, int) and padding > 0:
-        text += f", of which {_bytes(what['denseBytes'])} dense and {_bytes(padding)} padding"
-    return text + (", made where control flow merges" if what["isPhi"] else "")
+    value, padding = details.value, details.padding_bytes
+    text = f"{printed_shape(value.shape, value.layout)}, {_bytes(value.size_bytes)}"
+    if padding is not None and padding > 0:
+        text += f", of which {_bytes(value.dense_bytes)} dense and {_bytes(padding)} padding"
+    return text + (", made where control flow merges" if value.is_phi else "")
 
 
 def _storage(details: "ValueDetails") -> str:
-    storage = details.storage
-    role = storage["role"] or "role unknown"
-    if storage["parameterNumber"] is not None:
-        role = f"{role} {storage['parameterNumber']}"
-    name = f" ({storage['memorySpaceName']})" if storage["memorySpaceName"] else ""
+    allocation = details.allocation
+    role = allocation.role or "role unknown"
+    if allocation.parameter_number is not None:
+        role = f"{role} {allocation.parameter_number}"
+    name = f" ({details.space.name})" if details.space.name else ""
     return (
-        f"allocation {storage['allocation']} ({role}, {_bytes(storage['allocationBytes'])})"
-        f" of memory space {storage['memorySpace']}{name}, from byte {storage['offsetBytes']}"
+        f"allocation {allocation.number} ({role}, {_bytes(allocation.size_bytes)})"
+        f" of memory space {allocation.memory_space}{name}, from byte {details.value.offset_bytes}"
     )
 
 
 def _maker(details: "ValueDetails") -> Iterator[str]:
-    maker = details.maker
-    step = "" if maker["step"] is None else f" at step {maker['step']}"
-    inside = "" if maker["computation"] is None else f" of {maker['computation']}"
-    yield f"{maker['instruction']} ({maker['opcode'] or 'opcode unknown'}){step}{inside}"
-    if maker["opName"] is not None:
-        yield f"op {maker['opName']}"
-    yield from _source(details.stack, maker["sourceFile"], maker["sourceLine"])
+    value, maker = details.value, details.maker
+    step = "" if maker is None or maker.step is None else f" at step {maker.step}"
+    inside = "" if maker is None or maker.computation is None else f" of {maker.computation}"
+    yield f"{value.name} ({value.opcode or 'opcode unknown'}){step}{inside}"
+    if value.op_name is not None:
+        yield f"op {value.op_name}"
+    yield from _source(details.stack, value.source_file, value.source_line)
 
 
 def _attribution(details: "ValueDetails") -> Iterator[str]:
     """Yield whose line it is, where its maker does not say so itself."""
-    facts = details.attribution
-    rule = facts["attribution"]
-    if rule == "own":
+    value = details.value
+    if value.attribution == "own":
         return
-    if rule is None:
+    if value.attribution is None:
         yield "unknown: nothing that it holds, moves or is read by has an op name"
         return
-    yield f"op {facts['attributedOpName']}, {_RULES[str(rule)]}"
-    yield from _source(details.attribution_stack, facts["attributedFile"], facts["attributedLine"])
+    yield f"op {value.attributed_op_name}, {_RULES[value.attribution]}"
+    yield from _source(details.attribution_stack, value.attributed_file, value.attributed_line)
 
 
-def _source(stack: "Sequence[dict[str, Cell]]", file: "Cell", line: "Cell") -> Iterator[str]:
+def _source(stack: "Sequence[StoredFrame]", file: str | None, line: int | None) -> Iterator[str]:
     for depth, frame in enumerate(stack):
-        where = f"{frame['file']}:{frame['line']} {frame['function'] or ''}".rstrip()
+        where = f"{frame.file}:{frame.line} {frame.function or ''}".rstrip()
         yield where if depth == 0 else f"  called from {where}"
     if not stack and file is not None:
         yield f"{file}:{line}"
 
 
-def _position(row: "dict[str, Cell]") -> str:
-    return f"{row['name']}{row['shapeIndex'] or ''}"
+def _takeover_text(neighbour: "Neighbour", preposition: str, side: str) -> str:
+    text = f"{_bytes(neighbour.shared_bytes)} {preposition} {neighbour.value}"
+    if neighbour.in_place:
+        return f"{text} in place, at step {neighbour.steps}"
+    steps = "step" if neighbour.steps == 1 else "steps"
+    return f"{text}, {neighbour.steps} {steps} {side}"
 
 
-def _takeover_text(row: "dict[str, Cell]", preposition: str, side: str) -> str:
-    text = f"{_bytes(row['sharedBytes'])} {preposition} {row['value']}"
-    if row["inPlace"]:
-        return f"{text} in place, at step {row['steps']}"
-    steps = "step" if row["steps"] == 1 else "steps"
-    return f"{text}, {row['steps']} {steps} {side}"
-
-
-def _reader(row: "dict[str, Cell]") -> str:
-    step = "not in the schedule" if row["step"] is None else f"step {row['step']}"
-    op = "" if row["opName"] is None else f", op {row['opName']}"
-    operand = f"operand {row['operand']}{row['operandIndex'] or ''}"
-    return f"{step}: {row['instruction']} ({row['opcode'] or 'opcode unknown'}), {operand}{op}"
+def _reader(reader: "Reader") -> str:
+    step = "not in the schedule" if reader.step is None else f"step {reader.step}"
+    op = "" if reader.op_name is None else f", op {reader.op_name}"
+    operand = f"operand {reader.operand}{reader.operand_index or ''}"
+    return f"{step}: {reader.instruction} ({reader.opcode or 'opcode unknown'}), {operand}{op}"
 
 
 def _lifetime(details: "ValueDetails") -> str:
@@ -146,16 +135,15 @@ def _lifetime(details: "ValueDetails") -> str:
 
 def _peak(details: "ValueDetails") -> str:
     peak = details.peak
-    if peak["peakBytes"] is None:
+    if peak.peak_bytes is None:
         return "unknown: the dump has no live ranges"
-    whole = f"{_bytes(peak['peakBytes'])} at step {peak['peakStep']}"
-    if peak["rank"] is None:
+    whole = f"{_bytes(peak.peak_bytes)} at step {peak.peak_step}"
+    if peak.rank is None:
         return f"not live at the physical peak of its memory space, {whole}"
-    share = peak["share"]
-    percent = f" ({share_text(share)})" if isinstance(share, float) else ""
+    percent = "" if peak.share is None else f" ({share_text(peak.share)})"
     return (
-        f"{_bytes(peak['physicalBytes'])}{percent} of the physical peak of its memory space,"
-        f" {whole}; number {peak['rank']} of {peak['contributors']}"
+        f"{_bytes(peak.physical_bytes)}{percent} of the physical peak of its memory space,"
+        f" {whole}; number {peak.rank} of {peak.contributors}"
     )
 
 
@@ -167,5 +155,5 @@ def _some(texts: list[str], known: bool, joint: str | None = None) -> list[str]:
     return shown if joint is None else [joint.join(shown)]
 
 
-def _bytes(cell: "Cell") -> str:
-    return human_bytes(cell) if isinstance(cell, int) else "unknown"
+def _bytes(size_bytes: int | None) -> str:
+    return "unknown" if size_bytes is None else human_bytes(size_bytes)

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.formats import WRITERS, Format
-from xlagraph.cli.output.prose import write_prose
-from xlagraph.graph.byte_sizes import distinct_bytes, human_bytes, share_text
+from xlagraph.cli.output.messages import write_prose
+from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.advice.whatif import WhatIf
+    from xlagraph.queries.advice.whatif_result import WhatIf
 
 SHOWN: Final = 10
 """Donated parameters that a page shows."""

@@ -10,7 +10,7 @@ from typer.main import get_command
 from pages.markdown import page, table
 from xlagraph.cli.app import build_app
 from xlagraph.cli.commands.query.canned import canned_command
-from xlagraph.cli.exit_codes import ExitCode
+from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.queries.catalogue.query_files import load_catalogue
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Final, Self, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.engine import Cell, Graph, WrittenKeys
+from xlagraph.graph.engine import Cell, Graph, StoredRun, WrittenKeys
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.exporter.import_files import (
     FILE_COLUMNS,
@@ -28,7 +28,6 @@ from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.graph.stored_runs import StoredRun
 
 _COMPLETE_COMPILATIONS: Final = load_statement(__file__, "complete-compilations")
 _VALUES_AT_ONCE: Final = 2_000

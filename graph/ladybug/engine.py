@@ -15,7 +15,7 @@ from uuid import UUID
 import ladybug
 
 from xlagraph.graph import row_cells
-from xlagraph.graph.engine import Cell, Graph, Load, Result
+from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
 from xlagraph.graph.errors import (
     GraphBusy,
     GraphError,
@@ -34,10 +34,9 @@ from xlagraph.graph.ladybug.database import (
 from xlagraph.graph.ladybug.load import loading
 from xlagraph.graph.ladybug.lock import write_lock
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
-from xlagraph.graph.rows.read_back import read_compilation
+from xlagraph.graph.rows.read_back import read_compilation, read_stored_runs
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
-from xlagraph.graph.stored_runs import StoredRun, read_stored_runs
 
 _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
 

@@ -25,7 +25,7 @@ from neo4j.exceptions import (
 from neo4j.graph import Node, Path, Relationship
 
 from xlagraph.graph import row_cells
-from xlagraph.graph.engine import Cell, Graph, Load, Result
+from xlagraph.graph.engine import Cell, Graph, Load, Result, StoredRun
 from xlagraph.graph.errors import (
     GraphError,
     GraphMissing,
@@ -37,16 +37,13 @@ from xlagraph.graph.errors import (
     WrongSchema,
 )
 from xlagraph.graph.neo4j.bookmarks import StoredBookmarks
-from xlagraph.graph.neo4j.browser_page import page_of_settings
-from xlagraph.graph.neo4j.database import ServerDatabase
-from xlagraph.graph.neo4j.encryption import encryption_error
-from xlagraph.graph.neo4j.uninterrupted_calls import call_uninterrupted
+from xlagraph.graph.neo4j.browser import page_of_settings
+from xlagraph.graph.neo4j.connections import ServerDatabase, call_uninterrupted, encryption_error
 from xlagraph.graph.read_only import bounded_rows, check_statement, given_parameters
-from xlagraph.graph.rows.read_back import read_compilation
+from xlagraph.graph.rows.read_back import read_compilation, read_stored_runs
 from xlagraph.graph.rows.tables import CompilationRows
 from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.graph.stored_runs import StoredRun, read_stored_runs
 
 Outcome = TypeVar("Outcome")
 

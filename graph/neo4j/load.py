@@ -33,7 +33,7 @@ from xlagraph.graph.errors import GraphBusy, GraphUnreachable, GraphUnwritable
 from xlagraph.graph.neo4j import schema_statements
 from xlagraph.graph.neo4j.batch_writer import BatchWriter
 from xlagraph.graph.neo4j.chunks import Batch
-from xlagraph.graph.neo4j.database import ServerDatabase
+from xlagraph.graph.neo4j.connections import ServerDatabase
 from xlagraph.graph.neo4j.removal import Removal
 from xlagraph.graph.neo4j.transactions import (
     SERVER_ERRORS,

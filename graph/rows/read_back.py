@@ -6,16 +6,17 @@ to other compilations. So reading costs by what is read, however large the graph
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 import pyarrow as pa
 
-from xlagraph.graph.engine import Cell, Result
+from xlagraph.graph.engine import Cell, CompilationDigest, Result, StoredRun
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
 from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.schema_statements import look_up_nodes, walk_relationship
 from xlagraph.graph.schema_types import NodeType, RelationshipType
+from xlagraph.graph.statement_files import load_statement
 
 Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]
@@ -23,6 +24,8 @@ Row = tuple[Cell, ...]
 # Parts before shared nodes; a walk leads on in this order, or stays at its label.
 _LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.is_shared))
 
+
+_STORED_RUNS: Final = load_statement(__file__, "stored-runs")
 
 # Keys of one statement: a server holds them all, and the rows that they lead to.
 _KEYS_AT_ONCE: Final = 20_000
@@ -56,6 +59,21 @@ def read_compilations(query: Query, compilations: Collection[str]) -> Compilatio
             for name, columns in RELATIONSHIP_COLUMNS.items()
         },
     )
+
+
+def read_stored_runs(query: Query, names: Collection[str]) -> dict[str, StoredRun]:
+    """Return what a graph holds of these runs, by name, in the order of the keys."""
+    if not names:  # the embedded engine has no empty list
+        return {}
+    rows = query(_STORED_RUNS, {"runs": sorted(names)}).rows
+    paths: dict[str, tuple[str, tuple[str, ...]]] = {}
+    compilations: dict[str, dict[str, CompilationDigest]] = {}
+    for run, path, tags, key, folder, sha256, total_bytes, allocation_bytes in rows:
+        paths.setdefault(str(run), (str(path), tuple(cast("Sequence[str]", tags or ()))))
+        compilations.setdefault(str(run), {})[str(key)] = CompilationDigest(
+            str(folder), str(sha256), cast("int | None", total_bytes), cast("int", allocation_bytes)
+        )
+    return {run: StoredRun(path, tags, compilations[run]) for run, (path, tags) in paths.items()}
 
 
 def _sorted_by(node: NodeType) -> tuple[str, ...]:

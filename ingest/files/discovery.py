@@ -1,30 +1,24 @@
-"""Which files under a folder are dumps, and which of them make one compilation.
-
-Names decide, see `file_names`. A file of any other name is a dump if it begins with
-``BufferAssignment:``.
-"""
+"""Which compilations lie under a folder, in which runs, and by which carriers."""
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.files.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
-from xlagraph.ingest.files.file_names import (
-    DumpName,
-    FileKind,
-    dump_name,
-    split_file_name,
-    split_timestamp,
-)
+from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
+from xlagraph.ingest.carriers.file_names import DumpName, dump_name
+from xlagraph.ingest.carriers.text.find import FileKind, split_file_name
+from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.problems import Problem, readable
 
-__all__ = ["DumpFiles", "FoundDumps", "find_dumps"]
+__all__ = ["CARRIERS", "DumpFiles", "FoundDumps", "find_dumps"]
 
-_FAR_FUTURE: Final = 10**30
+CARRIERS: Final[tuple[Carrier, ...]] = (TEXT_CARRIER,)
+"""All carriers; of a compilation that several hold, the first is read, the others fill gaps."""
 _NOT_A_DUMP: Final = (
     "is not a dump: it is not called …-buffer-assignment.txt, "
     "nor does it begin with `BufferAssignment:`"
@@ -47,12 +41,25 @@ class DumpFiles:
     other_key: str | None
     """Of a dump in XLA's ``NAME/HOST_PID/`` folder the other of its keys: with or without it."""
     name: DumpName
-    allocations: Path
-    values: Path | None
-    live_range: Path | None
-    module_text: Path | None
+    sources: tuple[Source, ...]
+    """One for each carrier that holds it, the preferred one first."""
     size_bytes: int
     """Of all files together, as they lie on disk."""
+
+    @property
+    def path(self) -> Path:
+        """The file that makes it a compilation."""
+        return self.sources[0].parts[0].path
+
+    def file(self, part: str) -> Path | None:
+        """Return the file of a part, from the first carrier that has it."""
+        found = (source.path(part) for source in self.sources)
+        return next((path for path in found if path is not None), None)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Real path of that file, and where the compilation begins in it, in bytes."""
+        return os.path.realpath(self.path), self.sources[0].parts[0].start
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
     sources = _distinct(sources)
     if is_file:
         wanted = os.path.realpath(path)
-        sources = [source for source in sources if os.path.realpath(source.allocations) == wanted]
+        sources = [source for source in sources if os.path.realpath(source.first.path) == wanted]
         problems = [] if sources else [Problem(readable(path), None, _NOT_A_DUMP)]
 
     dumps = _with_keys(root, sources, run)
@@ -113,10 +120,12 @@ class _Source(NamedTuple):
 
     folder: Path
     stem: str
-    allocations: Path
-    values: Path | None
-    live_range: Path | None
-    module_text: Path | None
+    sources: tuple[Source, ...]
+
+    @property
+    def first(self) -> Part:
+        """The part that makes it a compilation."""
+        return self.sources[0].parts[0]
 
 
 def _folders(
@@ -157,100 +166,28 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _sources(folder: Path, names: Iterable[str], problems: list[Problem]) -> list[_Source]:
-    """Pair the dumps of one folder with their companions; name companions left alone."""
-    files: dict[FileKind, dict[str, Path]] = {kind: {} for kind in FileKind}
-    # What says by its name that it is a dump goes before what only begins like one,
-    # and NAME.txt before NAME.txt.gz.
-    by_content: list[str] = []
-    for name in names:
-        stem, kind = split_file_name(name)
-        if kind is None:
-            by_content.append(name)
-        else:
-            _take(files[kind], stem, folder / name, problems)
-    for name in by_content:
-        stem, _ = split_file_name(name)
-        if begins_like_a_dump(folder / name):
-            _take(files[FileKind.ALLOCATIONS], stem, folder / name, problems)
-        elif name.endswith((".txt", ".txt.gz")):
-            files[FileKind.MODULE_TEXT].setdefault(stem, folder / name)
-
-    dumps = files[FileKind.ALLOCATIONS]
-    module_texts = _module_texts(dumps, files[FileKind.MODULE_TEXT])
-    for kind in (FileKind.VALUES, FileKind.LIVE_RANGE):
-        for stem, path in files[kind].items():
-            if stem not in dumps:
-                missing = readable(stem + FileKind.ALLOCATIONS.value)
-                problems.append(
-                    Problem(readable(path), None, f"its allocation file {missing} is not there")
-                )
-    return [
-        _Source(
-            folder,
-            stem,
-            path,
-            files[FileKind.VALUES].get(stem),
-            files[FileKind.LIVE_RANGE].get(stem),
-            module_texts.get(stem),
-        )
-        for stem, path in dumps.items()
-    ]
-
-
-def _take(paths: dict[str, Path], stem: str, path: Path, problems: list[Problem]) -> None:
-    """Enter a file under its stem; a second one is named unless it has the same content."""
-    first = paths.setdefault(stem, path)
-    if first is not path and not _have_same_content(first, path):
-        message = f"another file of the same stem is read instead: {readable(first.name)}"
-        problems.append(Problem(readable(path), None, message))
-
-
-def _have_same_content(first: Path, second: Path) -> bool:
-    try:
-        return read_bytes(first) == read_bytes(second)
-    except UNREADABLE:
-        return False
-
-
-def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, Path]:
-    """Find the module text of each dump: same stem, or same but for the timestamp.
-
-    TensorFlow 2.2 to 2.8 may put a timestamp of its own before each. What has no partner
-    of its own stem is paired by nearest timestamps; without one, with the latest text.
-    """
-    found = {stem: texts[stem] for stem in dumps if stem in texts}
-    alone: dict[str, list[str]] = defaultdict(list)
-    for stem in texts:
-        if stem not in found:
-            alone[split_timestamp(stem)[1]].append(stem)
-    pairs = []
-    for dump in dumps:
-        if dump not in found:
-            timestamp, rest = split_timestamp(dump)
-            for text in alone.get(rest, ()):
-                distance = abs(split_timestamp(text)[0] - (timestamp or _FAR_FUTURE))
-                pairs.append((distance, dump, text))
-    taken: set[str] = set()
-    for _, dump, text in sorted(pairs):
-        if dump not in found and text not in taken:
-            found[dump] = texts[text]
-            taken.add(text)
-    return found
+def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_Source]:
+    """Return the compilations of one folder, each with what every carrier has of it."""
+    by_stem: dict[str, list[Source]] = {}
+    for carrier in CARRIERS:
+        for source in carrier.find(folder, names, problems):
+            by_stem.setdefault(source.stem, []).append(source)
+    return [_Source(folder, stem, tuple(sources)) for stem, sources in by_stem.items()]
 
 
 def _distinct(sources: Iterable[_Source]) -> list[_Source]:
     """Return each file once, as it lies rather than by a link to it."""
     real_folders: dict[Path, str] = {}
-    by_file: dict[str, _Source] = {}
+    by_file: dict[tuple[str, int], _Source] = {}
     for source in sources:
-        path = source.allocations
+        path = source.first.path
         is_link = path.is_symlink()
         if source.folder not in real_folders:
             real_folders[source.folder] = os.path.realpath(source.folder)
         file = os.path.realpath(path) if is_link else f"{real_folders[source.folder]}/{path.name}"
-        if not is_link or file not in by_file:
-            by_file[file] = source
+        place = file, source.first.start
+        if not is_link or place not in by_file:
+            by_file[place] = source
     return list(by_file.values())
 
 
@@ -278,10 +215,7 @@ def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[
                     key=key,
                     other_key=other_key if below else None,
                     name=dump_name(readable(stem)),
-                    allocations=source.allocations,
-                    values=source.values,
-                    live_range=source.live_range,
-                    module_text=source.module_text,
+                    sources=source.sources,
                     size_bytes=_size_bytes(source),
                 )
             )
@@ -304,12 +238,11 @@ def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
 
 def _size_bytes(source: _Source) -> int:
     size = 0
-    for path in (source.allocations, source.values, source.live_range, source.module_text):
-        if path is not None:
-            try:
-                size += path.stat().st_size
-            except OSError:  # gone meanwhile: reading it will fail
-                continue
+    for part in chain.from_iterable(each.parts for each in source.sources):
+        try:
+            size += part.path.stat().st_size if part.length is None else part.length
+        except OSError:  # gone meanwhile: reading it will fail
+            continue
     return size
 
 

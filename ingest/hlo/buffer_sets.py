@@ -15,15 +15,15 @@ asynchronous start with the root of its computation.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from xlagraph.ingest.hlo.computations import (
+from xlagraph.ingest.hlo.in_place import in_place_pairs
+from xlagraph.ingest.model.program import (
     WHOLE,
     Aliasing,
     Computation,
     Instruction,
-    Module,
+    Program,
     nested_index,
 )
-from xlagraph.ingest.hlo.in_place import in_place_pairs
 
 __all__ = ["Positions", "buffer_sets", "connected_components"]
 
@@ -34,7 +34,7 @@ Positions = Mapping[str, Mapping[str, int]]
 def buffer_sets(
     value_ids: Iterable[int],
     positions: Positions,
-    module: Module,
+    program: Program,
     computations: Iterable[Computation],
 ) -> dict[int, int]:
     """Return the set of each value, named after its smallest id.
@@ -42,9 +42,9 @@ def buffer_sets(
     `computations` are those that the schedule runs; fused ones are read where they are called.
     """
     pairs = (
-        pair for computation in computations for pair in _pairs(computation, positions, module)
+        pair for computation in computations for pair in _pairs(computation, positions, program)
     )
-    return connected_components(value_ids, chain(pairs, _donated(positions, module)))
+    return connected_components(value_ids, chain(pairs, _donated(positions, program)))
 
 
 def connected_components(
@@ -66,30 +66,34 @@ def connected_components(
 
 
 def _pairs(
-    computation: Computation, positions: Positions, module: Module
+    computation: Computation, positions: Positions, program: Program
 ) -> Iterator[tuple[int, int]]:
-    for instruction in computation.instructions.values():
+    for instruction in computation.instructions:
         if instruction.opcode == "while":
-            yield from _around_loop(instruction, positions, module)
+            yield from _around_loop(instruction, positions, program)
         elif instruction.opcode == "conditional":
             own = positions.get(instruction.name, {})
             for name in instruction.branches:
-                root = module.computation(name).root
+                root = program.computation(name).root
                 yield from _at_each_index(own, positions.get(root.name, {}))
         else:
-            for pair in in_place_pairs(instruction, module):
+            for pair in in_place_pairs(instruction, program):
                 yield from _in_place(pair, instruction, positions)
 
 
 def _around_loop(
-    loop: Instruction, positions: Positions, module: Module
+    loop: Instruction, positions: Positions, program: Program
 ) -> Iterator[tuple[int, int]]:
     own = positions.get(loop.name, {})
     operand = loop.operand(0)
     yield from _at_each_index(own, positions.get(operand.name, {}), operand.element)
-    body = module.computation(loop.callee("body"))
-    condition = module.computation(loop.callee("condition"))
-    for instruction in (*body.parameters.values(), body.root, *condition.parameters.values()):
+    body = program.computation(loop.callee("body"))
+    condition = program.computation(loop.callee("condition"))
+    for instruction in (
+        *body.parameters.values(),
+        body.root,
+        *condition.parameters.values(),
+    ):
         yield from _at_each_index(own, positions.get(instruction.name, {}))
 
 
@@ -115,13 +119,13 @@ def _at_each_index(
             yield value_id, other
 
 
-def _donated(positions: Positions, module: Module) -> Iterator[tuple[int, int]]:
-    result = positions.get(module.entry.root.name, {})
-    for pair in module.aliasing:
-        parameter = module.entry.parameters.get(pair.operand)
+def _donated(positions: Positions, program: Program) -> Iterator[tuple[int, int]]:
+    result = positions.get(program.entry.root.name, {})
+    for (number, index), output_index in program.output_by_donated.items():
+        parameter = program.entry.parameters.get(number)
         if parameter is None:
             continue
-        given = positions.get(parameter.name, {}).get(pair.operand_index)
-        made = result.get(pair.output_index)
+        given = positions.get(parameter.name, {}).get(index)
+        made = result.get(output_index)
         if given is not None and made is not None:
             yield made, given

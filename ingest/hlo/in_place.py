@@ -8,13 +8,13 @@ output and its operand leads back to a parameter, and any instruction as it decl
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from xlagraph.ingest.hlo.computations import (
+from xlagraph.ingest.model.program import (
     WHOLE,
     Aliasing,
     Computation,
-    HloTextError,
     Instruction,
-    Module,
+    Program,
+    ProgramError,
     nested_index,
 )
 
@@ -27,20 +27,20 @@ IN_PLACE_OPCODES: Final = _UPDATING | {"all-reduce-start", "ragged-all-to-all"}
 """Besides those that declare it."""
 
 
-def in_place_pairs(instruction: Instruction, module: Module) -> tuple[Aliasing, ...]:
+def in_place_pairs(instruction: Instruction, program: Program) -> tuple[Aliasing, ...]:
     """Return each output with the operand that it must share its bytes with."""
-    return (*_by_opcode(instruction, module), *instruction.aliasing)
+    return (*_by_opcode(instruction, program), *instruction.attributes.aliasing)
 
 
-def _by_opcode(instruction: Instruction, module: Module) -> Iterable[Aliasing]:
+def _by_opcode(instruction: Instruction, program: Program) -> Iterable[Aliasing]:
     opcode = instruction.opcode
     if opcode == "fusion":
-        return _of_fusion(instruction, module)
+        return _of_fusion(instruction, program)
     if opcode in _FIRST_OPERAND:
         return (Aliasing(WHOLE, 0, WHOLE),)
     if opcode == "scatter":
         return _each_output(instruction, (len(instruction.operands) - 1) // 2)
-    if opcode == "all-reduce-start" and "nvshmem" not in instruction.attributes.lower():
+    if opcode == "all-reduce-start" and not instruction.attributes.uses_nvshmem:
         return _each_output(instruction, len(instruction.operands))
     if opcode == "ragged-all-to-all":
         return (Aliasing(WHOLE, 1, WHOLE),)
@@ -48,52 +48,52 @@ def _by_opcode(instruction: Instruction, module: Module) -> Iterable[Aliasing]:
 
 
 def _each_output(instruction: Instruction, count: int) -> Iterable[Aliasing]:
-    if count == 1 and not instruction.shape.startswith("("):
+    if count == 1 and not (instruction.shape or "").startswith("("):
         return (Aliasing(WHOLE, 0, WHOLE),)
     return [Aliasing(f"{{{number}}}", number, WHOLE) for number in range(count)]
 
 
-def _of_fusion(fusion: Instruction, module: Module) -> Iterable[Aliasing]:
-    body = module.computations.get(fusion.callee("calls") or "")
-    if body is None or _UPDATING.isdisjoint(body.opcodes):
+def _of_fusion(fusion: Instruction, program: Program) -> Iterable[Aliasing]:
+    body = program.computations.get(fusion.callee("calls") or "")
+    if body is None or not body.has_any(_UPDATING):
         return ()
     root = body.root
     if root.opcode == "tuple":
         outputs = [
-            (f"{{{number}}}", body.find(operand.name), operand.element)
+            (f"{{{number}}}", body.by_name.get(operand.name), operand.element)
             for number, operand in enumerate(root.operands)
         ]
-    elif root.shape.startswith("("):
+    elif (root.shape or "").startswith("("):
         outputs = [
-            (pair.output_index, root, pair.output_index) for pair in in_place_pairs(root, module)
+            (pair.output_index, root, pair.output_index) for pair in in_place_pairs(root, program)
         ]
     else:
         outputs = [(WHOLE, root, WHOLE)]
     return [
         Aliasing(output, *found)
         for output, source, index in outputs
-        if source is not None and (found := _parameter_behind(source, index, body, module))
+        if source is not None and (found := _parameter_behind(source, index, body, program))
     ]
 
 
 def _parameter_behind(
-    source: Instruction, index: str, body: Computation, module: Module
+    source: Instruction, index: str, body: Computation, program: Program
 ) -> tuple[int, str] | None:
     """Return number and index of the parameter into which an output of a fusion is written."""
     source, index = _without_indirection(source, index, body)
-    for found, at in _operands_behind(source, index, body, module):
+    for found, at in _operands_behind(source, index, body, program):
         if found.opcode == "fusion":  # nested: through it once
-            found, at = next(_operands_behind(found, at, body, module), (found, at))
+            found, at = next(_operands_behind(found, at, body, program), (found, at))
         if found.opcode == "parameter" and found.parameter_number is not None:
             return found.parameter_number, at
     return None
 
 
 def _operands_behind(
-    source: Instruction, index: str, body: Computation, module: Module
+    source: Instruction, index: str, body: Computation, program: Program
 ) -> Iterator[tuple[Instruction, str]]:
     """Yield what an output of an instruction is written into, with its tuple index."""
-    for pair in in_place_pairs(source, module):
+    for pair in in_place_pairs(source, program):
         if pair.output_index == index:
             operand = source.operand(pair.operand)
             operand_index = nested_index(operand.element, pair.operand_index)
@@ -108,14 +108,14 @@ def _without_indirection(
     while instruction.operands:
         operand = instruction.operands[0]
         if instruction.opcode == "get-tuple-element":
-            index = nested_index(f"{{{instruction.tuple_element or 0}}}", index)
+            index = nested_index(f"{{{instruction.attributes.tuple_element or 0}}}", index)
         elif instruction.opcode == "tuple" and index != WHOLE:
             first, _, rest = index[1:-1].partition(",")
             operand, index = instruction.operand(int(first)), f"{{{rest}}}"
         elif instruction.opcode != "bitcast" or index != WHOLE:
             break
         if instruction.name in passed:
-            raise HloTextError(f"{instruction.name} is its own operand")
+            raise ProgramError(f"{instruction.name} is its own operand")
         passed.add(instruction.name)
         index = nested_index(operand.element, index)
         instruction = body[operand.name]

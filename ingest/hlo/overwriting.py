@@ -13,18 +13,19 @@ hlo_dataflow_analysis.cc), and for fusions on GPUs the backend's own rule, `GpuA
 """
 
 import re
+from collections.abc import Iterable
 from math import prod
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.hlo.computations import (
+from xlagraph.ingest.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
+from xlagraph.ingest.model.program import (
     WHOLE,
     Computation,
-    HloTextError,
     Instruction,
-    Module,
+    Program,
+    ProgramError,
     first_number,
 )
-from xlagraph.ingest.hlo.in_place import IN_PLACE_OPCODES, in_place_pairs
 
 __all__ = ["ReadOperand", "WrittenOutput", "ever_overwrites", "may_overwrite"]
 
@@ -53,8 +54,6 @@ _OVERWRITING_ON_GPU: Final = _OVERWRITING | {*_COLLECTIVES, "custom-call"}
 _ARRAY: Final = re.compile(r"([a-z][a-z0-9]*)\[([\d,<=]*)\]")
 _SIZE: Final = re.compile(r"\d{1,18}")
 _WIDTH: Final = re.compile(r"\D+(\d{1,18})")
-_BETA: Final = re.compile(r'\\?"beta\\?":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
-_TARGET: Final = re.compile(r'custom_call_target="([^"]*)"')
 
 
 class WrittenOutput(NamedTuple):
@@ -77,33 +76,33 @@ class ReadOperand(NamedTuple):
 def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
     """Return whether an instruction may overwrite any operand: a quick test first."""
     opcodes = _OVERWRITING_ON_GPU if is_gpu else _OVERWRITING
-    return instruction.opcode in opcodes or bool(instruction.aliasing)
+    return instruction.opcode in opcodes or bool(instruction.attributes.aliasing)
 
 
 def may_overwrite(
     output: WrittenOutput,
     read: ReadOperand,
     computation: Computation,
-    module: Module,
+    program: Program,
     *,
     is_gpu: bool,
 ) -> bool:
     """Return whether an output may be written over an operand that nothing else needs."""
     instruction, output_index, output_shape = output
     operand, operand_shape = read
-    source = computation.instructions.get(instruction.operands[operand].name)
-    if source is not None and source.opcode == "constant":
-        return False
     is_equal = output_shape == operand_shape
     if not is_equal and not is_gpu:
         return False
-    return _may_overwrite_by_order(output, read, computation, module, is_gpu=is_gpu) or (
+    source = computation.by_name.get(instruction.operands[operand].name)
+    if source is not None and source.opcode == "constant":
+        return False
+    return _may_overwrite_by_order(output, read, computation, program, is_gpu=is_gpu) or (
         is_equal
         and any(
             pair.output_index == output_index
             and pair.operand == operand
             and pair.operand_index == WHOLE
-            for pair in in_place_pairs(instruction, module)
+            for pair in in_place_pairs(instruction, program)
         )
     )
 
@@ -112,7 +111,7 @@ def _may_overwrite_by_order(
     output: WrittenOutput,
     read: ReadOperand,
     computation: Computation,
-    module: Module,
+    program: Program,
     *,
     is_gpu: bool,
 ) -> bool:
@@ -126,7 +125,7 @@ def _may_overwrite_by_order(
         if opcode == "fusion":
             return (
                 is_equal or _same_elements(output_shape, operand_shape)
-            ) and _gpu_fusion_may_overwrite(instruction, output_index, operand, module)
+            ) and _gpu_fusion_may_overwrite(instruction, output_index, operand, program)
         if opcode in _COLLECTIVES:
             return len(instruction.operands) == 1 or output_index == f"{{{operand}}}"
         if opcode == "custom-call":
@@ -134,7 +133,7 @@ def _may_overwrite_by_order(
     if not is_equal:
         return False
     if opcode == "fusion":
-        return _fusion_may_overwrite(instruction, operand, module)
+        return _fusion_may_overwrite(instruction, operand, program)
     if opcode in _IN_PLACE:
         return operand == _IN_PLACE[opcode] and _is_read_once(instruction, name)
     if opcode == "sort":
@@ -171,30 +170,45 @@ def _width(dtype: str) -> int:
     return (int(found[1]) + 7) // 8 if found else 0
 
 
-def _fusion_may_overwrite(fusion: Instruction, operand: int, module: Module) -> bool:
+def _fusion_may_overwrite(fusion: Instruction, operand: int, program: Program) -> bool:
     """Return `AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
-    body = module.computations.get(fusion.callee("calls") or "")
+    body = program.computations.get(fusion.callee("calls") or "")
     if body is None:
         return False
-    if body.opcodes and body.opcodes <= _NO_OTHER_ORDER:
+    others = _reads_in_other_order(body)
+    if not others and body.instructions and body.unread is None:
         return True
     number = _positions(fusion, fusion.operands[operand].name)[0]
-    parameter = body.parameter(number)
-    if parameter is None:
+    parameter = body.parameters.get(number)
+    if parameter is None or parameter.name in _read_by(others, body):
         return False
-    waiting = [parameter.name]
+    if body.unread is not None and parameter.name in _read_by(body.unread, body):
+        raise ProgramError(f"{body.name} has an instruction that cannot be read")
+    return True
+
+
+def _reads_in_other_order(body: Computation) -> list[str]:
+    """Return the operands of a fusion's instructions that are not read element by element."""
+    read: list[str] = []
+    for user in body.instructions:
+        if user.opcode == "dynamic-update-slice":
+            read += user.operand_names[1:]
+        elif user.opcode not in _NO_OTHER_ORDER:
+            read += user.operand_names
+    return read
+
+
+def _read_by(names: Iterable[str], body: Computation) -> frozenset[str]:
+    """Return some instructions and all that they read, directly or not."""
+    waiting = list(names)
     reached = set(waiting)
     while waiting:
-        name = waiting.pop()
-        for user in body.readers(name):
-            if user.opcode != "tuple" and not all(
-                _is_elementwise(user, position) for position in _positions(user, name)
-            ):
-                return False
-            if user.name not in reached:
-                reached.add(user.name)
-                waiting.append(user.name)
-    return True
+        instruction = body.by_name.get(waiting.pop())
+        for name in instruction.operand_names if instruction is not None else ():
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    return frozenset(reached)
 
 
 def _positions(user: Instruction, name: str) -> list[int]:
@@ -209,11 +223,11 @@ def _is_elementwise(instruction: Instruction, operand: int) -> bool:
 
 
 def _gpu_fusion_may_overwrite(
-    fusion: Instruction, output_index: str, operand: int, module: Module
+    fusion: Instruction, output_index: str, operand: int, program: Program
 ) -> bool:
-    body = module.computations.get(fusion.callee("calls") or "")
+    body = program.computations.get(fusion.callee("calls") or "")
     number = _positions(fusion, fusion.operands[operand].name)[0]
-    parameter = body.parameter(number) if body is not None else None
+    parameter = body.parameters.get(number) if body is not None else None
     if body is None or parameter is None:
         return False
     root = body.root
@@ -254,7 +268,7 @@ def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]
         passed: set[str] = set()
         while source.opcode == "bitcast":
             if source.name in passed:
-                raise HloTextError(f"{source.name} is its own operand")
+                raise ProgramError(f"{source.name} is its own operand")
             passed.add(source.name)
             source = body[source.operand(0).name]
         if source.opcode == "reduce":
@@ -280,9 +294,7 @@ def _may_lie_on_path(
 
 
 def _gpu_call_may_overwrite(call: Instruction, output_index: str, operand: int) -> bool:
-    found = _TARGET.search(call.attributes)
-    target = found[1] if found else ""
+    target, beta = call.attributes.target or "", call.attributes.gemm_beta
     if target.startswith("__cublas$lt$matmul") and output_index != "{1}":
-        beta = _BETA.search(call.attributes)
-        return operand == 2 and beta is not None and float(beta[1]) != 0
+        return operand == 2 and beta is not None and beta != 0
     return target == "__cusolver$cholesky" and output_index == "{0}"

@@ -4,28 +4,28 @@ XLA sorts by it in `BufferAssigner::AssignBuffersForComputations` (xla/service/
 buffer_assignment.cc): callers before callees (the call graph's post-order, reversed); inside
 a computation (`HloComputation::MakeInstructionPostOrder`) from each instruction without users,
 operands first, the first operand first, control predecessors before operands. The order of
-the module text is the schedule, which is another.
+the program text is the schedule, which is another.
 """
 
 from collections.abc import Iterator
 
-from xlagraph.ingest.hlo.computations import Computation, Instruction, Module
+from xlagraph.ingest.model.program import Computation, Instruction, Program
 
 __all__ = ["post_order", "scheduled_computations"]
 
 
-def scheduled_computations(module: Module) -> list[Computation]:
+def scheduled_computations(program: Program) -> list[Computation]:
     """Return the computations that run on the flat schedule, callers before callees."""
     finished: dict[str, Computation] = {}
     stack: list[tuple[Computation, Iterator[str]]] = []
-    entered = {module.entry.name}
-    stack.append((module.entry, _callees(module.entry)))
+    entered = {program.entry.name}
+    stack.append((program.entry, _callees(program.entry)))
     while stack:
         computation, callees = stack[-1]
         for name in callees:
-            if name not in entered and name in module.computations:
+            if name not in entered and name in program.computations:
                 entered.add(name)
-                callee = module.computations[name]
+                callee = program.computations[name]
                 stack.append((callee, _callees(callee)))
                 break
         else:
@@ -43,7 +43,7 @@ def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
         return instruction.branches
     elif opcode == "call":
         names = (instruction.callee("to_apply"), None)
-    elif opcode.endswith("-start"):  # slice-start stands for an async-start that slices
+    elif instruction.is_async_start:
         names = (instruction.callee("calls"), None)
     else:
         return ()
@@ -51,7 +51,7 @@ def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
 
 
 def _callees(computation: Computation) -> Iterator[str]:
-    for instruction in computation.instructions.values():
+    for instruction in computation.instructions:
         yield from _scheduled_callees(instruction)
 
 
@@ -60,18 +60,16 @@ def post_order(computations: list[Computation]) -> dict[str, int]:
     order: dict[str, int] = {}
     for computation in computations:
         used = {
-            operand.name
-            for instruction in computation.instructions.values()
-            for operand in instruction.operands
+            name for instruction in computation.instructions for name in instruction.operand_names
         }
-        for name in computation.instructions:
+        for name in computation.by_name:
             if name not in used:
                 _visit(name, computation, order)
     return order
 
 
 def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
-    instructions = computation.instructions
+    instructions = computation.by_name
     stack = [name]
     opened = set()
     while stack:
@@ -84,8 +82,8 @@ def _visit(name: str, computation: Computation, order: dict[str, int]) -> None:
         else:
             opened.add(name)
             instruction = instructions[name]
-            before = [operand.name for operand in reversed(instruction.operands)]
-            before += instruction.control_predecessors
+            before = [*reversed(instruction.operand_names)]
+            before += instruction.attributes.control_predecessors
             stack += [
                 predecessor
                 for predecessor in before

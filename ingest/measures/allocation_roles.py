@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlagraph.ingest.carriers.text.module_header import EntryParameter, ModuleHeader
 from xlagraph.ingest.model.plan import Allocation
+from xlagraph.ingest.model.program import EntryParameter, Program
 
 __all__ = ["Donation", "DonationState", "Role", "donations", "marks_outputs", "role"]
 
@@ -65,21 +65,17 @@ def marks_outputs(allocations: Sequence[Allocation]) -> bool:
     )
 
 
-def donations(
-    allocations: Sequence[Allocation], header: ModuleHeader | None
-) -> tuple[Donation | None, ...]:
+def donations(allocations: Sequence[Allocation], program: Program) -> tuple[Donation | None, ...]:
     """Return the donation of what each allocation stores; None where nothing is given up."""
-    if header is None:
-        return (None,) * len(allocations)
-    return tuple([_donation(allocation, header) for allocation in allocations])
+    return tuple([_donation(allocation, program) for allocation in allocations])
 
 
-def _donation(allocation: Allocation, header: ModuleHeader) -> Donation | None:
+def _donation(allocation: Allocation, program: Program) -> Donation | None:
     if allocation.parameter is None:
         return None
     stored = EntryParameter(allocation.parameter.number, allocation.parameter.shape_index or "{}")
-    if (output := header.output_by_donated.get(stored)) is not None:
+    if (output := program.output_by_donated.get(stored)) is not None:
         return Donation(DonationState.PAIRED, output)
-    if stored in header.unpaired_donors:
+    if stored in program.unpaired_donors:
         return Donation(DonationState.UNPAIRED, None)
     return None

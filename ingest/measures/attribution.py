@@ -18,17 +18,15 @@ The user's line is the innermost frame of that instruction's call stack outside 
 installed packages; without a stack its own line, if that is outside.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, NamedTuple
 
-from xlagraph.ingest.carriers.text.instruction_text import InstructionFacts
-from xlagraph.ingest.carriers.text.module_text import ModuleText, StackFrame
-from xlagraph.ingest.hlo.computations import WHOLE, Operand
-from xlagraph.ingest.measures.program_lookup import ProgramLookup
+from xlagraph.ingest.model.installed_files import is_installed
 from xlagraph.ingest.model.plan import Plan, Value
+from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Operand, Program
 
 __all__ = ["Attribution", "Rule", "UserLine", "attributions"]
 
@@ -57,7 +55,7 @@ class Attribution(NamedTuple):
     op_name: str
     source_file: str | None
     source_line: int | None
-    stack_frame_id: int | None
+    stack_frame: int | None
     """Innermost frame of its call stack."""
     user_line: UserLine | None
 
@@ -65,7 +63,7 @@ class Attribution(NamedTuple):
 class _Result(NamedTuple):
     """What an instruction returns, or one element of it."""
 
-    name: str
+    instruction: Instruction
     element: tuple[int, ...] = ()
     """Shape index of the element; empty for the whole."""
 
@@ -79,14 +77,11 @@ _MOVING: Final = frozenset((
 ))  # fmt: skip
 _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", "while"))
 """What hands each element of its operand on as the same element of its result."""
-_CALLING: Final = frozenset(("fusion", "call", "async-start", "custom-call"))
+_CONTROL_FLOW: Final = frozenset(("while", "call", "conditional"))
 _INPUTS: Final = frozenset(("parameter", "constant"))
 _FUSION_LIKE: Final = frozenset(("fusion", "async-start"))
 _MOVES_WITHIN: Final = _MOVING | _INPUTS | _FUSION_LIKE
 """Opcodes of a computation that only moves or reshapes."""
-_INSTALLED: Final = re.compile(
-    r"(?:^|[/\\])(?:site|dist)-packages[/\\]|[/\\]lib/python3\.|^<frozen "
-)
 _OUTPUT_OF_ASYNC: Final = 1
 """Element of an async-start that is the result of its computation; 0 is the operands."""
 _DEEPEST_INDEX: Final = 32
@@ -94,18 +89,23 @@ _DEEPEST_INDEX: Final = 32
 
 
 def attributions(
-    plan: Plan, program: ProgramLookup, steps: Mapping[str, int], module_text: ModuleText | None
+    plan: Plan,
+    program: Program,
+    steps: Mapping[str, int],
+    instructions: Iterable[Instruction],
 ) -> tuple[Attribution | None, ...]:
     """Return what each of the plan's values belongs to; ``steps`` are those of the schedule.
+
+    ``instructions`` are those that the plan names.
 
     Algorithm: rules 1 to 3 look at each instruction with its shape index once, rule 4 at
     each use of the values that are left: linear in instructions and uses.
     """
-    search = _Search(program)
+    search = _Search(program, instructions)
     found = [search.of_value(value) for value in plan.values]
     readers = _readers(plan, [value for value, rule in zip(plan.values, found, strict=True)
                               if rule is None], steps)  # fmt: skip
-    locations = _Locations(program, module_text)
+    locations = _Locations(program)
     result: list[Attribution | None] = []
     for value, source in zip(plan.values, found, strict=True):
         if source is None and (reader := search.first(readers.get(value.value_id, ()))) is not None:
@@ -129,55 +129,78 @@ def _readers(
     }
 
 
+class _Caller(NamedTuple):
+    """An instruction that runs a computation on its operands."""
+
+    instruction: Instruction
+    operand: int | None
+    """Of a conditional the operand that the computation takes; None: all, in their order."""
+
+
 class _Search:
     """Rules 1 to 3; what was found is remembered."""
 
-    def __init__(self, program: ProgramLookup) -> None:
+    def __init__(self, program: Program, named: Iterable[Instruction]) -> None:
         self._program = program
-        self._inside: dict[_Result, str | None] = {}
+        self._named = named
+        self._inside: dict[_Result, Instruction | None] = {}
+        self._with_op_names: dict[str, bool] = {}
         self._only_moves: dict[str, bool] = {}
-        self._through: dict[_Result, str | None] = {}
+        self._through: dict[_Result, Instruction | None] = {}
 
-    def of_value(self, value: Value) -> tuple[Rule, str] | None:
+    def of_value(self, value: Value) -> tuple[Rule, Instruction] | None:
         """Return the instruction to which a value belongs by rules 1 to 3."""
-        if self._has_op_name(value.name):
-            return Rule.OWN, value.name
-        result = _Result(value.name, _shape_index(value.shape_index))
+        instruction = self._program.instructions.get(value.name)
+        if instruction is None:
+            return None
+        if instruction.attributes.op_name is not None:
+            return Rule.OWN, instruction
+        result = _Result(instruction, _shape_index(value.shape_index))
         if (inside := self._find_inside(result)) is not None:
             return Rule.INSIDE, inside
         if (operand := self._find_through_operands(result)) is not None:
             return Rule.OPERAND, operand
         return None
 
-    def first(self, names: Iterable[str]) -> str | None:
+    def first(self, names: Iterable[str]) -> Instruction | None:
         """Return what the first of some instructions belongs to that has one by rule 1 or 2."""
-        found = (self._own_or_inside(_Result(name)) for name in names)
-        return next((name for name in found if name is not None), None)
+        readers = map(self._program.instructions.get, names)
+        found = (self._own_or_inside(_Result(each)) for each in readers if each is not None)
+        return next((each for each in found if each is not None), None)
 
-    def _has_op_name(self, name: str) -> bool:
-        facts = self._program.facts(name)
-        return facts is not None and bool(facts.op_name)
+    def _own_or_inside(self, result: _Result) -> Instruction | None:
+        instruction = result.instruction
+        if instruction.attributes.op_name is not None:
+            return instruction
+        return self._find_inside(result)
 
-    def _own_or_inside(self, result: _Result) -> str | None:
-        return result.name if self._has_op_name(result.name) else self._find_inside(result)
-
-    def _find_inside(self, result: _Result) -> str | None:
+    def _find_inside(self, result: _Result) -> Instruction | None:
         """Apply rule 2."""
-        if self._program.opcode(result.name) not in _CALLING:
+        if not result.instruction.runs_computations:
             return None
         if result not in self._inside:
-            called = self._program.called(result.name)
-            has_op_names = any(map(self._program.has_op_names, called))
+            has_op_names = any(map(self._has_op_names, result.instruction.called))
             self._inside[result] = self._search_inside(result) if has_op_names else None
         return self._inside[result]
 
-    def _search_inside(self, result: _Result) -> str | None:
+    def _has_op_names(self, name: str) -> bool:
+        """Return whether a computation, or one that it calls, has an op name."""
+        if (known := self._with_op_names.get(name)) is None:
+            self._with_op_names[name] = False  # meanwhile: of one that calls itself
+            found = self._program.computations.get(name)
+            known = found is not None and (
+                found.has_op_names or any(map(self._has_op_names, found.runs))
+            )
+            self._with_op_names[name] = known
+        return known
+
+    def _search_inside(self, result: _Result) -> Instruction | None:
         waiting = deque(self._roots(result))
         seen = set(waiting)
         while waiting:
             at = waiting.popleft()
-            if self._has_op_name(at.name):
-                return at.name
+            if at.instruction.attributes.op_name is not None:
+                return at.instruction
             for further in (*self._roots(at), *self._sources(at)):
                 if further not in seen:
                     seen.add(further)
@@ -186,53 +209,65 @@ class _Search:
 
     def _roots(self, result: _Result) -> Iterator[_Result]:
         """Yield from where in the computations that it calls a result comes."""
-        name, element = result
-        opcode = self._program.opcode(name)
-        if opcode not in _CALLING:
+        instruction, element = result
+        if not instruction.runs_computations:
             return
-        if opcode == "async-start" and element:
+        if element and instruction.is_async_start:
             if element[0] != _OUTPUT_OF_ASYNC:
                 return
             element = element[1:]
-        for computation in self._program.called(name):
-            if (root := self._program.root(computation)) is not None:
-                yield self._element(_Result(root, element))
+        for name in instruction.called:
+            computation = self._program.computations.get(name)
+            if computation is not None and (root := computation.find_root()) is not None:
+                yield from self._element(_Result(root, element))
 
-    def _element(self, result: _Result) -> _Result:
-        """Return what stands at an element of a tuple: that operand, not the tuple."""
-        name, element = result
-        passed: set[str] = set()
-        while element and name not in passed and self._program.opcode(name) == "tuple":
-            passed.add(name)
-            operands = self._program.operands(name)
-            if element[0] >= len(operands):
+    def _element(self, result: _Result) -> Iterator[_Result]:
+        """Yield what stands at an element of a tuple: that operand, not the tuple."""
+        instruction, element = result
+        passed: set[Instruction] = set()
+        while element and instruction.opcode == "tuple" and instruction not in passed:
+            passed.add(instruction)
+            if element[0] >= len(instruction.operands):
                 break
-            operand = operands[element[0]]
-            name, element = operand.name, _shape_index(operand.element) + element[1:]
-        return _Result(name, element[:_DEEPEST_INDEX])
+            operand = instruction.operands[element[0]]
+            found = self._program.find(operand.name, instruction.computation)
+            if found is None:
+                return
+            instruction, element = found, _shape_index(operand.element) + element[1:]
+        yield _Result(instruction, element[:_DEEPEST_INDEX])
+
+    def _operand(
+        self, reader: Instruction, operand: Operand, element: tuple[int, ...] = ()
+    ) -> Iterator[_Result]:
+        """Yield an element of an operand, if the program has it."""
+        found = self._program.find(operand.name, reader.computation)
+        if found is not None:
+            yield from self._element(_Result(found, _shape_index(operand.element) + element))
 
     def _sources(self, result: _Result) -> Iterator[_Result]:
         """Yield the operands of an instruction; of a get-tuple-element the element."""
-        operands = self._program.operands(result.name)
-        if self._program.opcode(result.name) == "get-tuple-element":
-            yield from (self._element(each) for each in self._read_element(result, operands[:1]))
+        instruction = result.instruction
+        if instruction.opcode == "get-tuple-element":
+            yield from self._read_element(result)
         else:
-            yield from (self._element(_result(each)) for each in operands)
+            for operand in instruction.operands:
+                yield from self._operand(instruction, operand)
 
-    def _read_element(self, result: _Result, operands: Iterable[Operand]) -> Iterator[_Result]:
-        number = self._program.tuple_element(result.name)
+    def _read_element(self, result: _Result) -> Iterator[_Result]:
+        """Yield what a get-tuple-element reads."""
+        number = result.instruction.attributes.tuple_element
         own = () if number is None else (number,)
-        for operand in operands:
-            yield _Result(operand.name, _shape_index(operand.element) + own + result.element)
+        for operand in result.instruction.operands[:1]:
+            yield from self._operand(result.instruction, operand, own + result.element)
 
-    def _find_through_operands(self, result: _Result) -> str | None:
+    def _find_through_operands(self, result: _Result) -> Instruction | None:
         """Apply rule 3."""
         path: dict[_Result, None] = {}
         at: _Result | None = result
         found = None
         while at is not None and at not in path and at not in self._through:
             path[at] = None
-            at = self._moved_from(at)
+            at = next(self._moved_from(at), None)
             if at is not None and (found := self._own_or_inside(at)) is not None:
                 break
         else:
@@ -240,109 +275,103 @@ class _Search:
         self._through.update(dict.fromkeys(path, found))
         return found
 
-    def _moved_from(self, result: _Result) -> _Result | None:
-        """Return what a result is a moved or reshaped form of."""
-        name, element = result
-        opcode = self._program.opcode(name)
+    def _moved_from(self, result: _Result) -> Iterator[_Result]:
+        """Yield what a result is a moved or reshaped form of."""
+        instruction, element = result
+        opcode = instruction.opcode
         if opcode == "parameter":
-            return self._passed_in(result)
-        operands = self._program.operands(name)
-        if not operands:
-            return None
-        if opcode == "get-tuple-element":
-            return self._element(next(self._read_element(result, operands)))
-        if opcode == "tuple" and element:
-            at = self._element(result)
-            return at if at != result else None
-        if opcode in _TUPLES_PASS:
-            passed = _result(operands[0])
-            return self._element(_Result(passed.name, passed.element + element))
-        if opcode in _MOVING or opcode == "call" or self._runs_only_moves(name, opcode):
-            return self._element(_result(operands[0]))
-        return None
+            yield from self._passed_in(result)
+        elif not instruction.operands:
+            return
+        elif opcode == "get-tuple-element":
+            yield from self._read_element(result)
+        elif opcode == "tuple" and element:
+            yield from (each for each in self._element(result) if each != result)
+        elif opcode in _TUPLES_PASS:
+            yield from self._operand(instruction, instruction.operands[0], element)
+        elif (
+            (opcode in _MOVING and not instruction.is_async_start)
+            or opcode == "call"
+            or self._runs_only_moves(instruction)
+        ):
+            yield from self._operand(instruction, instruction.operands[0])
 
-    def _passed_in(self, parameter: _Result) -> _Result | None:
-        """Return the operand that a parameter of a loop, branch or call is."""
-        caller = self._program.caller(parameter.name)
+    def _passed_in(self, parameter: _Result) -> Iterator[_Result]:
+        """Yield the operand that a parameter of a loop, branch or call is."""
+        caller = self._callers.get(parameter.instruction.computation)
         if caller is None:
-            return None
-        operands = self._program.operands(caller.instruction)
+            return
         number = caller.operand
         if number is None:
-            number = self._program.parameter_number(parameter.name)
-        if number is None or number >= len(operands):
-            return None
-        passed = _result(operands[number])
-        return self._element(_Result(passed.name, passed.element + parameter.element))
+            number = parameter.instruction.parameter_number
+        operands = caller.instruction.operands
+        if number is not None and number < len(operands):
+            yield from self._operand(caller.instruction, operands[number], parameter.element)
 
-    def _runs_only_moves(self, name: str, opcode: str | None) -> bool:
-        if opcode not in _FUSION_LIKE:
+    @cached_property
+    def _callers(self) -> Mapping[str | None, _Caller]:
+        """By computation; those that control flow runs, not those of fusions."""
+        callers: dict[str | None, _Caller] = {}
+        for instruction in self._named:
+            if instruction.opcode in _CONTROL_FLOW or instruction.is_async_start:
+                is_conditional = instruction.opcode == "conditional"
+                for branch, computation in enumerate(instruction.called, 1):
+                    operand = branch if is_conditional else None
+                    callers.setdefault(computation, _Caller(instruction, operand))
+        return callers
+
+    def _runs_only_moves(self, instruction: Instruction) -> bool:
+        if instruction.opcode != "fusion" and not instruction.is_async_start:
             return False
-        called = self._program.called(name)
+        called = instruction.called
         return bool(called) and all(map(self._only_moves_in, called))
 
-    def _only_moves_in(self, computation: str) -> bool:
+    def _only_moves_in(self, name: str) -> bool:
         """Return whether all instructions of a computation only move or reshape."""
-        if computation not in self._only_moves:
-            opcodes = self._program.opcodes(computation)
-            self._only_moves[computation] = False  # meanwhile: of one that calls itself
-            self._only_moves[computation] = (
-                bool(opcodes)
-                and opcodes <= _MOVES_WITHIN
-                and (opcodes.isdisjoint(_FUSION_LIKE) or self._all_run_only_moves(computation))
-            )
-        return self._only_moves[computation]
+        if name not in self._only_moves:
+            computation = self._program.computations.get(name)
+            self._only_moves[name] = False  # meanwhile: of one that calls itself
+            self._only_moves[name] = computation is not None and self._all_move(computation)
+        return self._only_moves[name]
 
-    def _all_run_only_moves(self, computation: str) -> bool:
-        names = self._program.computation(computation)
-        opcodes = ((name, self._program.opcode(name)) for name in names)
-        return all(
-            self._runs_only_moves(name, opcode)
-            for name, opcode in opcodes
-            if opcode in _FUSION_LIKE
+    def _all_move(self, computation: Computation) -> bool:
+        opcodes = computation.opcodes
+        if not opcodes or not opcodes <= _MOVES_WITHIN:
+            return False
+        return opcodes.isdisjoint(_FUSION_LIKE) or all(
+            self._runs_only_moves(each)
+            for each in computation.instructions
+            if each.opcode == "fusion" or each.is_async_start
         )
 
 
 class _Locations:
     """Where the instructions come from that were found."""
 
-    def __init__(self, program: ProgramLookup, module_text: ModuleText | None) -> None:
+    def __init__(self, program: Program) -> None:
         self._program = program
-        self._module_text = module_text
-        self._frames: Mapping[int, StackFrame] = (
-            module_text.frames if module_text is not None else {}
-        )
         self._user_lines: dict[int | None, UserLine | None] = {None: None}
         """By frame, as far as they were asked for: most instructions have few of them."""
 
-    def attribution(self, rule: Rule, name: str) -> Attribution | None:
+    def attribution(self, rule: Rule, instruction: Instruction) -> Attribution:
         """Return the attribution to an instruction."""
-        facts = self._program.facts(name)
-        return None if facts is None else self._located(rule, facts)
-
-    def _located(self, rule: Rule, facts: InstructionFacts) -> Attribution:
-        file, line = facts.source_file, facts.source_line
-        if self._module_text is not None:
-            file, line = self._module_text.source_location(facts)
-        frame = facts.stack_frame_id if facts.stack_frame_id in self._frames else None
+        attributes = instruction.attributes
+        file, line = self._program.source_location(attributes)
+        frame = attributes.stack_frame if attributes.stack_frame in self._program.frames else None
         if frame not in self._user_lines:
             self._user_lines[frame] = self._user_line(frame)
         user_line = self._user_lines[frame]
-        if frame is None and file and not _INSTALLED.search(file):
+        if frame is None and file and not is_installed(file):
             user_line = UserLine(file, line, None)
-        return Attribution(rule, facts.op_name or "", file or None, line, frame, user_line)
+        return Attribution(rule, attributes.op_name or "", file or None, line, frame, user_line)
 
     def _user_line(self, frame: int | None) -> UserLine | None:
         while frame is not None:
-            at = self._frames[frame]
-            if at.file is not None and not _INSTALLED.search(at.file):
+            at = self._program.frames[frame]
+            if at.file is not None and not is_installed(at.file):
                 return UserLine(at.file, at.line, at.function)
             frame = at.caller
         return None
-
-
-def _result(operand: Operand) -> _Result:
-    return _Result(operand.name, _shape_index(operand.element))
 
 
 def _shape_index(index: str | None) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from xlagraph.ingest.carriers.text.module_text import StackFrame
+from xlagraph.ingest.model.program import StackFrame
 
 __all__ = ["CallPath", "CallPaths", "call_paths"]
 

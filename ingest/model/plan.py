@@ -1,24 +1,20 @@
-"""The memory plan of one compilation as the dump states it: plain immutable records.
+"""The memory plan of one compilation: plain immutable records, however it came.
 
     Plan
     ├── allocations   Allocation    one buffer of the plan
     ├── values        Value         one HLO value in a slot of an allocation
-    ├── total         TotalBytes    what XLA adds up itself
     ├── used_values   UsedValue     positions and uses of a value
-    ├── instructions                text of the defining instructions, each kept once
-    ├── live_ranges   LiveRanges    schedule, ranges, printed peak
-    └── style         Style         spelling without meaning, so that a plan renders back
+    └── live_ranges   LiveRanges    schedule, ranges, printed peak
 
-What a dump does not say is ``None``; a section that it does not have is ``None`` too,
+What a carrier does not hold is ``None``; a section that it does not have is ``None`` too,
 while a section that it has and that lists nothing is an empty tuple. Shape indices are
 kept as XLA prints them, with their braces: ``{}``, ``{1,0}``.
 
-Records that a dump holds by the million are named tuples, the others frozen dataclasses.
+Records that a plan holds by the million are named tuples, the others frozen dataclasses.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +91,6 @@ class UsedValue(NamedTuple):
     uses: tuple[Use, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TotalBytes:
-    """XLA's own sum of all allocations, every memory space and thread-local included."""
-
-    bytes: int
-    human: str | None
-    """``48.3KiB``; absent before TensorFlow 2.7."""
-
-
 class LiveRange(NamedTuple):
     """Steps of the schedule in which a value is needed, both ends inclusive."""
 
@@ -134,8 +121,6 @@ class PrintedPeak:
 
     step: int
     entries: tuple[PrintedPeakEntry, ...]
-    stack_trace: tuple[str, ...] | None
-    """Lines of the stack-trace tree as printed, its headline first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,59 +134,15 @@ class LiveRanges:
     peak: PrintedPeak | None
 
 
-SectionName = Literal["allocations", "used values", "live ranges"]
-ValueForm = Literal["value", "logical buffer", "multi-line value"]
-
-
-class Blanks(NamedTuple):
-    """A run of blank lines."""
-
-    offset: int
-    """Characters before it in the file without blank lines."""
-    lines: int
-
-
-@dataclass(frozen=True, slots=True)
-class PartStyle:
-    """What one file of a dump holds, and how its lines stand."""
-
-    sections: tuple[SectionName, ...]
-    has_byte_order_mark: bool = False
-    line_end: str = "\n"
-    blank_lines: tuple[Blanks, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a dump spells what it says; only rendering needs it."""
-
-    parts: tuple[PartStyle, ...] = (PartStyle(("allocations", "used values", "live ranges")),)
-    value_form: ValueForm = "value"
-    instruction_prefix: str | None = " from instruction: %"
-    """What stands before a defining instruction; None where the dump has none."""
-    is_glued: bool = False
-    """The next value follows a defining instruction on its line (jaxlib 0.4.24 to 0.4.35)."""
-    prints_none: bool = False
-    """An empty list of uses says ``(none)`` (since jaxlib 0.10.2)."""
-    values_without_uses: frozenset[int] = frozenset()
-    """Ids of the values whose uses XLA had not computed."""
-    live_ranges_remark: str | None = None
-    """``HloLiveRange not available…``: stands for the section."""
-    peak_remark: str | None = None
-    """``  Peak memory could not be determined…``: stands for the peak."""
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One parsed dump."""
+    """The memory plan of one compilation."""
 
     allocations: tuple[Allocation, ...]
     values: tuple[Value, ...]
-    """In the order of the dump: by allocation, then as listed there."""
-    total: TotalBytes | None
+    """In the order of the carrier: by allocation, then as listed there."""
+    total_bytes: int | None
+    """XLA's own sum of all allocations, every memory space and thread-local included."""
     used_values: tuple[UsedValue, ...] | None
     """None before TensorFlow 1.15 and where the companion file is missing."""
-    instructions: Mapping[str, str]
-    """Text after ``%name = `` of each defining instruction, by name."""
     live_ranges: LiveRanges | None
-    style: Style = field(default_factory=Style)

@@ -8,17 +8,10 @@ from typing import Final
 import pyarrow as pa
 
 from xlagraph.graph.rows.row_files import RowFiles
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
-from xlagraph.ingest.carriers.text.parser import parse_plan
 from xlagraph.ingest.errors import ParseError, UnreadableDump
-from xlagraph.ingest.files.contents import DumpContents, read_dump
-from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.measures.compilation_facts import (
-    CompilationFacts,
-    derive_facts,
-    instruction_names,
-)
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
+from xlagraph.ingest.model.program import Program
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
 from xlagraph.ingest.problems import Problem, readable
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
@@ -88,7 +81,7 @@ def _tables(
 ) -> Iterator[tuple[str, pa.Table]]:
     """Yield the tables of some jobs; add to outcomes and counts what came of them."""
     for together in batches_of_jobs(jobs, _TOGETHER_BYTES, _TOGETHER_DUMPS):
-        found = [_read_and_join(job, known) for job in together]
+        found = [_outcome_and_facts(job, known) for job in together]
         outcomes += [outcome for outcome, _ in found]
         compilations = [compilation for _, compilation in found if compilation is not None]
         del found  # it may be as large as the next
@@ -98,7 +91,7 @@ def _tables(
             del rows  # as large
 
 
-def _read_and_join(
+def _outcome_and_facts(
     job: Job, known: KnownContents
 ) -> tuple[Outcome, tuple[Provenance, CompilationFacts] | None]:
     try:
@@ -107,7 +100,7 @@ def _read_and_join(
         if sha256 == job.unchanged_sha256:
             return Outcome(is_unchanged=True), None
         found = known.find(sha256)
-        outcome, facts = found or _parse_and_join(job.files, contents)
+        outcome, facts = found or _read_and_derive(contents)
         if found is None and not outcome.problems:  # these name files
             known.keep(sha256, outcome, facts)
         return outcome, (
@@ -125,65 +118,36 @@ def _read_and_join(
 
 
 def _left_out(job: Job, message: str) -> Outcome:
-    return Outcome(problems=(Problem(readable(job.files.allocations), None, message),))
+    return Outcome(problems=(Problem(readable(job.files.path), None, message),))
 
 
-def _parse_and_join(files: DumpFiles, contents: DumpContents) -> tuple[Outcome, CompilationFacts]:
-    parts, problems = contents.take_parts()
-    plan = parse_plan(parts)
-    del parts
-    names = instruction_names(plan)
-    module_text = None
-    try:
-        text = contents.take_module_text()
-        module_text = parse_module_text(text, names) if text is not None else None
-        del text
-    except UnreadableDump as error:  # the dump is whole without it
-        problems.append(error.problem._replace(left_out=False))
-    facts = derive_facts(plan, module_text, names)
-    missing = _missing(facts, has_module_text=module_text is not None)
-    problems.extend(_missing_companions(files, plan, problems))
+def _read_and_derive(contents: DumpContents) -> tuple[Outcome, CompilationFacts]:
+    plan, program = read_compilation(contents)
+    facts = derive_facts(plan, program)
     outcome = Outcome(
         has_rows=True,
-        problems=tuple(problems),
-        missing=missing,
+        problems=tuple(contents.problems),
+        missing=_missing(facts, program),
         content_bytes=contents.size_bytes,
-        total_bytes=plan.total.bytes if plan.total is not None else None,
+        total_bytes=plan.total_bytes,
         allocation_bytes=sum(allocation.size_bytes for allocation in plan.allocations),
     )
     return outcome, facts
 
 
-def _missing(facts: CompilationFacts, *, has_module_text: bool) -> tuple[str, ...]:
+def _missing(facts: CompilationFacts, program: Program) -> tuple[str, ...]:
     plan = facts.plan
     parts = {
-        "total bytes": plan.total is not None,
+        "total bytes": plan.total_bytes is not None,
         "used values": plan.used_values is not None,
-        "instruction texts": bool(plan.instructions) or not plan.values,
+        "instruction texts": not plan.values or _has_texts(facts),
         "live ranges": plan.live_ranges is not None,
-        "module text": has_module_text,
+        "module text": program.has_computations,
     }
     if all(parts[part] for part in _NEEDED_TO_PLAN):
-        parts["planning facts"] = facts.planning is not None
+        parts["planning facts"] = facts.planner_inputs is not None
     return tuple(part for part, is_there in parts.items() if not is_there)
 
 
-def _missing_companions(
-    files: DumpFiles, plan: Plan, named: Sequence[Problem]
-) -> Iterator[Problem]:
-    """Name companions that a split dump should have; older ones are not split.
-
-    A dump without addresses (TensorFlow 2.11, jaxlib 0.4.1 and later) always has a total
-    and live ranges: what its allocation file does not say is in a companion. (Up to
-    jaxlib 0.9 it can also be a file cut between two sections: nothing tells.)
-    """
-    if any(allocation.address is not None for allocation in plan.allocations):
-        return
-    empty = {problem.file for problem in named}
-    for part, is_there, path, ending in (
-        ("total and used values", plan.total is not None, files.values, "buffer-assignment-values"),
-        ("live ranges", plan.live_ranges is not None, files.live_range, "live-range"),
-    ):
-        if not is_there and (path is None or readable(path) not in empty):
-            message = f"has no {part}, nor is {files.stem}-{ending}.txt beside it"
-            yield Problem(readable(files.allocations), None, message, left_out=False)
+def _has_texts(facts: CompilationFacts) -> bool:
+    return any(named.instruction.text is not None for named in facts.instructions)

@@ -25,7 +25,7 @@ __all__ = ["Worker", "prepare_batches"]
 
 _SERVE: Final = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from xlagraph.runtime.block_imports import block_imports; block_imports(); "
+    "from xlagraph.runtime.imports import block_imports; block_imports(); "
     "from xlagraph.ingest.preparation.worker import prepare_batches; "
     "prepare_batches()"
 )
@@ -53,7 +53,7 @@ class Worker:
         if len(batch) > 1:  # one of them is to blame: which?
             return [alone for job in batch for alone in self.prepare([job])]
         message = "the process that read it has ended"
-        problem = Problem(readable(batch[0].files.allocations), None, message)
+        problem = Problem(readable(batch[0].files.path), None, message)
         return [Prepared((Outcome(problems=(problem,)),), RowCounts())]
 
     def end(self) -> None:

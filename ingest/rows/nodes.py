@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph.schema import VERSION
-from xlagraph.ingest.measures.allocation_roles import donations, marks_outputs, role
+from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.memory_spaces import memory_space_names
 from xlagraph.ingest.measures.peaks import SpacePeaks
@@ -58,15 +58,15 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Columns:
         moduleName=name.module_name,
         platform=name.platform,
         valueCount=len(plan.values),
-        totalBytes=plan.total.bytes if plan.total is not None else None,
+        totalBytes=plan.total_bytes,
         allocationBytes=sum(allocation.size_bytes for allocation in plan.allocations),
         scheduleLength=len(ranges.schedule) if ranges is not None else None,
-        partitions=facts.header.partitions if facts.header is not None else None,
+        partitions=facts.partitions,
         printedPeakStep=printed.step if printed is not None else None,
         printedPeakBytes=(
             sum(entry.bytes for entry in printed.entries) if printed is not None else None
         ),
-        result=facts.planning.result if facts.planning is not None else None,
+        result=facts.planner_inputs.result if facts.planner_inputs is not None else None,
         sha256=provenance.sha256,
         path=provenance.files.run_path,
         ingestedAt=provenance.ingested_at,
@@ -114,7 +114,7 @@ def _allocations(source: NumberedFacts) -> Columns:
     parameters = [allocation.parameter for allocation in allocations]
     peaks = source.facts.peaks.allocations
     has_outputs = marks_outputs(allocations)
-    donated = donations(allocations, source.facts.header)
+    donated = source.facts.donations
     return {
         "key": [f"#a/{allocation.number}" for allocation in allocations],
         "number": [allocation.number for allocation in allocations],
@@ -157,10 +157,10 @@ def _values(source: NumberedFacts) -> Columns:
     spans = facts.spans
     alias_sets, alias_positions = zip(*facts.alias_positions, strict=True)
     definition: dict[str, Sequence[object]] = {
-        "opcode": [instruction.opcode for instruction in facts.instructions],
-        "opName": [instruction.op_name for instruction in facts.instructions],
-        "sourceFile": [instruction.source_file for instruction in facts.instructions],
-        "sourceLine": [instruction.source_line for instruction in facts.instructions],
+        "opcode": [named.instruction.opcode for named in facts.instructions],
+        "opName": [named.instruction.attributes.op_name for named in facts.instructions],
+        "sourceFile": [named.source_file for named in facts.instructions],
+        "sourceLine": [named.source_line for named in facts.instructions],
     }
     return dict(
         key=[f"#v/{value_id}" for value_id in ids],
@@ -180,6 +180,7 @@ def _values(source: NumberedFacts) -> Columns:
         liveFrom=[None if span is None else span.first for span in spans],
         liveUntil=[None if span is None else span.last for span in spans],
         lastUse=facts.last_uses,
+        rangeEnd=facts.range_ends,
         aliasSet=alias_sets,
         aliasPosition=alias_positions,
         **_planning(facts),
@@ -192,7 +193,7 @@ def _values(source: NumberedFacts) -> Columns:
 
 
 def _planning(facts: CompilationFacts) -> Columns:
-    planning = facts.planning
+    planning = facts.planner_inputs
     if planning is None:
         absent = (None,) * len(facts.plan.values)
         return {"bufferSet": absent, "neededUntil": absent}
@@ -222,44 +223,35 @@ def _instructions(source: NumberedFacts) -> Columns:
     if not instructions:
         return NO_ROWS
     peaks = source.facts.peaks
-    planning = source.facts.planning
+    planning = source.facts.planner_inputs
     post_orders = planning.post_orders if planning is not None else {}
-    (
-        names,
-        opcodes,
-        shapes,
-        op_names,
-        source_files,
-        source_lines,
-        computations,
-        calls,
-        targets,
-        root_opcodes,
-        steps,
-        texts,
-        shardings,
-    ) = zip(*instructions, strict=True)
+    named, source_files, source_lines, root_opcodes, steps, _ = zip(*instructions, strict=True)
+    attributes = [instruction.attributes for instruction in named]
+    names = [instruction.name for instruction in named]
     return {
         "key": [f"#i/{name}" for name in bounded_keys(names)],
         "name": names,
-        "opcode": opcodes,
-        "shape": shapes,
-        "opName": op_names,
+        "opcode": [instruction.opcode for instruction in named],
+        "shape": [instruction.shape for instruction in named],
+        "opName": [each.op_name for each in attributes],
         "sourceFile": source_files,
         "sourceLine": source_lines,
-        "computation": computations,
-        "calls": calls,
-        "target": targets,
+        "computation": [instruction.computation for instruction in named],
+        "calls": [each.runs for each in attributes],
+        "target": [each.target for each in attributes],
         "rootOpcode": root_opcodes,
         "step": steps,
         "postOrder": [post_orders.get(name) for name in names],
         "logicalBytes": _at_steps(peaks.logical_by_step, steps),
         "physicalBytes": _at_steps(peaks.physical_by_step, steps),
         "text": [
-            None if text is None else f"%{name} = {text}"
-            for name, text in zip(names, texts, strict=True)
+            None if instruction.text is None else f"%{instruction.name} = {instruction.text}"
+            for instruction in named
         ],
-        "sharding": shardings,
+        "sharding": [
+            instruction.attributes.sharding if instruction.opcode == "parameter" else None
+            for instruction in named
+        ],
     }
 
 

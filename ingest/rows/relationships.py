@@ -151,7 +151,7 @@ def _reuses(source: NumberedFacts) -> Columns:
 
 
 def _may_overwrite(source: NumberedFacts) -> Columns:
-    planning = source.facts.planning
+    planning = source.facts.planner_inputs
     found = planning.overwrites if planning is not None else ()
     return _relationships(
         [overwriting.value for overwriting in found],
@@ -162,7 +162,7 @@ def _may_overwrite(source: NumberedFacts) -> Columns:
 
 
 def _from_op(source: NumberedFacts) -> Columns:
-    op_names = [instruction.op_name for instruction in source.facts.instructions]
+    op_names = [named.instruction.attributes.op_name for named in source.facts.instructions]
     return _to_shared(op_names, source.op_rows)
 
 
@@ -171,7 +171,7 @@ def _from_line(source: NumberedFacts) -> Columns:
 
 
 def _in_frame(source: NumberedFacts) -> Columns:
-    return _to_rows(source.facts.call_path_of_instructions)
+    return _to_rows([named.call_path for named in source.facts.instructions])
 
 
 def _attributed_to(source: NumberedFacts) -> Columns:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeVar
 
-from xlagraph.graph.byte_sizes import caption_property, human_bytes
+from xlagraph.graph.schema_types import caption_property
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.compilation_facts import CompilationFacts, DumpInstruction
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts, NamedInstruction
 from xlagraph.ingest.model.op_names import scopes
+from xlagraph.presentation.byte_sizes import human_bytes
 
 __all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text"]
 
@@ -49,7 +50,7 @@ class NumberedFacts:
     @cached_property
     def instruction_rows(self) -> dict[str, int]:
         """By name."""
-        return {instruction.name: row for row, instruction in enumerate(self.facts.instructions)}
+        return {named.instruction.name: row for row, named in enumerate(self.facts.instructions)}
 
     @cached_property
     def schedule(self) -> list[int]:
@@ -79,7 +80,9 @@ class NumberedFacts:
     @cached_property
     def op_rows(self) -> dict[str, int]:
         """By op name: those of instructions, then those that only values belong to."""
-        of_instructions = [instruction.op_name for instruction in self.facts.instructions]
+        of_instructions = [
+            named.instruction.attributes.op_name for named in self.facts.instructions
+        ]
         return _numbered([*of_instructions, *self.attributed_op_names])
 
     @cached_property
@@ -129,7 +132,7 @@ def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
     return {name: sizes_bytes, caption_property(name): [texts[size] for size in sizes_bytes]}
 
 
-def _source_line_of(source: DumpInstruction | Attribution) -> tuple[str, int] | None:
+def _source_line_of(source: NamedInstruction | Attribution) -> tuple[str, int] | None:
     """Return file and line where both are known."""
     if source.source_file is None or source.source_line is None:
         return None

@@ -6,23 +6,21 @@ saves enough. Findings whose effect the plan cannot tell come last.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
-from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.advice.planned_savings import PotentialSavings, potential_savings
+from xlagraph.queries.advice.diagnosis import DiagnosedCompilation, Diagnosis, Finding
+from xlagraph.queries.advice.planned_savings import potential_savings
 from xlagraph.queries.advice.rows_with_savings import rows_with_savings
 from xlagraph.queries.advice.savings import Planner
 from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
-
-if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
-    import polars
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.runtime.garbage_collection import collector_paused
 
 LEAST_SHARE: Final = 0.05
 """Part of what is reserved, or of the peak, below which nothing is worth a change."""
@@ -34,99 +32,20 @@ LEAST_OF_RUN: Final = 0.2
 _TOTALS: Final = load_statement(__file__, "totals")
 
 
-@dataclass(frozen=True, slots=True)
-class DiagnosedCompilation:
-    """A compilation that was looked at, in one memory space."""
-
-    compilation: str
-    reserved_bytes: int
-    peak_bytes: int | None
-    """Physical; None where the dump has no live ranges."""
-    memory_space_name: str | None
-    """HBM, VMEM, SMEM or host; None where that is unknown."""
-
-    def total_bytes(self, measure: str) -> int:
-        """Return the total that bytes of a measure are a share of: reserved bytes, or the peak."""
-        return self.reserved_bytes if measure == "reserved" else self.peak_bytes or 0
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that could be changed about a compilation."""
-
-    compilation: str
-    query: Query
-    """The query that shows it."""
-    advice: Advice
-    savings: PotentialSavings
-    share: float
-    """Of what is reserved, or of the peak, as `savings.measure` says; 0 to 1."""
-    rows: tuple[Mapping[str, Cell], ...]
-    """The rows with potential savings, most first, with all columns of the query."""
-
-    @property
-    def bytes(self) -> int:
-        """Potential savings, the least of a range. Findings overlap: they do not add up."""
-        return self.savings.bytes
-
-    @property
-    def evidence_columns(self) -> tuple[str, ...]:
-        """The columns that show it: the potential savings, then what the query declares."""
-        declared = self.advice.evidence or tuple(column.name for column in self.query.columns)
-        others = (name for name in declared if name != self.advice.column)
-        return (self.advice.column, *others)
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """What stands out in a run or a compilation."""
-
-    name: str
-    """Of the run, or the key of the compilation."""
-    is_run: bool
-    memory_space: int
-    compilations: tuple[DiagnosedCompilation, ...]
-    """Those that were looked at, most reserved first."""
-    findings: tuple[Finding, ...]
-    """Those whose effect is known before others, most bytes first; none is a good answer."""
-    notes: tuple[str, ...]
-    """Which compilation was chosen, which were left out, what the dumps lack."""
-    problems: tuple[str, ...] = ()
-    """The files of queries that failed, each with the reason: their findings are missing."""
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
-
-    def _repr_html_(self) -> str:
-        from xlagraph.queries.notebook import diagnosis_html
-
-        return diagnosis_html(self)
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return the findings as a pandas frame; ImportError with the remedy without pandas."""
-        return self._result().to_pandas()
-
-    def to_polars(self) -> "polars.DataFrame":
-        """Return the findings as a polars frame; ImportError with the remedy without polars."""
-        return self._result().to_polars()
-
-    def _result(self) -> Result:
-        from xlagraph.queries.advice.diagnosis_rows import diagnosis_result
-
-        return diagnosis_result(self)
-
-
+@collector_paused(has_many=True)
 def advise(
     graph: Graph,
     name: str | None = None,
     *,
     memory_space: int = 0,
     catalogue: Mapping[str, Query] | None = None,
+    stored: StoredCompilation | None = None,
 ) -> Diagnosis:
     """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
     Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
     A query that the engine refuses, as one of the user's own may be, is named in `problems`.
+    ``stored`` is the compilation of that name, if somebody else reads it too.
     Raises NoSuchCompilation or AmbiguousCompilation with the candidates, and EmptyGraph.
     """
     queries = load_catalogue() if catalogue is None else catalogue
@@ -141,7 +60,9 @@ def advise(
     findings: list[Finding] = []
     problems: list[str] = []
     for compilation in diagnosed:
-        found = _diagnose(graph, compilation, memory_space, queries)
+        key = compilation.compilation
+        read = stored if stored and stored.key == key else StoredCompilation(graph, key)
+        found = _diagnose(graph, compilation, Planner(read, memory_space), queries)
         findings += found.findings
         notes += [
             f"{compilation.compilation}: {text}" if selection.is_run else text
@@ -201,17 +122,16 @@ class _Found(NamedTuple):
 
 
 def _diagnose(
-    graph: Graph, diagnosed: DiagnosedCompilation, memory_space: int, catalogue: Mapping[str, Query]
+    graph: Graph, diagnosed: DiagnosedCompilation, planner: Planner, catalogue: Mapping[str, Query]
 ) -> _Found:
     findings: list[Finding] = []
     notes: dict[str, None] = {}
     problems: list[str] = []
-    planner = Planner(graph, diagnosed.compilation, memory_space)
     for query in catalogue.values():
         if query.advice is None:
             continue
         names = [parameter.name for parameter in query.parameters]
-        given = {"limit": NO_LIMIT, "memorySpace": memory_space}
+        given = {"limit": NO_LIMIT, "memorySpace": planner.memory_space}
         try:
             answer = run(
                 graph,

@@ -18,7 +18,7 @@ from xlagraph.queries.advice.op_marks import is_recomputed
 from xlagraph.queries.advice.patterns import in_scope
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
 from xlagraph.queries.errors import NoSuchName
-from xlagraph.xla_planner.program import Program, Value
+from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.xla_planner.value_changes import (
     with_shortened_values,
     with_shrunk_values,
@@ -32,8 +32,8 @@ __all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
 class Checkpoint:
     """A program with a checkpoint: what it takes at least, and at most."""
 
-    least: Program
-    most: Program
+    least: PlannedProgram
+    most: PlannedProgram
     value_count: int
     """Values that are no longer kept for the backward pass."""
     stacked_ids: frozenset[int] = frozenset()
@@ -45,7 +45,7 @@ class Checkpoint:
         return 0 < len(self.stacked_ids) == self.value_count
 
 
-def checkpoint(stored: PlannableCompilation, program: Program, scope: str) -> Checkpoint:
+def checkpoint(stored: PlannableCompilation, program: PlannedProgram, scope: str) -> Checkpoint:
     """Return a program with a checkpoint around a scope; NoSuchName if it would free nothing."""
     made = [value for value in program.values if _is_forward(stored, value, scope)]
     if not made:
@@ -63,12 +63,12 @@ def checkpoint(stored: PlannableCompilation, program: Program, scope: str) -> Ch
 
 
 def recompute(
-    stored: PlannableCompilation, program: Program, value_ids: Collection[int]
+    stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> Checkpoint:
     """Return the program that computes these values again for the backward pass."""
     least, most, stacked = _with_smaller_stacks(stored, program, value_ids)
     kept_until: dict[int, int] = {}
-    recomputed: list[Value] = []
+    recomputed: list[PlannedValue] = []
     unused_id = max(program.by_id, default=0) + 1
     for value_id in sorted((value_ids & program.by_id.keys()) - stacked):
         value = program.by_id[value_id]
@@ -94,8 +94,8 @@ def recompute(
 
 
 def _with_smaller_stacks(
-    stored: PlannableCompilation, program: Program, value_ids: Collection[int]
-) -> tuple[Program, Program, frozenset[int]]:
+    stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+) -> tuple[PlannedProgram, PlannedProgram, frozenset[int]]:
     """Return what loops keep at least and at most of these stacks, and the ids of all of them."""
     least: dict[int, Fraction] = {}
     most: dict[int, Fraction] = {}
@@ -105,7 +105,9 @@ def _with_smaller_stacks(
     return with_shrunk_values(program, least), with_shrunk_values(program, most), frozenset(least)
 
 
-def defer(stored: PlannableCompilation, program: Program, value_ids: Collection[int]) -> Checkpoint:
+def defer(
+    stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+) -> Checkpoint:
     """Return the program that computes values again no earlier than the backward pass reads them.
 
     Inputs of a checkpoint stay: values from which another scope recomputes.
@@ -130,16 +132,16 @@ def defer(stored: PlannableCompilation, program: Program, value_ids: Collection[
     return Checkpoint(without_values(program, least), replace(program, values=deferred), len(least))
 
 
-def _op_name(stored: PlannableCompilation, value: Value) -> str:
+def _op_name(stored: PlannableCompilation, value: PlannedValue) -> str:
     facts = stored.facts.get(value.value_id)
     return (facts.op_name if facts is not None else None) or ""
 
 
-def _scope(stored: PlannableCompilation, value: Value) -> str:
+def _scope(stored: PlannableCompilation, value: PlannedValue) -> str:
     return _op_name(stored, value).rpartition("/")[0]
 
 
-def _is_forward(stored: PlannableCompilation, value: Value, scope: str) -> bool:
+def _is_forward(stored: PlannableCompilation, value: PlannedValue, scope: str) -> bool:
     facts = stored.facts.get(value.value_id)
     if facts is None or facts.op_name is None or facts.is_backward:
         return False
@@ -147,15 +149,15 @@ def _is_forward(stored: PlannableCompilation, value: Value, scope: str) -> bool:
 
 
 def _readers(
-    stored: PlannableCompilation, program: Program, value: Value
-) -> tuple[list[Value], list[Value]]:
+    stored: PlannableCompilation, program: PlannedProgram, value: PlannedValue
+) -> tuple[list[PlannedValue], list[PlannedValue]]:
     """Return the values that are made from a value, backward and forward."""
     by_id = program.by_id
     readers = [
         by_id[reader] for reader in stored.readers.get(value.value_id, ()) if reader in by_id
     ]
-    backward: list[Value] = []
-    forward: list[Value] = []
+    backward: list[PlannedValue] = []
+    forward: list[PlannedValue] = []
     for reader in readers:
         facts = stored.facts.get(reader.value_id)
         if not reader.is_table:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Final
 
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
-from xlagraph.xla_planner.program import Program, Value
+from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["LoopStacks", "loop_stacks"]
 
@@ -39,7 +39,7 @@ class LoopStacks:
 
 
 def loop_stacks(
-    stored: PlannableCompilation, program: Program, value_ids: Collection[int]
+    stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> Iterator[LoopStacks]:
     """Yield what each forward loop stacks for the backward pass, of stacks that are named.
 
@@ -68,7 +68,7 @@ def loop_stacks(
         yield _of_loop(stored, program, family_by_set, carried)
 
 
-def _is_filled(stored: PlannableCompilation, members: Collection[Value]) -> bool:
+def _is_filled(stored: PlannableCompilation, members: Collection[PlannedValue]) -> bool:
     """Whether a forward loop writes a part in each iteration, and the set is not returned."""
     return (
         len(members) > 1
@@ -78,20 +78,20 @@ def _is_filled(stored: PlannableCompilation, members: Collection[Value]) -> bool
     )
 
 
-def _writes_a_part(stored: PlannableCompilation, value: Value) -> bool:
+def _writes_a_part(stored: PlannableCompilation, value: PlannedValue) -> bool:
     facts = stored.facts[value.value_id]
     op_name = facts.op_name or ""
     return "dynamic_update_slice" in op_name and facts.opcode != "while" and not facts.is_backward
 
 
-def _loop(stored: PlannableCompilation, members: Iterable[Value]) -> str | None:
+def _loop(stored: PlannableCompilation, members: Iterable[PlannedValue]) -> str | None:
     """Return the loop that fills a set, by the name of its instruction."""
     loops = [value for value in members if stored.facts[value.value_id].opcode == "while"]
     return loops[0].instruction if loops else None
 
 
 def _with_copies(
-    stored: PlannableCompilation, program: Program, members: Collection[Value]
+    stored: PlannableCompilation, program: PlannedProgram, members: Collection[PlannedValue]
 ) -> frozenset[int]:
     """Return the ids of the members and of what is made of them alone, element by element."""
     elements = _elements(stored.facts[next(iter(members)).value_id])
@@ -108,7 +108,7 @@ def _with_copies(
     return frozenset(family)
 
 
-def _is_read_backward(stored: PlannableCompilation, program: Program, value_id: int) -> bool:
+def _is_read_backward(stored: PlannableCompilation, program: PlannedProgram, value_id: int) -> bool:
     return any(
         reader in program.by_id and stored.facts[reader].is_backward
         for reader in stored.readers.get(value_id, ())
@@ -117,9 +117,9 @@ def _is_read_backward(stored: PlannableCompilation, program: Program, value_id: 
 
 def _of_loop(
     stored: PlannableCompilation,
-    program: Program,
+    program: PlannedProgram,
     family_by_set: dict[int, frozenset[int]],
-    carried: Iterable[Value],
+    carried: Iterable[PlannedValue],
 ) -> LoopStacks:
     stacks = [program.sets[buffer_set][0] for buffer_set in family_by_set]
     iterations = min(_dimensions(stored.facts[stack.value_id])[0] for stack in stacks)
@@ -145,8 +145,8 @@ def _of_loop(
 
 
 def _dots(
-    stored: PlannableCompilation, program: Program, buffer_sets: Iterable[int]
-) -> list[tuple[Value, ValueFacts]]:
+    stored: PlannableCompilation, program: PlannedProgram, buffer_sets: Iterable[int]
+) -> list[tuple[PlannedValue, ValueFacts]]:
     """Return the results of dots in the body of the loop that fills these sets.
 
     They stand in the computations that write the parts, or in others that those call: these

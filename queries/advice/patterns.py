@@ -11,8 +11,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from xlagraph.queries.advice.plannable_compilation import ValueFacts
-from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.similar_names import similar_names
+from xlagraph.queries.errors import NoSuchName, similar_names
 
 __all__ = ["in_scope", "matching"]
 

@@ -1,23 +1,31 @@
-"""Read from the graph what planning needs of a compilation."""
+"""A compilation as planning needs it: its program, and facts of its values."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, get_args
 
-from xlagraph.graph.engine import Cell, Graph
-from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.op_marks import is_backward
-from xlagraph.xla_planner.program import PRESET_COLORS, Allocation, Overwrite, Program, Role, Value
+from xlagraph.queries.stored_compilation.records import (
+    StoredAllocation,
+    StoredInstruction,
+    StoredOverwrite,
+    StoredPosition,
+    StoredUse,
+    StoredValue,
+)
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.runtime.garbage_collection import collector_paused
+from xlagraph.xla_planner.planned_program import (
+    PRESET_COLORS,
+    Overwrite,
+    PlannedAllocation,
+    PlannedProgram,
+    PlannedValue,
+    Role,
+)
 
-__all__ = ["PlannableCompilation", "ValueFacts", "index_numbers", "read_plannable_compilation"]
-
-_PROGRAM: Final = load_statement(__file__, "program")
-_ALLOCATIONS: Final = load_statement(__file__, "allocations")
-_VALUES: Final = load_statement(__file__, "values")
-_USES: Final = load_statement(__file__, "uses")
-_OVERWRITES: Final = load_statement(__file__, "overwrites")
-_RESULTS: Final = load_statement(__file__, "results")
+__all__ = ["PlannableCompilation", "ValueFacts", "index_numbers", "plannable_compilation"]
 
 _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "cpu": (64, 16),
@@ -27,10 +35,12 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
 """By platform, largest first: each dump shows which one it is."""
 _ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
+_LAST: Final = 1 << 40
+"""Place in the post-order of what no text mentions."""
 
 
 class ValueFacts(NamedTuple):
-    """Facts of a value that `plan.Value` does not carry."""
+    """Facts of a value that a `PlannedValue` does not carry."""
 
     value_id: int
     label: str
@@ -65,7 +75,7 @@ class PlannableCompilation:
 
     key: str
     platform: str | None
-    program: Program
+    program: PlannedProgram
     facts: Mapping[int, ValueFacts]
     """By value id; those without a live range too."""
     results: tuple[int, ...]
@@ -86,125 +96,129 @@ class PlannableCompilation:
         return self.platform in ("gpu", "rocm") or self.space_names.get(0) == "HBM"
 
 
-def read_plannable_compilation(graph: Graph, compilation: str) -> PlannableCompilation:
-    """Read a compilation, given by its whole key."""
-
-    def rows(statement: str) -> list[dict[str, Cell]]:
-        return graph.query(statement, {"compilation": compilation}).mappings()
-
-    (program_row,) = rows(_PROGRAM)
-    allocation_rows = rows(_ALLOCATIONS)
-    value_rows = rows(_VALUES)
-    platform = _text_or_none(program_row["platform"])
-    allocations = tuple(_allocation(row) for row in allocation_rows)
-    results = _results(rows(_RESULTS))
-    ranged = [row for row in value_rows if row["liveFrom"] is not None]
+@collector_paused()
+def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
+    """Return what planning needs of a stored compilation."""
+    totals = stored.totals
+    instructions = {each.name: each for each in stored.instructions}
+    allocations = tuple(map(_allocation, stored.allocations))
+    results = _results(stored.positions, totals.result)
+    ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _stored_ids(ranged, allocations)
-    entry = next((row["computation"] for row in value_rows if row["valueId"] in results), None)
-    values = _values(ranged, stored_ids, frozenset(results), _Uses(rows(_USES)), entry=entry)
+    values = _values(ranged, instructions, stored_ids, results, _Uses(stored.uses))
     parameters = {
         allocation.number: (allocation.parameter_number, allocation.shape_index or "{}")
         for allocation in allocations
         if allocation.parameter_number is not None
     }
     return PlannableCompilation(
-        key=compilation,
-        platform=platform,
-        program=Program(
+        key=stored.key,
+        platform=totals.platform,
+        program=PlannedProgram(
             values,
             allocations,
-            _overwrites_by_id(rows(_OVERWRITES)),
-            _ALIGNMENTS.get(platform, _ALIGNMENTS_OF_OTHERS),
+            _overwrites_by_id(stored.overwrites),
+            _ALIGNMENTS.get(totals.platform, _ALIGNMENTS_OF_OTHERS),
             _given_bytes(values, allocations),
         ),
-        facts={_number(row["valueId"]): _facts(row, stored_ids, parameters) for row in value_rows},
+        facts={
+            value.value_id: _facts(
+                value,
+                instructions[value.name].computation,
+                parameters.get(value.allocation) if value.value_id in stored_ids else None,
+            )
+            for value in stored.values
+        },
         results=results,
         readers=_readers_by_id(values),
-        has_buffer_sets=program_row["result"] is not None
-        and any(row["bufferSet"] is not None for row in value_rows),
-        has_ranges=program_row["scheduleLength"] is not None,
+        has_buffer_sets=totals.result is not None
+        and any(value.buffer_set is not None for value in stored.values),
+        has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
-        space_names={
-            _number(row["memorySpace"] or 0): str(row["memorySpaceName"])
-            for row in allocation_rows
-            if row["memorySpaceName"] is not None
-        },
+        space_names={space.color: space.name for space in stored.spaces if space.name is not None},
     )
 
 
 class _Uses:
     """Which values each instruction reads, by its name."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Cell]]) -> None:
+    def __init__(self, uses: Iterable[StoredUse]) -> None:
         self.operands: defaultdict[str, list[int]] = defaultdict(list)
         """Those that are whole operands, in their order."""
         self.reads: defaultdict[str, list[int]] = defaultdict(list)
         """Those too that are elements of operands."""
-        for row in sorted(rows, key=lambda row: _number(row["operand"])):
-            instruction, value_id = str(row["instruction"]), _number(row["valueId"])
+        for value_id, instruction, _, operand_index in sorted(uses, key=_operand_order):
             self.reads[instruction].append(value_id)
-            if row["operandIndex"] in (None, "{}"):
+            if operand_index in (None, "{}"):
                 self.operands[instruction].append(value_id)
 
 
+def _operand_order(use: StoredUse) -> tuple[int, str, int]:
+    return use.operand, use.operand_index or "", use.value_id
+
+
 def _values(
-    ranged: Sequence[Mapping[str, Cell]],
+    ranged: Sequence[StoredValue],
+    instructions: Mapping[str, StoredInstruction],
     stored_ids: frozenset[int],
-    results: frozenset[int],
+    results: Sequence[int],
     uses: _Uses,
-    *,
-    entry: Cell,
-) -> tuple[Value, ...]:
-    """Return the values that have a live range; `entry` is the computation of the results."""
+) -> tuple[PlannedValue, ...]:
+    """Return the values that have a live range."""
     sizes: defaultdict[int, int] = defaultdict(int)
-    for row in ranged:
-        sizes[_buffer_set(row)] = max(sizes[_buffer_set(row)], _number(row["sizeBytes"]))
-    return tuple(
-        [
-            Value(
-                value_id=_number(row["valueId"]),
-                size_bytes=sizes[_buffer_set(row)],
-                color=_number(row["memorySpace"] or 0),
-                buffer_set=_buffer_set(row),
-                first=_number(row["liveFrom"]),
-                last=_number(row["liveUntil"]),
-                post_order=_LAST if row["postOrder"] is None else _number(row["postOrder"]),
-                allocation=_number(row["allocation"]),
-                offset_bytes=_number(row["offsetBytes"]),
-                instruction=str(row["name"]),
-                is_in_entry=row["computation"] == entry,
-                is_stored=row["valueId"] in stored_ids,
-                is_table=row["dtype"] == "tuple",
-                is_copy=row["opcode"] == "copy",
-                lives_out=row["valueId"] in results,
-                operands=tuple(uses.operands[str(row["name"])])
-                if row["shapeIndex"] is None
-                else (),
-                reads=tuple(dict.fromkeys(uses.reads[str(row["name"])])),
-            )
-            for row in ranged
-        ]
+    for value in ranged:
+        sizes[_buffer_set(value)] = max(sizes[_buffer_set(value)], value.size_bytes)
+    lives_out = frozenset(results)
+    computations = (
+        instructions[value.name].computation for value in ranged if value.value_id in lives_out
     )
+    entry = next(computations, None)
+    planned = []
+    for value in ranged:
+        instruction = instructions[value.name]
+        buffer_set = _buffer_set(value)
+        planned.append(
+            PlannedValue(
+                value_id=value.value_id,
+                size_bytes=sizes[buffer_set],
+                color=value.memory_space,
+                buffer_set=buffer_set,
+                first=value.live_from or 0,
+                last=value.live_until or 0,
+                post_order=_LAST if instruction.post_order is None else instruction.post_order,
+                allocation=value.allocation,
+                offset_bytes=value.offset_bytes,
+                instruction=value.name,
+                is_in_entry=instruction.computation == entry,
+                is_stored=value.value_id in stored_ids,
+                is_table=value.dtype == "tuple",
+                is_copy=value.opcode == "copy",
+                lives_out=value.value_id in lives_out,
+                operands=tuple(uses.operands[value.name]) if value.shape_index is None else (),
+                reads=tuple(dict.fromkeys(uses.reads[value.name])),
+            )
+        )
+    return tuple(planned)
 
 
-def _results(rows: Sequence[Mapping[str, Cell]]) -> tuple[int, ...]:
+def _results(positions: Iterable[StoredPosition], result: str | None) -> tuple[int, ...]:
     """Return the ids of the values that the program returns, in the order of its results."""
     ordered = sorted(
-        (index_numbers(_shape_index(row["shapeIndex"])), _number(row["valueId"])) for row in rows
+        (index_numbers(position.shape_index or "{}"), position.value_id)
+        for position in positions
+        if position.instruction == result
     )
     return tuple(value_id for _, value_id in ordered)
 
 
-def _overwrites_by_id(rows: Sequence[Mapping[str, Cell]]) -> dict[int, tuple[Overwrite, ...]]:
-    overwrites: defaultdict[int, list[Overwrite]] = defaultdict(list)
-    for row in rows:
-        overwrites[_number(row["valueId"])].append(
-            Overwrite(_number(row["overwritten"]), is_operand=bool(row["isOperand"]))
-        )
-    return {value_id: tuple(found) for value_id, found in overwrites.items()}
+def _overwrites_by_id(overwrites: Iterable[StoredOverwrite]) -> dict[int, tuple[Overwrite, ...]]:
+    found: defaultdict[int, list[Overwrite]] = defaultdict(list)
+    for value_id, overwritten, _, is_operand in overwrites:
+        found[value_id].append(Overwrite(overwritten, is_operand=is_operand))
+    return {value_id: tuple(operands) for value_id, operands in found.items()}
 
 
-def _readers_by_id(values: Sequence[Value]) -> dict[int, tuple[int, ...]]:
+def _readers_by_id(values: Sequence[PlannedValue]) -> dict[int, tuple[int, ...]]:
     readers: defaultdict[int, list[int]] = defaultdict(list)
     for value in values:
         for read in value.reads:
@@ -212,7 +226,7 @@ def _readers_by_id(values: Sequence[Value]) -> dict[int, tuple[int, ...]]:
     return {value_id: tuple(found) for value_id, found in readers.items()}
 
 
-def _reserved_bytes(allocations: Sequence[Allocation]) -> dict[int, int]:
+def _reserved_bytes(allocations: Sequence[PlannedAllocation]) -> dict[int, int]:
     reserved: defaultdict[int, int] = defaultdict(int)
     for allocation in allocations:
         if allocation.role != "threadLocal":
@@ -220,12 +234,8 @@ def _reserved_bytes(allocations: Sequence[Allocation]) -> dict[int, int]:
     return dict(reserved)
 
 
-_LAST: Final = 1 << 40
-"""Place in the post-order of what no text mentions."""
-
-
 def _stored_ids(
-    ranged: Sequence[Mapping[str, Cell]], allocations: Sequence[Allocation]
+    ranged: Iterable[StoredValue], allocations: Iterable[PlannedAllocation]
 ) -> frozenset[int]:
     """Return the ids of constants and entry parameters: the first value of each such allocation."""
     kept = {
@@ -233,18 +243,17 @@ def _stored_ids(
         for allocation in allocations
         if allocation.role in ("constant", "parameter")
     }
-    first: dict[int, int] = {}
-    for row in sorted(
-        ranged,
-        key=lambda row: tuple(map(_number, (row["liveFrom"], row["liveUntil"], row["valueId"]))),
-    ):
-        number = _number(row["allocation"])
-        if number in kept:
-            first.setdefault(number, _number(row["valueId"]))
-    return frozenset(first.values())
+    first: dict[int, tuple[int, int, int]] = {}
+    for value in ranged:
+        if value.allocation in kept:
+            place = (value.live_from or 0, value.live_until or 0, value.value_id)
+            first[value.allocation] = min(place, first.get(value.allocation, place))
+    return frozenset(value_id for _, _, value_id in first.values())
 
 
-def _given_bytes(values: Sequence[Value], allocations: Sequence[Allocation]) -> dict[int, int]:
+def _given_bytes(
+    values: Sequence[PlannedValue], allocations: Sequence[PlannedAllocation]
+) -> dict[int, int]:
     with_values = {value.allocation for value in values}
     given: defaultdict[int, int] = defaultdict(int)
     for allocation in allocations:
@@ -254,70 +263,49 @@ def _given_bytes(values: Sequence[Value], allocations: Sequence[Allocation]) -> 
     return dict(given)
 
 
-def _allocation(row: Mapping[str, Cell]) -> Allocation:
-    number = row["parameterNumber"]
-    return Allocation(
-        _number(row["number"]),
-        _number(row["sizeBytes"]),
-        _number(row["memorySpace"] or 0),
-        next((role for role in _ROLES if role == row["role"]), None),
-        maybe_live_out=bool(row["maybeLiveOut"]),
-        parameter_number=None if number is None else _number(number),
-        shape_index=_text_or_none(row["shapeIndex"]),
+def _allocation(stored: StoredAllocation) -> PlannedAllocation:
+    return PlannedAllocation(
+        stored.number,
+        stored.size_bytes,
+        stored.memory_space,
+        next((role for role in _ROLES if role == stored.role), None),
+        maybe_live_out=stored.maybe_live_out,
+        parameter_number=stored.parameter_number,
+        shape_index=stored.shape_index,
     )
 
 
 def _facts(
-    row: Mapping[str, Cell], stored_ids: frozenset[int], parameters: Mapping[int, tuple[int, str]]
+    value: StoredValue, computation: str | None, parameter: tuple[int, str] | None
 ) -> ValueFacts:
-    value_id = _number(row["valueId"])
-    own = _text_or_none(row["opName"])
-    places = (("sourceFile", "sourceLine"), ("attributedFile", "attributedLine"))
-    lines = [
-        f"{row[file]}:{row[line]}"
-        for file, line in (*places, ("userFile", "userLine"))
-        if row[file] is not None and row[line] is not None
-    ]
+    places = (
+        (value.source_file, value.source_line),
+        (value.attributed_file, value.attributed_line),
+        (value.user_file, value.user_line),
+    )
+    lines = [f"{file}:{line}" for file, line in places if file is not None and line is not None]
     return ValueFacts(
-        value_id=value_id,
-        label=str(row["label"]),
-        shape=f"{row['shape'] or ''}{row['layout'] or ''}",
-        dtype=_text_or_none(row["dtype"]),
-        opcode=_text_or_none(row["opcode"]),
-        op_name=_text_or_none(row["attributedOpName"]) or own,
-        own_op_name=own,
+        value_id=value.value_id,
+        label=value.label,
+        shape=f"{value.shape or ''}{value.layout or ''}",
+        dtype=value.dtype,
+        opcode=value.opcode,
+        op_name=value.attributed_op_name or value.op_name,
+        own_op_name=value.op_name,
         source_lines=tuple(dict.fromkeys(lines)),
-        live_until=_number_or_none(row["liveUntil"]),
-        last_use=_number_or_none(row["lastUse"]),
-        needed_until=_number_or_none(row["neededUntil"]),
-        color=_number(row["memorySpace"] or 0),
-        parameter=parameters.get(_number(row["allocation"])) if value_id in stored_ids else None,
-        computation=_text_or_none(row["computation"]),
+        live_until=value.live_until,
+        last_use=value.last_use,
+        needed_until=value.needed_until,
+        color=value.memory_space,
+        parameter=parameter,
+        computation=computation,
     )
 
 
-def _buffer_set(row: Mapping[str, Cell]) -> int:
-    return _number(row["valueId"] if row["bufferSet"] is None else row["bufferSet"])
+def _buffer_set(value: StoredValue) -> int:
+    return value.value_id if value.buffer_set is None else value.buffer_set
 
 
 def index_numbers(index: str) -> tuple[int, ...]:
     """Return the numbers of a shape index: 1 and 0 of `{1,0}`."""
     return tuple(int(part) for part in index[1:-1].split(",") if part)
-
-
-def _number(cell: Cell) -> int:
-    if not isinstance(cell, int):
-        raise TypeError(f"a number was expected, not {cell!r}")
-    return cell
-
-
-def _number_or_none(cell: Cell) -> int | None:
-    return None if cell is None else _number(cell)
-
-
-def _shape_index(cell: Cell) -> str:
-    return "{}" if cell is None else str(cell)
-
-
-def _text_or_none(cell: Cell) -> str | None:
-    return None if cell is None else str(cell)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, assert_never, cast
 
-from xlagraph.graph.byte_sizes import human_bytes
 from xlagraph.graph.engine import Cell
+from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.advice.savings import Planner, Savings
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlagraph.graph.engine import Graph
-from xlagraph.queries.advice.plannable_compilation import read_plannable_compilation
+from xlagraph.queries.advice.plannable_compilation import plannable_compilation
 from xlagraph.queries.selection.compilations import select_all
-from xlagraph.xla_planner.program import PRESET_COLORS
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.xla_planner.planned_program import PRESET_COLORS
 from xlagraph.xla_planner.replay import replay
 
 __all__ = ["ReplayedBlock", "replay_blocks"]
@@ -41,7 +42,9 @@ def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBloc
 
     Compilations without live ranges have no block that could be replayed. Raises EmptyGraph.
     """
-    stored = (read_plannable_compilation(graph, key) for key in select_all(graph, names))
+    stored = (
+        plannable_compilation(StoredCompilation(graph, key)) for key in select_all(graph, names)
+    )
     return tuple(
         ReplayedBlock(
             each.key,

@@ -6,17 +6,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
-from xlagraph.graph.engine import Graph
 from xlagraph.queries.advice.checkpoint import Checkpoint, defer, recompute
 from xlagraph.queries.advice.donors import pair_donations
 from xlagraph.queries.advice.loop_stacks import loop_stacks
 from xlagraph.queries.advice.plannable_compilation import (
     PlannableCompilation,
-    read_plannable_compilation,
+    plannable_compilation,
 )
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.xla_planner.donation import donate
 from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
-from xlagraph.xla_planner.program import Program
+from xlagraph.xla_planner.planned_program import PlannedProgram
 from xlagraph.xla_planner.replay import Replay, replay
 from xlagraph.xla_planner.value_changes import with_shrunk_values, without_values
 
@@ -44,9 +44,8 @@ class Savings:
 class Planner:
     """Plans one compilation anew, in one memory space, as often as it is asked."""
 
-    def __init__(self, graph: Graph, compilation: str, color: int) -> None:
-        self._graph = graph
-        self._key = compilation
+    def __init__(self, compilation: StoredCompilation, color: int) -> None:
+        self._compilation = compilation
         self.memory_space = color
 
     @property
@@ -94,9 +93,10 @@ class Planner:
         savings = self._between(found)
         if found.is_of_loops:
             return savings
-        stacks = self._between(recompute(self._stored, program, found.stacked_ids))
-        if max(stacks.bytes, stacks.at_most or 0) > 0:
-            return replace(savings, bytes=min(stacks.bytes, savings.bytes))
+        if found.stacked_ids:
+            stacks = self._between(recompute(self._stored, program, found.stacked_ids))
+            if max(stacks.bytes, stacks.at_most or 0) > 0:
+                return replace(savings, bytes=min(stacks.bytes, savings.bytes))
         return replace(savings, is_certain=False)
 
     def savings_of_deferring(self, labels: Collection[str]) -> Savings:
@@ -113,13 +113,15 @@ class Planner:
         saved = self._saved(found.least), self._saved(found.most)
         return Savings(min(saved), max(saved))
 
-    def _saved(self, program: Program) -> int:
+    def _saved(self, program: PlannedProgram) -> int:
+        if program.values == self._stored.program.values:
+            return 0
         before = self._plan.reserved_bytes(self.memory_space)
         return before - plan_anew(program, self._replays).reserved_bytes(self.memory_space)
 
     @cached_property
     def _stored(self) -> PlannableCompilation:
-        return read_plannable_compilation(self._graph, self._key)
+        return plannable_compilation(self._compilation)
 
     @cached_property
     def _replays(self) -> tuple[Replay, ...]:

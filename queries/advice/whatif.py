@@ -12,13 +12,16 @@ from xlagraph.queries.advice.patterns import matching
 from xlagraph.queries.advice.plannable_compilation import (
     PlannableCompilation,
     ValueFacts,
-    read_plannable_compilation,
+    plannable_compilation,
 )
+from xlagraph.queries.advice.whatif_result import DonatedParameter, PeakValue, WhatIf
 from xlagraph.queries.errors import BadParameter, NoSuchName, QueryError
 from xlagraph.queries.selection.compilations import find_compilation
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
+from xlagraph.runtime.garbage_collection import collector_paused
 from xlagraph.xla_planner.donation import DonatedProgram, Donor, donate
 from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
-from xlagraph.xla_planner.program import Program
+from xlagraph.xla_planner.planned_program import PlannedProgram
 from xlagraph.xla_planner.replay import Replay, replay
 from xlagraph.xla_planner.value_changes import (
     with_shortened_values,
@@ -28,9 +31,6 @@ from xlagraph.xla_planner.value_changes import (
 
 __all__ = [
     "Changes",
-    "DonatedParameter",
-    "PeakValue",
-    "WhatIf",
     "parse_factor",
     "plan_stored",
     "whatif",
@@ -65,77 +65,7 @@ class Changes:
         return any((self.donate, self.without, self.until_last_use, self.shrink, self.checkpoint))
 
 
-@dataclass(frozen=True, slots=True)
-class DonatedParameter:
-    """What becomes of a parameter that is donated."""
-
-    parameter: str
-    """Label; so is the next."""
-    output: str | None
-    """Result that takes its bytes; None where none has its shape and type."""
-    size_bytes: int
-    outcome: str
-    """`in place`, `copied first`, `no output`, `donated already`, or `gone` without its value."""
-
-
-@dataclass(frozen=True, slots=True)
-class PeakValue:
-    """A value that is live at the new peak of the temporary block."""
-
-    value: str
-    size_bytes: int
-    shape: str
-    op_name: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WhatIf:
-    """XLA's plan of memory space 0, the plan replayed, made anew, and made under changes."""
-
-    compilation: str
-    temp_bytes: int
-    """Of XLA's temporary blocks."""
-    temp_bytes_replayed: int
-    """The same blocks packed again."""
-    offsets_equal: bool
-    """Whether every value of theirs was given the offset that XLA gave it."""
-    reserved_bytes: int
-    """In XLA's plan, thread-local memory left out."""
-    reserved_bytes_replanned: int | None
-    """Planned wholly anew without a change; None without module text, as are the next five."""
-    reserved_bytes_after: int | None
-    reserved_bytes_at_most: int | None
-    """Where the effect is a range; else None."""
-    temp_bytes_after: int | None
-    peak_step_after: int | None
-    """Step of the compilation's schedule at which most of the temporary block is live."""
-    lower_bound_bytes: int | None
-    """Least that the temporary block takes with these values, however they are packed."""
-    peak_values: tuple[PeakValue, ...]
-    """What is live at that step in the temporary block, the largest first."""
-    donated: tuple[DonatedParameter, ...]
-    assumptions: tuple[str, ...]
-    """What the figures rest on, and why not to trust them."""
-    notes: tuple[str, ...]
-    """Which compilation was chosen."""
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether replay and plan anew both reproduce the plan to the byte."""
-        return (
-            self.offsets_equal
-            and self.temp_bytes_replayed == self.temp_bytes
-            and self.reserved_bytes_replanned == self.reserved_bytes
-        )
-
-    @property
-    def saved_bytes(self) -> int | None:
-        """Of what is reserved; negative where more is; None where that is unknown."""
-        if self.reserved_bytes_after is None or self.reserved_bytes_replanned is None:
-            return None
-        return self.reserved_bytes_replanned - self.reserved_bytes_after
-
-
+@collector_paused(has_many=True)
 def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None = None) -> WhatIf:
     """Plan the memory of a compilation anew, under changes; from the graph alone.
 
@@ -144,7 +74,7 @@ def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None
     """
     found = find_compilation(graph, compilation)
     notes = () if found.note is None else (found.note,)
-    stored = read_plannable_compilation(graph, found.key)
+    stored = plannable_compilation(StoredCompilation(graph, found.key))
     return plan_stored(stored, changes or Changes(), notes=notes)
 
 
@@ -202,7 +132,7 @@ def _changed(stored: PlannableCompilation, changes: Changes, replays: Sequence[R
         program = with_shortened_values(
             program, _last_uses(facts[value_id] for value_id in matching(pattern, facts))
         )
-    most: Program | None = None
+    most: PlannedProgram | None = None
     may_be_undone = False
     for scope in changes.checkpoint:
         found = checkpoint(stored, program, scope)
@@ -231,7 +161,7 @@ def _last_uses(found: Iterable[ValueFacts]) -> dict[int, int]:
 
 
 def _donation(
-    stored: PlannableCompilation, program: Program, names: Sequence[str]
+    stored: PlannableCompilation, program: PlannedProgram, names: Sequence[str]
 ) -> tuple[DonatedProgram | None, tuple[DonatedParameter, ...]]:
     if not names:
         return None, ()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from xlagraph.graph.byte_sizes import counts_bytes
 from xlagraph.graph.engine import Scalar
+from xlagraph.presentation.byte_sizes import counts_bytes
 
 ParameterValue = str | int | float | bool
 """What a parameter may be."""

@@ -1,13 +1,15 @@
 """Whether compilations fit: what each reserves in a memory space, against what there is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.advice.advise import Diagnosis, Finding, advise
+from xlagraph.queries.advice.advise import advise
+from xlagraph.queries.advice.diagnosis import Diagnosis, Finding
 from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.errors import NoSuchMemorySpace
 from xlagraph.queries.selection.compilations import select_all
 
 _RESERVED: Final = load_statement(__file__, "reserved-by-space")
@@ -15,6 +17,11 @@ _MOST_DIAGNOSED: Final = 5
 """Of those that do not fit, what lacks most first: a diagnosis takes its time."""
 MOST_FINDINGS: Final = 3
 """What to change first where a compilation does not fit."""
+
+
+def space_text(color: int, name: str | None) -> str:
+    """Return a memory space as people read it: `memory space 1 (VMEM)`."""
+    return f"memory space {color} ({name})" if name else f"memory space {color}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,7 @@ class SpaceFit:
     @property
     def space_text(self) -> str:
         """`memory space 1 (VMEM)`, as people read it."""
-        name = f" ({self.memory_space_name})" if self.memory_space_name else ""
-        return f"memory space {self.memory_space}{name}"
+        return space_text(self.memory_space, self.memory_space_name)
 
     @property
     def fits(self) -> bool | None:
@@ -48,6 +54,13 @@ class SpaceFit:
             return None
         return max(0, self.reserved_bytes - self.capacity_bytes)
 
+    @property
+    def free_bytes(self) -> int | None:
+        """What is left of the capacity, 0 if it does not fit; None without a capacity."""
+        if self.capacity_bytes is None:
+            return None
+        return max(0, self.capacity_bytes - self.reserved_bytes)
+
 
 def check_capacity(
     graph: Graph, capacities: Mapping[int, int], names: Sequence[str] = ()
@@ -55,7 +68,8 @@ def check_capacity(
     """Compare every memory space of runs and compilations with its capacity in bytes.
 
     All that the graph holds if none is named. What lacks most comes first, then what
-    reserves most. Raises EmptyGraph if there is nothing to check.
+    reserves most. Raises NoSuchMemorySpace if a capacity is of a memory space that none of
+    them uses, and EmptyGraph if there is nothing to check.
     """
     rows = graph.query(_RESERVED, {"compilations": list(select_all(graph, names))}).rows
     fits = [
@@ -64,8 +78,16 @@ def check_capacity(
             "Sequence[tuple[str, str, int, str | None, int]]", rows
         )
     ]
+    reject_unknown_spaces(capacities, {fit.memory_space for fit in fits})
     # sorted is stable: of equal ones, in order of key and memory space
     return tuple(sorted(fits, key=lambda fit: (-(fit.missing_bytes or 0), -fit.reserved_bytes)))
+
+
+def reject_unknown_spaces(named: Iterable[int], used: Collection[int]) -> None:
+    """Raise NoSuchMemorySpace for a number that nothing uses; 0 is there on every device."""
+    for color in sorted(named):
+        if color and color not in used:
+            raise NoSuchMemorySpace(color, used)
 
 
 def first_findings(

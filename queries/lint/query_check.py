@@ -6,8 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from xlagraph.graph.byte_sizes import caption_property, counts_bytes
 from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_types import caption_property
+from xlagraph.presentation.byte_sizes import counts_bytes
 from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, Query, query_files, read_query
 from xlagraph.queries.cypher_text.statement import (
     Clause,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from xlagraph.graph.byte_sizes import caption_property
+from xlagraph.graph.schema_types import caption_property
 from xlagraph.queries.pictures.style import (
     EDGE_STYLES,
     FIELD,

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlagraph.graph.byte_sizes import caption_property, counts_bytes
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.graph.row_cells import Node, Path, Relationship
+from xlagraph.graph.schema_types import caption_property
+from xlagraph.presentation.byte_sizes import counts_bytes
 from xlagraph.queries.pictures.style import node_name
 
 __all__ = ["Picture", "picture_of"]

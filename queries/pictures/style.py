@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from xlagraph.graph.byte_sizes import caption_property, counts_bytes, human_bytes
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.row_cells import Node, Relationship
 from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_types import caption_property
+from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes
 
 __all__ = [
     "EDGE_STYLES",

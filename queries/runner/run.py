@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from xlagraph.graph.engine import Cell, Graph, Result, Scalar
 from xlagraph.graph.row_cells import Path
+from xlagraph.presentation.html_tables import html_notes, html_title, measured_table
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
     NO_LIMIT,
@@ -15,12 +16,10 @@ from xlagraph.queries.catalogue.declarations import (
     Parameter,
 )
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-from xlagraph.queries.errors import BadParameter, UnknownQuery
+from xlagraph.queries.errors import BadParameter, UnknownQuery, similar_names
 from xlagraph.queries.runner.missing_facts import missing_facts
-from xlagraph.queries.selection.compilations import find_compilation, is_compilation
+from xlagraph.queries.selection.compilations import find_compilation, find_run, is_compilation
 from xlagraph.queries.selection.name_checks import check_names, check_tag
-from xlagraph.queries.selection.runs import find_run
-from xlagraph.queries.similar_names import similar_names
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
@@ -46,9 +45,8 @@ class Answer:
         return iter(self.result)
 
     def _repr_html_(self) -> str:
-        from xlagraph.queries.notebook import answer_html
-
-        return answer_html(self)
+        table = measured_table(self.result.columns, self.result.rows)
+        return html_title(self.query.title) + html_notes(self.notes) + table
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return the rows as a pandas frame; ImportError with the remedy without pandas."""

@@ -1,26 +1,30 @@
-"""Which compilations a user means by a name: a key, a unique part of one, or a run."""
+"""Which runs and compilations a user means by a name: a key, a unique part of one, or a run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from xlagraph.graph.engine import Cell, Graph
+from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import (
     AmbiguousCompilation,
     EmptyGraph,
     InexactName,
     NoSuchCompilation,
+    NoSuchRun,
+    similar_names,
 )
-from xlagraph.queries.selection.runs import compilations_of_run, run_names
-from xlagraph.queries.similar_names import similar_names
 
 __all__ = [
     "FoundCompilation",
     "Selection",
     "compilation_keys",
+    "compilations_of_run",
     "find_compilation",
+    "find_run",
     "is_compilation",
+    "list_runs",
+    "run_names",
     "select",
     "select_all",
     "select_exact",
@@ -29,6 +33,9 @@ __all__ = [
 _BY_KEY: Final = load_statement(__file__, "compilation-by-key")
 _BY_PART: Final = load_statement(__file__, "compilations-by-part")
 _BY_SIZE: Final = load_statement(__file__, "compilations-by-size")
+_RUNS: Final = load_statement(__file__, "runs")
+_RUN_NAMES: Final = load_statement(__file__, "run-names")
+_COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +157,28 @@ def _sorted(keys: "set[str] | tuple[str, ...]") -> tuple[str, ...]:
 
 def _keys(graph: Graph, statement: str, **parameters: Cell) -> tuple[str, ...]:
     return tuple(str(row[0]) for row in graph.query(statement, parameters).rows)
+
+
+def list_runs(graph: Graph) -> Result:
+    """Return a row for each run, by name: path, compilations (how many), ingestedAt, tags."""
+    return graph.query(_RUNS)
+
+
+def run_names(graph: Graph) -> tuple[str, ...]:
+    """Return the names of all runs, sorted."""
+    return tuple(str(row[0]) for row in graph.query(_RUN_NAMES).rows)
+
+
+def find_run(graph: Graph, name: str) -> str:
+    """Return the name if a run has it; raises NoSuchRun with what is near, EmptyGraph."""
+    runs = run_names(graph)
+    if not runs:
+        raise EmptyGraph
+    if name not in runs:
+        raise NoSuchRun(f"no run is called '{name}'", similar_names(name, runs))
+    return name
+
+
+def compilations_of_run(graph: Graph, run: str) -> tuple[str, ...]:
+    """Return the keys of the compilations of a run, the one that reserves most first."""
+    return tuple(str(row[0]) for row in graph.query(_COMPILATIONS, {"run": run}).rows)

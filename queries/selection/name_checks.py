@@ -6,8 +6,7 @@ from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.errors import NoSuchName
-from xlagraph.queries.similar_names import similar_names
+from xlagraph.queries.errors import NoSuchName, similar_names
 
 __all__ = ["check_names", "check_tag"]
 

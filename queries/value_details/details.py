@@ -1,68 +1,137 @@
 """The details of one value: what it is, who made it, whose bytes it has, who reads it, its end."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.selection.compilations import find_compilation
 from xlagraph.queries.selection.values import find_value
-from xlagraph.queries.value_details.range_end import LiveRange, live_range_of
+from xlagraph.queries.stored_compilation.range_end_text import (
+    RangeEnd,
+    range_end_of,
+    range_end_text,
+)
+from xlagraph.queries.stored_compilation.records import (
+    StoredAllocation,
+    StoredFrame,
+    StoredInstruction,
+    StoredSpace,
+    StoredValue,
+    read_records,
+    record_of,
+)
+from xlagraph.queries.stored_compilation.stored_compilation import FRAMES_STATEMENT
 
 _VALUE: Final = load_statement(__file__, "value")
 _POSITIONS: Final = load_statement(__file__, "positions")
-_USERS: Final = load_statement(__file__, "users")
+_READERS: Final = load_statement(__file__, "readers")
 _PREDECESSORS: Final = load_statement(__file__, "predecessors")
 _SUCCESSORS: Final = load_statement(__file__, "successors")
 _ALIAS_SET: Final = load_statement(__file__, "alias-set")
 _RANK: Final = load_statement(__file__, "peak-rank")
-_FRAME: Final = load_statement(__file__, "frame")
-_ATTRIBUTED_FRAME: Final = load_statement(__file__, "attributed-frame")
 _CALLERS: Final = load_statement(__file__, "callers")
 
-Row = dict[str, Cell]
+
+class NameOfValue(NamedTuple):
+    """A name by which a value goes: an instruction and an index."""
+
+    name: str
+    shape_index: str | None
+    opcode: str | None
+    step: int | None
+
+
+class Neighbour(NamedTuple):
+    """Another value that shares bytes with a value, before or after it."""
+
+    value: str
+    """Its label."""
+    in_place: bool
+    shared_bytes: int
+    steps: int
+    """In place: the step of the update. Else the gap in steps."""
+    shape: str
+    op_name: str | None
+
+
+class Reader(NamedTuple):
+    """An instruction that reads a value, as one of its operands."""
+
+    instruction: str
+    operand: int
+    operand_index: str | None
+    opcode: str | None
+    op_name: str | None
+    step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PeakShare:
+    """What a value holds at the physical peak of its memory space; None if it is not live there."""
+
+    physical_bytes: int | None
+    share: float | None
+    """0 to 1."""
+    rank: int | None
+    """From 1, as in `peak/contributors`."""
+    contributors: int | None
+    peak_bytes: int | None
+    """None without live ranges; so is the next."""
+    peak_step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRangeDetails:
+    """The live range of a value, both ends inclusive, and what ends it."""
+
+    live_from: int | None
+    live_until: int | None
+    last_use: int | None
+    schedule_length: int | None
+    ends_at: str | None
+    """The instruction of its last step; None past the last one."""
+    ending: RangeEnd
+    why: str
+    """The same as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueDetails:
-    """All that the graph tells of one value; mappings have the names of columns."""
+    """All that the graph tells of one value."""
 
     compilation: str
     note: str | None
     """Which compilation was chosen of how many, where none was named."""
-    value: str
-    """Its label."""
     asked: str
     """The name that was asked for, which may be another one of its names."""
-    properties: Row
-    """shape, layout, dtype, sizeBytes, denseBytes, paddingBytes, isPhi."""
-    storage: Row
-    """memorySpace, allocation, role, allocationBytes, offsetBytes, parameterNumber,
-    memorySpaceName."""
-    maker: Row
-    """instruction, opcode, opName, sourceFile, sourceLine, step, computation."""
-    stack: tuple[Row, ...]
-    """function, file, line; innermost first."""
-    attribution: Row
-    """attribution (the rule), attributedOpName, attributedFile, attributedLine, userFile,
-    userLine, userFunction: whose line it is, also where its maker has no op name."""
-    attribution_stack: tuple[Row, ...]
-    """function, file, line of what it is attributed to; innermost first."""
-    names: tuple[Row, ...]
-    """name, shapeIndex, opcode, step; by step."""
-    predecessors: tuple[Row, ...]
-    """Whose bytes it took: value, inPlace, sharedBytes, steps, shape, opName; most bytes first.
-    steps: of an in-place update its step, else the gap between the two."""
-    successors: tuple[Row, ...]
+    value: StoredValue
+    allocation: StoredAllocation
+    space: StoredSpace
+    maker: StoredInstruction | None
+    stack: tuple[StoredFrame, ...]
+    """Call stack of the maker, innermost first."""
+    attribution_stack: tuple[StoredFrame, ...]
+    """Call stack of what it is attributed to, innermost first."""
+    names: tuple[NameOfValue, ...]
+    """By step."""
+    predecessors: tuple[Neighbour, ...]
+    """Whose bytes it took, most bytes first."""
+    successors: tuple[Neighbour, ...]
     """Who took its bytes, likewise."""
     aliases: tuple[str, ...]
     """Labels of what shares its storage by in-place updates, from first to last, without it."""
-    readers: tuple[Row, ...]
-    """instruction, operand, operandIndex, opcode, opName, step; by step."""
-    live_range: LiveRange
-    peak: Row
-    """physicalBytes, share, rank, contributors, peakBytes, peakStep; of a value that is not live
-    at the physical peak all but the last two are None."""
+    readers: tuple[Reader, ...]
+    """By step."""
+    live_range: LiveRangeDetails
+    peak: PeakShare
+
+    @property
+    def padding_bytes(self) -> int | None:
+        """Assigned beyond the elements; None for tuples and tokens."""
+        dense = self.value.dense_bytes
+        return None if dense is None else self.value.size_bytes - dense
 
 
 def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetails:
@@ -73,55 +142,93 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
     """
     found = find_compilation(graph, compilation)
     parameters: dict[str, Cell] = {"value": find_value(graph, found.key, name)}
-    (facts,) = graph.query(_VALUE, parameters).mappings()
-    readers = tuple(graph.query(_USERS, parameters).mappings())
-    successors = tuple(graph.query(_SUCCESSORS, parameters).mappings())
+    (row,) = graph.query(_VALUE, parameters).mappings()
+    stored = record_of(StoredValue, _node(row["valueNode"]))
+    space = record_of(StoredSpace, _node(row["spaceNode"]))
+    readers = read_records(graph, _READERS, Reader, parameters)
+    successors = read_records(graph, _SUCCESSORS, Neighbour, parameters)
     return ValueDetails(
         compilation=found.key,
         note=found.note,
-        value=str(facts["value"]),
         asked=name,
-        properties=_part(facts, "shape layout dtype sizeBytes denseBytes paddingBytes isPhi"),
-        storage=_part(
-            facts,
-            "memorySpace allocation role allocationBytes offsetBytes parameterNumber"
-            " memorySpaceName",
-        ),
-        maker=_part(facts, "instruction opcode opName sourceFile sourceLine step computation"),
-        stack=_stack(graph, _FRAME, {"instruction": facts["instructionKey"]}),
-        attribution=_part(
-            facts,
-            "attribution attributedOpName attributedFile attributedLine"
-            " userFile userLine userFunction",
-        ),
-        attribution_stack=_stack(graph, _ATTRIBUTED_FRAME, parameters),
-        names=tuple(graph.query(_POSITIONS, parameters).mappings()),
-        predecessors=tuple(graph.query(_PREDECESSORS, parameters).mappings()),
+        value=stored,
+        allocation=record_of(StoredAllocation, _node(row["allocationNode"])),
+        space=space,
+        maker=_instruction(row["maker"]),
+        stack=_stack(graph, row["frame"]),
+        attribution_stack=_stack(graph, row["attributedFrame"]),
+        names=read_records(graph, _POSITIONS, NameOfValue, parameters),
+        predecessors=read_records(graph, _PREDECESSORS, Neighbour, parameters),
         successors=successors,
-        aliases=tuple(str(row[1]) for row in graph.query(_ALIAS_SET, parameters).rows),
+        aliases=tuple(str(alias) for _, alias in graph.query(_ALIAS_SET, parameters).rows),
         readers=readers,
-        live_range=live_range_of(facts, readers, successors),
-        peak=_peak(graph, facts, parameters),
+        live_range=_live_range(stored, row, readers, successors),
+        peak=_peak(graph, parameters, space, cast("int | None", row["physicalBytes"])),
     )
 
 
-def _part(facts: Row, names: str) -> Row:
-    return {name: facts[name] for name in names.split()}
+def _node(cell: Cell) -> Mapping[str, Cell]:
+    """Return the properties of a node that a statement returned."""
+    return cast("Mapping[str, Cell]", cell)
 
 
-def _stack(graph: Graph, innermost: str, parameters: dict[str, Cell]) -> tuple[Row, ...]:
-    frames = [] if None in parameters.values() else graph.query(innermost, parameters).mappings()
-    found: list[Row] = []
-    while frames:
-        found += frames
-        frames = graph.query(_CALLERS, {"frame": frames[-1]["frame"]}).mappings()
-    return tuple(_part(frame, "function file line") for frame in found)
+def _instruction(cell: Cell) -> StoredInstruction | None:
+    return None if cell is None else record_of(StoredInstruction, _node(cell))
 
 
-def _peak(graph: Graph, facts: Row, parameters: dict[str, Cell]) -> Row:
-    own, whole = facts["physicalBytes"], facts["peakBytes"]
-    peak: Row = _part(facts, "physicalBytes") | dict.fromkeys(("share", "rank", "contributors"))
-    if isinstance(own, int) and isinstance(whole, int):
-        ((peak["rank"], peak["contributors"]),) = graph.query(_RANK, parameters).rows
-        peak["share"] = own / whole if whole else None
-    return peak | _part(facts, "peakBytes peakStep")
+def _stack(graph: Graph, innermost: Cell) -> tuple[StoredFrame, ...]:
+    """Return a frame, by its key, and its callers; nothing without a key."""
+    if innermost is None:
+        return ()
+    found = list(read_records(graph, FRAMES_STATEMENT, StoredFrame, {"frames": [innermost]}))
+    while found[-1].caller is not None:
+        rows = graph.query(_CALLERS, {"frame": found[-1].key}).rows
+        found += [StoredFrame._make(row[:-1]) for row in rows]  # the last cell is the depth
+    return tuple(found)
+
+
+def _live_range(
+    stored: StoredValue,
+    row: Mapping[str, Cell],
+    readers: Sequence[Reader],
+    successors: Sequence[Neighbour],
+) -> LiveRangeDetails:
+    ends_at = _instruction(row["endsAt"])
+    return LiveRangeDetails(
+        live_from=stored.live_from,
+        live_until=stored.live_until,
+        last_use=stored.last_use,
+        schedule_length=cast("int | None", row["scheduleLength"]),
+        ends_at=None if ends_at is None else ends_at.name,
+        ending=range_end_of(stored),
+        why=range_end_text(
+            stored,
+            last_readers=[
+                (each.instruction, each.opcode) for each in readers if each.step == stored.last_use
+            ],
+            ends_at=None if ends_at is None else (ends_at.name, ends_at.opcode),
+            overwritten_by=[
+                each.value
+                for each in successors
+                if each.in_place and each.steps == stored.live_until
+            ],
+        ),
+    )
+
+
+def _peak(
+    graph: Graph, parameters: Mapping[str, Cell], space: StoredSpace, physical_bytes: int | None
+) -> PeakShare:
+    whole = space.physical_peak_bytes
+    rank = contributors = share = None
+    if physical_bytes is not None and whole is not None:
+        ((rank, contributors),) = graph.query(_RANK, parameters).rows
+        share = physical_bytes / whole if whole else None
+    return PeakShare(
+        physical_bytes,
+        share,
+        cast("int | None", rank),
+        cast("int | None", contributors),
+        whole,
+        space.physical_peak_step,
+    )

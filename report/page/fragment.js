@@ -1,4 +1,4 @@
-/** The state of the page in the fragment of its address: a link to this very view. */
+/** The state of the page in the fragment of its address: a link to the same view. */
 
 const PAUSE_MILLISECONDS = 200;
 
@@ -11,7 +11,7 @@ export function readFragment() {
 }
 
 /**
- * Write settings into the fragment, soon; those that are null or empty are left out.
+ * Write settings into the fragment after a pause; those that are null or empty are left out.
  * @param {Record<string, string | number | null | undefined>} settings
  */
 export function writeFragment(settings) {
@@ -20,7 +20,7 @@ export function writeFragment(settings) {
 }
 
 /**
- * Go to another view, so that the browser can come back.
+ * Go to another view; the browser's back button returns.
  * @param {Record<string, string | number | null | undefined>} settings
  */
 export function goTo(settings) {

@@ -1,8 +1,8 @@
-/** Shows the part of the page that its fragment names. */
+/** The start of the page: it shows the view that the fragment names. */
 
 import {element, replace} from './elements/dom.js';
 import {readFragment} from './fragment.js';
-import {loadPart} from './plan/parts.js';
+import {loadPart} from './data/parts.js';
 import {setTheme, storedTheme} from './theme.js';
 import {CompilationView} from './views/compilation.js';
 import {ComparisonView} from './views/comparison.js';
@@ -16,11 +16,11 @@ let open = null;
 document.documentElement.dataset.scripted = '';
 setTheme(storedTheme());
 
-/** How often something was asked for: what is slow to load does not replace what was asked later. */
+/** Counts the views that were asked for: one that loads slowly does not replace a later one. */
 let asked = 0;
 
 /**
- * Load what a key names, the beginning if it is null, and return what shows it.
+ * Load the compilation of a key, the start if it is null, and return the function that shows it.
  * @param {string | null} key
  * @returns {Promise<() => typeof open>}
  */
@@ -71,7 +71,7 @@ async function show() {
 
 /** @param {unknown} error */
 function showError(error) {
-  // where the address is that of the start already, it does not change
+  // if the address is that of the start already, it does not change
   const again = () => {
     if (!location.hash) void show();
   };

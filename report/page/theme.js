@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until somebody chooses. */
+/** Light or dark: the system's setting until the user chooses. */
 
 const STORED = 'xlagraph-theme';
 
@@ -12,7 +12,7 @@ export function storedTheme() {
 }
 
 /**
- * Show a theme from now on; that of the system if null.
+ * Show a theme from now on; the system's if null.
  * @param {string | null} theme
  */
 export function setTheme(theme) {

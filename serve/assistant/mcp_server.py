@@ -15,8 +15,8 @@ from xlagraph.graph import Cell, QueryFailed
 from xlagraph.queries import Query, QueryError, find_query
 from xlagraph.serve.assistant.guides import add_guides
 from xlagraph.serve.assistant.query_search import find_queries
-from xlagraph.serve.json_cells import query_description
 from xlagraph.serve.readers.jobs import Catalogue, Form, Job, Lane, statement_job
+from xlagraph.serve.readers.json_cells import query_description
 from xlagraph.serve.readers.workers import Workers
 from xlagraph.serve.readers.written_rows import json_lines
 

@@ -1,6 +1,7 @@
 """What can be read of a graph, by name: the same for the API, the pages and an assistant.
 
-A process of its own runs these, see `worker_program`; each returns rows with notes, or bytes as they are.
+A process of its own runs these, see `worker_program`. Each returns rows with notes, or bytes
+as they are.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,9 +32,9 @@ from xlagraph.report import (
     overview_part,
     read_totals,
 )
-from xlagraph.serve.json_cells import answer_result, json_rows
 from xlagraph.serve.readers.jobs import Catalogue
-from xlagraph.serve.request_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOST_SECONDS
+from xlagraph.serve.readers.json_cells import answer_result, json_rows
+from xlagraph.serve.readers.read_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOST_SECONDS
 
 __all__ = ["READS", "Rows"]
 

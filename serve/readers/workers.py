@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from xlagraph.graph import open_graph
-from xlagraph.graph.byte_sizes import human_bytes
+from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.serve.readers.jobs import Answer, Catalogue, Job, Lane, Setup
-from xlagraph.serve.readers.worker_process import WorkerEnded, WorkerProcess
-from xlagraph.serve.request_limits import (
+from xlagraph.serve.readers.read_limits import (
     GONE_SECONDS,
     MOST_LONG_SECONDS,
     MOST_MEMORY_BYTES,
@@ -23,6 +22,7 @@ from xlagraph.serve.request_limits import (
     MOST_WAITING,
     WAITING_SECONDS,
 )
+from xlagraph.serve.readers.worker_process import WorkerEnded, WorkerProcess
 
 __all__ = ["Workers"]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from xlagraph.graph import Cell, QueryFailed
-from xlagraph.graph.byte_sizes import human_bytes
-from xlagraph.serve.request_limits import MOST_ANSWER_BYTES, MOST_CHARACTERS
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.serve.readers.read_limits import MOST_ANSWER_BYTES, MOST_CHARACTERS
 
 __all__ = ["json_array", "json_lines", "json_object"]
 

@@ -12,7 +12,7 @@ from xlagraph.queries import load_catalogue
 COMMANDS = (
     *("ingest", "runs", "compilations", "query", "cypher", "schema", "value", "advise"),
     "whatif",
-    *("compare", "report", "check", "remove", "export", "serve", "mcp"),
+    *("compare", "report", "check", "oom", "remove", "export", "serve", "mcp"),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")
 

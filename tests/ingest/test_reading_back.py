@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 
 from xlagraph.graph import CompilationRows, Graph
-from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, ingest, parse_plan
+from xlagraph.ingest import DumpFiles, DumpPart, PrintedPlan, find_dumps, ingest, parse_plan
 from xlagraph.ingest.model.shapes import printed_shape
 
 Facts = dict[str, object]
 
 
-def plan_of(dump: DumpFiles) -> Plan:
-    paths = [dump.allocations, dump.values, dump.live_range]
+def plan_of(dump: DumpFiles) -> PrintedPlan:
+    paths = [dump.path, dump.file("values"), dump.file("live range")]
     return parse_plan(
         [DumpPart(path.name, path.read_bytes().decode()) for path in paths if path is not None]
     )
 
 
-def said_by_plan(plan: Plan) -> Facts:
+def said_by_plan(plan: PrintedPlan) -> Facts:
     """Return all that a plan says but addresses and the stack-trace tree, without its order."""
     label = {value.value_id: value.label for value in plan.values}
     used = plan.used_values or ()
@@ -56,7 +56,7 @@ def said_by_plan(plan: Plan) -> Facts:
             )
             for value in plan.values
         },
-        "total": plan.total and plan.total.bytes,
+        "total": plan.total_bytes,
         "positions": {
             (label[used_value.value_id], *place)
             for used_value in used
@@ -158,7 +158,7 @@ def dumps(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dumps")
     for run, dump in largest.items():
         (folder / run).mkdir(parents=True)
-        for path in dump.allocations.parent.glob(f"{dump.stem}*"):
+        for path in dump.path.parent.glob(f"{dump.stem}*"):
             (folder / run / path.name).symlink_to(path)
     return folder
 

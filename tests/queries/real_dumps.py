@@ -41,6 +41,6 @@ def link_largest(corpus: Path, root: Path) -> None:
         chosen = (files for files in dumps if len(read_dump(files).values) <= MOST_VALUES)
         (root / run).mkdir(parents=True)
         for files in islice(chosen, OF_EACH_RUN):
-            for path in (files.allocations, files.values, files.live_range, files.module_text):
-                if path is not None:
-                    (root / run / path.name).symlink_to(path)
+            for source in files.sources:
+                for part in source.parts:
+                    (root / run / part.path.name).symlink_to(part.path)

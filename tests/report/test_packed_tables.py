@@ -7,7 +7,7 @@ import struct
 from typing import Any
 
 from xlagraph.graph import Cell
-from xlagraph.report.packed_tables import LONGEST_TEXT, Column, Kind, Part
+from xlagraph.report.packed_tables import LONGEST_TEXT, Kind, PackedColumn, Part
 
 
 def unpacked(part: Part) -> tuple[dict[str, Any], bytes]:
@@ -24,7 +24,7 @@ def cells(part: Part, code: str) -> tuple[Any, ...]:
 
 
 def one_column(kind: Kind, *given: Cell) -> Part:
-    return Part(facts={}, tables={"t": {"c": Column(kind, given)}})
+    return Part(facts={}, tables={"t": {"c": PackedColumn(kind, given)}})
 
 
 def test_bytes_are_exact_to_the_last_one() -> None:
@@ -69,8 +69,8 @@ def test_columns_begin_at_multiples_of_eight() -> None:
         facts={},
         tables={
             "t": {
-                "a": Column(Kind.FLAG, [True]),
-                "b": Column(Kind.WIDE_NUMBER, [1]),
+                "a": PackedColumn(Kind.FLAG, [True]),
+                "b": PackedColumn(Kind.WIDE_NUMBER, [1]),
             }
         },
     )

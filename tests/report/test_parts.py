@@ -13,10 +13,10 @@ import pytest
 from tests.tiny_dumps import BEFORE_F, dump, write_dump
 from xlagraph.graph import Graph, open_graph
 from xlagraph.ingest import ingest
-from xlagraph.queries import load_catalogue
+from xlagraph.queries import load_catalogue, value
 from xlagraph.report import compare_sides, comparison_part, compilation_part, make_report
 from xlagraph.report import report as report_module
-from xlagraph.report.provenance import command_line
+from xlagraph.report.reproduction import command_line
 
 OWN = """\
 // Values of a compilation, by name
@@ -96,3 +96,11 @@ def test_pairs_without_live_ranges_have_no_timelines(
         part = comparison_part(graph, compare_sides(graph, "before", "after"))
         assert part.facts["timelines"] == timelines
         assert part.facts["haveLiveRanges"] == bool(timelines)
+
+
+def test_a_page_says_why_a_live_range_ends_in_the_words_of_value(tiny_graph):
+    values = compilation_part(tiny_graph, BEFORE_F).tables["values"]
+    sentences = dict(zip(map(str, values["label"].cells), values["why"].cells, strict=True))
+    assert sentences == {
+        label: value(tiny_graph, label, BEFORE_F).live_range.why for label in sentences
+    }

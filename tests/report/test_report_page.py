@@ -14,7 +14,7 @@ WriteReport = Callable[..., Path]
 
 
 @pytest.fixture
-def plan_page(open_page: OpenPage, write_report: WriteReport) -> Page:
+def compilation_page(open_page: OpenPage, write_report: WriteReport) -> Page:
     """Open one compilation: p (64 bytes, steps 0–3), t (256, 1–2), out (64, 2–3)."""
     return open_page(write_report("before"), f"#c={BEFORE_F}")
 
@@ -26,7 +26,7 @@ def shown(page: Page, expression: str) -> object:
 
 def box_centre(page: Page, label: str) -> tuple[float, float]:
     """Return where a value stands on the screen."""
-    box = shown(page, f"view.map.boxOf(view.plan.valueOf({label!r}))")
+    box = shown(page, f"view.plots.map.boxOf(view.compilation.valueOf({label!r}))")
     frame = page.locator("canvas.overlay").bounding_box()
     assert isinstance(box, dict)
     assert frame is not None
@@ -52,40 +52,42 @@ def test_the_list_opens_the_compilation_that_is_clicked(
     expect(page.locator("main.list h1")).to_contain_text("before")
 
 
-def test_figures_are_those_of_the_command_line(plan_page: Page) -> None:
-    figures = plan_page.locator(".figurecard")
+def test_figures_are_those_of_the_command_line(compilation_page: Page) -> None:
+    figures = compilation_page.locator(".figurecard")
     expect(figures.nth(0)).to_contain_text("reserved384 B")
     expect(figures.nth(1)).to_contain_text("physical peak384 Bstep 2")
-    assert shown(plan_page, "[...view.group.curves.total]") == [64, 320, 384, 128]
+    assert shown(compilation_page, "[...view.scene.group.curves.total]") == [64, 320, 384, 128]
 
 
-def test_pointing_at_a_box_shows_the_value(plan_page: Page) -> None:
-    plan_page.mouse.move(*box_centre(plan_page, "t"))
-    expect(plan_page.locator(".tip")).to_contain_text("t 256 B")
-    expect(plan_page.locator(".tip")).to_contain_text("jit(f)/layer_0/dot")
-    expect(plan_page.locator(".tip")).to_contain_text("f.py:5")
+def test_pointing_at_a_box_shows_the_value(compilation_page: Page) -> None:
+    compilation_page.mouse.move(*box_centre(compilation_page, "t"))
+    expect(compilation_page.locator(".tip")).to_contain_text("t 256 B")
+    expect(compilation_page.locator(".tip")).to_contain_text("jit(f)/layer_0/dot")
+    expect(compilation_page.locator(".tip")).to_contain_text("f.py:5")
 
 
-def test_pointing_at_the_timeline_shows_the_instruction(plan_page: Page) -> None:
-    frame = plan_page.locator("canvas.timeline").bounding_box()
+def test_pointing_at_the_timeline_shows_the_instruction(compilation_page: Page) -> None:
+    frame = compilation_page.locator("canvas.timeline").bounding_box()
     assert frame is not None
-    x = shown(plan_page, "view.timeline.x(1)")
+    x = shown(compilation_page, "view.plots.timeline.x(1)")
     assert isinstance(x, float | int)
-    plan_page.mouse.move(frame["x"] + x, frame["y"] + 60)
-    expect(plan_page.locator(".tip")).to_contain_text("step 1 t fusion")
-    expect(plan_page.locator(".tip")).to_contain_text("physical 320 B, logical 320 B")
+    compilation_page.mouse.move(frame["x"] + x, frame["y"] + 60)
+    expect(compilation_page.locator(".tip")).to_contain_text("step 1 t fusion")
+    expect(compilation_page.locator(".tip")).to_contain_text("physical 320 B, logical 320 B")
 
 
-def test_the_figures_are_of_the_plan_and_of_the_list_that_xla_prints(plan_page: Page) -> None:
-    figures = plan_page.locator(".figures")
+def test_the_figures_are_of_the_plan_and_of_the_list_that_xla_prints(
+    compilation_page: Page,
+) -> None:
+    figures = compilation_page.locator(".figures")
     for text in ("physical peak384 Bstep 2", "printed by XLA"):
         expect(figures).to_contain_text(text)
     expect(figures).not_to_contain_text("unknown")
 
 
-def test_a_click_pins_a_value_and_opens_its_details(plan_page: Page) -> None:
-    click_value(plan_page, "t")
-    details = plan_page.locator("article.details")
+def test_a_click_pins_a_value_and_opens_its_details(compilation_page: Page) -> None:
+    click_value(compilation_page, "t")
+    details = compilation_page.locator("article.details")
     expect(details).to_contain_text("256 B f32[64]{0}")
     expect(details).to_contain_text("allocation 2 (temp, 256 B) of memory space 0")
     expect(details).to_contain_text("freed after step 2, its last use, by out (fusion)")
@@ -93,84 +95,86 @@ def test_a_click_pins_a_value_and_opens_its_details(plan_page: Page) -> None:
     expect(details.locator("h2")).to_have_text("out")
 
 
-def test_dragging_in_the_timeline_zooms_all(plan_page: Page) -> None:
-    frame = plan_page.locator("canvas.timeline").bounding_box()
+def test_dragging_in_the_timeline_zooms_all(compilation_page: Page) -> None:
+    frame = compilation_page.locator("canvas.timeline").bounding_box()
     assert frame is not None
-    left, right = (shown(plan_page, f"view.timeline.x({step})") for step in (-0.5, 1.4))
+    left, right = (
+        shown(compilation_page, f"view.plots.timeline.x({step})") for step in (-0.5, 1.4)
+    )
     assert isinstance(left, float | int)
     assert isinstance(right, float | int)
-    plan_page.mouse.move(frame["x"] + left, frame["y"] + 60)
-    plan_page.mouse.down()
-    plan_page.mouse.move(frame["x"] + right, frame["y"] + 60, steps=3)
-    plan_page.mouse.up()
-    expect(plan_page.locator(".chips")).to_contain_text("steps 0–")
-    expect(plan_page.locator(".tabs .about")).to_contain_text("step 1, t: 320 B")
-    plan_page.keyboard.press("0")
-    expect(plan_page.locator(".tabs .about")).to_contain_text("at the peak, step 2")
+    compilation_page.mouse.move(frame["x"] + left, frame["y"] + 60)
+    compilation_page.mouse.down()
+    compilation_page.mouse.move(frame["x"] + right, frame["y"] + 60, steps=3)
+    compilation_page.mouse.up()
+    expect(compilation_page.locator(".chips")).to_contain_text("steps 0–")
+    expect(compilation_page.locator(".tabs .about")).to_contain_text("step 1, t: 320 B")
+    compilation_page.keyboard.press("0")
+    expect(compilation_page.locator(".tabs .about")).to_contain_text("at the peak, step 2")
 
 
-def test_the_wheel_zooms_the_map_about_the_pointer(plan_page: Page) -> None:
-    plan_page.mouse.move(*box_centre(plan_page, "t"))
-    plan_page.mouse.wheel(0, -300)
-    expect(plan_page.locator(".chips")).to_contain_text("bytes ")
-    assert shown(plan_page, "view.state.view.from > 0")
+def test_the_wheel_zooms_the_map_about_the_pointer(compilation_page: Page) -> None:
+    compilation_page.mouse.move(*box_centre(compilation_page, "t"))
+    compilation_page.mouse.wheel(0, -300)
+    expect(compilation_page.locator(".chips")).to_contain_text("bytes ")
+    assert shown(compilation_page, "view.state.view.from > 0")
 
 
-def test_search_finds_by_name_op_and_line(plan_page: Page) -> None:
-    plan_page.keyboard.press("/")
-    plan_page.keyboard.type("layer_0")
-    expect(plan_page.locator(".found")).to_have_text("1 value, 256 B")
-    plan_page.keyboard.press("Enter")
-    expect(plan_page.locator("article.details h2")).to_have_text("t")
-    plan_page.fill("input[aria-label^=search]", "f.py:7")
-    expect(plan_page.locator(".found")).to_have_text("1 value, 64 B")
-    plan_page.keyboard.press("Escape")
-    expect(plan_page.locator(".found")).to_have_text("")
+def test_search_finds_by_name_op_and_line(compilation_page: Page) -> None:
+    compilation_page.keyboard.press("/")
+    compilation_page.keyboard.type("layer_0")
+    expect(compilation_page.locator(".found")).to_have_text("1 value, 256 B")
+    compilation_page.keyboard.press("Enter")
+    expect(compilation_page.locator("article.details h2")).to_have_text("t")
+    compilation_page.fill("input[aria-label^=search]", "f.py:7")
+    expect(compilation_page.locator(".found")).to_have_text("1 value, 64 B")
+    compilation_page.keyboard.press("Escape")
+    expect(compilation_page.locator(".found")).to_have_text("")
 
 
 def test_a_link_shows_the_same_view_again(
-    plan_page: Page, open_page: OpenPage, write_report: WriteReport
+    compilation_page: Page, open_page: OpenPage, write_report: WriteReport
 ) -> None:
-    click_value(plan_page, "t")
-    plan_page.keyboard.press("c")
-    plan_page.keyboard.press("2")
-    expect(plan_page).to_have_url(re.compile("tab=values"))
-    again = open_page(write_report("before"), plan_page.evaluate("location.hash"))
+    click_value(compilation_page, "t")
+    compilation_page.keyboard.press("c")
+    compilation_page.keyboard.press("2")
+    expect(compilation_page).to_have_url(re.compile("tab=values"))
+    again = open_page(write_report("before"), compilation_page.evaluate("location.hash"))
     expect(again.locator("article.details h2")).to_have_text("t")
     expect(again.get_by_role("tab", name="values")).to_have_attribute("aria-selected", "true")
     assert shown(again, "view.state.by") == "scope"
 
 
-def test_the_legend_fades_all_but_one_group(plan_page: Page) -> None:
-    plan_page.locator(".legend button", has_text="temp").click()
-    assert shown(plan_page, "[...view.found.matches].filter(Boolean).length") == 1
+def test_the_legend_fades_all_but_one_group(compilation_page: Page) -> None:
+    compilation_page.locator(".legend button", has_text="temp").click()
+    assert shown(compilation_page, "[...view.scene.found.matches].filter(Boolean).length") == 1
 
 
-def test_the_icicle_adds_up_to_the_peak_and_opens(plan_page: Page) -> None:
-    assert shown(plan_page, "view.lower.root.bytes") == 384
+def test_the_icicle_adds_up_to_the_peak_and_opens(compilation_page: Page) -> None:
+    assert shown(compilation_page, "view.holders.root.bytes") == 384
     assert shown(
-        plan_page,
-        "Object.fromEntries([...view.lower.root.children.values()].map((each) =>"
+        compilation_page,
+        "Object.fromEntries([...view.holders.root.children.values()].map((each) =>"
         " [each.title, each.bytes]))",
     ) == {"jit(f)": 320, "p": 64}
-    plan_page.locator("canvas.icicle").focus()
+    compilation_page.locator("canvas.icicle").focus()
     for key in ("ArrowDown", "Enter"):
-        plan_page.keyboard.press(key)
-    expect(plan_page.locator(".chips")).to_contain_text("jit(f)")
-    assert shown(plan_page, "view.found.count") == 2
+        compilation_page.keyboard.press(key)
+    expect(compilation_page.locator(".chips")).to_contain_text("jit(f)")
+    assert shown(compilation_page, "view.scene.found.count") == 2
 
 
-def test_tables_sort_filter_and_tell_what_made_them(plan_page: Page) -> None:
-    plan_page.keyboard.press("2")
-    rows = plan_page.locator(".panel .rows .row")
+def test_tables_sort_filter_and_tell_what_made_them(compilation_page: Page) -> None:
+    compilation_page.keyboard.press("2")
+    rows = compilation_page.locator(".panel .rows .row")
     expect(rows).to_have_count(3)
     expect(rows.first).to_contain_text("t")
-    plan_page.get_by_role("columnheader", name="value").click()
+    compilation_page.get_by_role("columnheader", name="value").click()
     expect(rows.first).to_contain_text("out")
-    plan_page.fill("input[aria-label='filter values']", "f.py:5")
+    compilation_page.fill("input[aria-label='filter values']", "f.py:5")
     expect(rows).to_have_count(1)
-    plan_page.click("text=Cypher and command")
-    expect(plan_page.locator(".provenance")).to_contain_text(
+    compilation_page.click("text=Cypher and command")
+    expect(compilation_page.locator(".provenance")).to_contain_text(
         f"xlagraph query lifetime/live-at --compilation {BEFORE_F} --step 2"
     )
 
@@ -190,32 +194,32 @@ def test_advice_shows_each_finding_with_its_bytes_and_its_evidence(
     expect(finding.locator(".rows .row")).to_contain_text("s8[16,1]")
 
 
-def test_canned_queries_stand_with_their_cypher(plan_page: Page) -> None:
-    plan_page.keyboard.press("5")
-    plan_page.click("nav.themes button:has-text('peak/contributors')")
-    expect(plan_page.locator(".answer")).to_contain_text("What is biggest at the peak")
-    plan_page.locator(".answer .rows .row").first.click()
-    expect(plan_page.locator("article.details h2")).to_have_text("t")
+def test_canned_queries_stand_with_their_cypher(compilation_page: Page) -> None:
+    compilation_page.keyboard.press("5")
+    compilation_page.click("nav.themes button:has-text('peak/contributors')")
+    expect(compilation_page.locator(".answer")).to_contain_text("What is biggest at the peak")
+    compilation_page.locator(".answer .rows .row").first.click()
+    expect(compilation_page.locator("article.details h2")).to_have_text("t")
 
 
-def test_keys_walk_pins_steps_and_panels(plan_page: Page) -> None:
-    click_value(plan_page, "t")
-    plan_page.keyboard.press("{")
-    expect(plan_page.locator(".chips")).to_contain_text("step 1")
-    plan_page.keyboard.press(".")
-    expect(plan_page.locator(".chips")).to_contain_text("step 2")
-    plan_page.keyboard.press("f")
-    plan_page.keyboard.press("Escape")
-    expect(plan_page.locator("article.details")).to_have_count(0)
-    plan_page.keyboard.press("?")
-    expect(plan_page.locator("dialog")).to_contain_text("centre the pinned value")
+def test_keys_walk_pins_steps_and_panels(compilation_page: Page) -> None:
+    click_value(compilation_page, "t")
+    compilation_page.keyboard.press("{")
+    expect(compilation_page.locator(".chips")).to_contain_text("step 1")
+    compilation_page.keyboard.press(".")
+    expect(compilation_page.locator(".chips")).to_contain_text("step 2")
+    compilation_page.keyboard.press("f")
+    compilation_page.keyboard.press("Escape")
+    expect(compilation_page.locator("article.details")).to_have_count(0)
+    compilation_page.keyboard.press("?")
+    expect(compilation_page.locator("dialog")).to_contain_text("centre the pinned value")
 
 
 def test_a_comparison_adds_up_and_shows_the_values_behind_a_bar(
     open_page: OpenPage, write_report: WriteReport
 ) -> None:
     page = open_page(write_report("before", "after"))
-    bars = shown(page, "view.bars().map((bar) => [bar.title, bar.from, bar.to])")
+    bars = shown(page, "view.growth.bars.map((bar) => [bar.title, bar.from, bar.to])")
     assert isinstance(bars, list)
     assert bars[0] == ["before", 0, 640]
     assert ["temp", 640, 832] in bars
@@ -237,7 +241,9 @@ def test_every_bar_of_a_comparison_has_the_bytes_of_the_values_behind_it(
     page = open_page(write_report("before", "after"), f"#by={by}")
     for bar_button in page.locator("button.waterbar").all():
         bar_button.click()
-        bar = shown(page, "(({a, b}) => a + b)(view.bars().find((bar) => bar.name === view.bar))")
+        bar = shown(
+            page, "(({a, b}) => a + b)(view.growth.bars.find((bar) => bar.name === view.bar))"
+        )
         cells = page.locator(".behind .rows .cell.bytes").all_inner_texts()
         assert sum(int(text.removesuffix(" B")) for text in cells) == bar
 

@@ -55,14 +55,14 @@ def test_timeline_and_shares_count_an_in_place_update_once(
     page = open_page(report)
     seen = page.evaluate(
         """() => {
-            const {plan, picture, group} = window.xlagraphView;
-            const [a, b] = ['a', 'b'].map((label) => plan.valueOf(label));
-            const {bytes} = plan.sharesAt(picture.space, 1);
+            const {compilation, scene: {picture, group}} = window.xlagraphView;
+            const [a, b] = ['a', 'b'].map((label) => compilation.valueOf(label));
+            const {bytes} = compilation.sharesAt(picture.space, 1);
             return {
                 physical: [...group.curves.total],
                 logical: [...group.curves.logical],
                 shares: [bytes[a], bytes[b]],
-                before: plan.takenFrom(b),
+                before: compilation.takenFrom(b),
             };
         }"""
     )

@@ -91,6 +91,8 @@ def test_a_question_is_found_filled_in_and_answered(shown: Page, address: str) -
     expect(shown.get_by_role("img")).to_have_attribute(
         "aria-label", "Live bytes at every step of the schedule: at most 640 B"
     )
+    expect(shown.locator(".series .axis span")).to_have_text(["0", "200 B", "400 B", "600 B"])
+    expect(shown.locator(".series figcaption")).to_contain_text("physicalBytes")
     expect(shown.get_by_role("grid")).to_contain_text("parameter")
 
 
@@ -158,10 +160,10 @@ def test_the_view_that_was_asked_for_last_is_shown(shown: Page, address: str) ->
     held[0].continue_()
     load = """async key => {
         const main = document.querySelector('script[type=module]').src;
-        await (await import(new URL('plan/parts.js', main))).loadPart(key);
+        await (await import(new URL('data/parts.js', main))).loadPart(key);
     }"""
     shown.evaluate(load, slow)
-    assert shown.evaluate("xlagraphView.plan.key") == fast
+    assert shown.evaluate("xlagraphView.compilation.key") == fast
 
 
 def test_answers_that_are_not_there_yet_are_waited_for_and_a_failure_is_shown(
@@ -170,7 +172,7 @@ def test_answers_that_are_not_there_yet_are_waited_for_and_a_failure_is_shown(
     held: list[Route] = []
     page.route("**/parts/answers**", lambda route: held.append(route))
     visit(page, f"{address}/view/before/module_0001/#tab=advice")
-    expect(page.locator(".panel")).to_have_text("asking …")
+    expect(page.locator(".panel")).to_have_text("loading …")
     held[0].fulfill(status=503)
     expect(page.get_by_role("alert")).to_contain_text("503")
 
@@ -190,4 +192,4 @@ def test_answers_that_arrive_leave_the_open_table_and_its_filter_as_they_are(
     expect(field).to_be_focused()
     expect(shown.locator(".grid .count")).to_have_text(re.compile("^0 of"))
     shown.get_by_role("tab", name=re.compile("advice")).click()
-    expect(shown.locator(".panel")).not_to_have_text("asking …")
+    expect(shown.locator(".panel")).not_to_have_text("loading …")

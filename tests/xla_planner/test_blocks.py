@@ -4,10 +4,10 @@ import random
 
 from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.blocks import choose_blocks
-from xlagraph.xla_planner.program import Allocation, Overwrite, Value
+from xlagraph.xla_planner.planned_program import Overwrite, PlannedAllocation, PlannedValue
 
-DONATED = Allocation(0, 64, 0, "parameter", maybe_live_out=True, parameter_number=0)
-GIVEN = Allocation(1, 64, 0, "parameter", parameter_number=1)
+DONATED = PlannedAllocation(0, 64, 0, "parameter", maybe_live_out=True, parameter_number=0)
+GIVEN = PlannedAllocation(1, 64, 0, "parameter", parameter_number=1)
 
 
 def chosen(*values, allocations=(), overwrites=None):
@@ -99,7 +99,7 @@ def random_values(rng):
 
 def one_by_one(values):
     """Compute the blocks of values that nothing joins, copies or overwrites."""
-    blocks: list[list[Value]] = []
+    blocks: list[list[PlannedValue]] = []
     for new in sorted(values, key=lambda each: (-each.size_bytes, not each.lives_out)):
         for block in reversed(blocks):
             fits = new.size_bytes == block[0].size_bytes or not new.lives_out

@@ -2,9 +2,9 @@
 
 from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.donation import Donor, donate
-from xlagraph.xla_planner.program import Allocation, Overwrite
+from xlagraph.xla_planner.planned_program import Overwrite, PlannedAllocation
 
-GIVEN = Allocation(0, 16, 0, "parameter", parameter_number=0)
+GIVEN = PlannedAllocation(0, 16, 0, "parameter", parameter_number=0)
 
 
 def parameter(**facts):
@@ -101,7 +101,7 @@ def test_a_member_of_a_set_ends_where_the_next_begins():
 
 
 def test_copies_come_in_the_order_of_the_parameters():
-    given = [Allocation(n, 16, 0, "parameter", parameter_number=n) for n in (0, 1)]
+    given = [PlannedAllocation(n, 16, 0, "parameter", parameter_number=n) for n in (0, 1)]
     made = program(
         value(2, 0, 9, allocation=0, is_stored=True, instruction="first"),
         value(1, 0, 9, allocation=1, is_stored=True, instruction="second"),

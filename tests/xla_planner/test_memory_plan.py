@@ -4,12 +4,12 @@ from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.combining import HEAP, BlockPart, combined_bytes
 from xlagraph.xla_planner.memory_plan import plan_anew
 from xlagraph.xla_planner.packing import STRATEGIES
-from xlagraph.xla_planner.program import Allocation
+from xlagraph.xla_planner.planned_program import PlannedAllocation
 from xlagraph.xla_planner.replay import replay
 
 
 def temp(size):
-    return Allocation(1, size, 0, "temp")
+    return PlannedAllocation(1, size, 0, "temp")
 
 
 def test_parts_are_combined_at_aligned_offsets_and_the_last_is_not_padded():
@@ -57,7 +57,7 @@ def test_planned_anew_without_a_change_nothing_changes():
         value(2, 1, 3, 32, allocation=1),
         value(3, 2, 4, 16, allocation=1, offset_bytes=32),
     )
-    given = Allocation(0, 64, 0, "parameter", parameter_number=0)
+    given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0)
     made = program(*values, allocations=(given, temp(48)))
     plan = plan_anew(made, replay(made))
     assert plan.temp_bytes() == 48
@@ -69,6 +69,6 @@ def test_planned_anew_without_a_change_nothing_changes():
 
 
 def test_what_has_no_live_range_stays_and_thread_local_memory_does_not_count():
-    others = (Allocation(2, 40, 0, "constant"), Allocation(3, 1000, 0, "threadLocal"))
+    others = (PlannedAllocation(2, 40, 0, "constant"), PlannedAllocation(3, 1000, 0, "threadLocal"))
     made = program(value(1, 0, 3, allocation=1), allocations=(temp(16), *others), given={0: 40})
     assert plan_anew(made, replay(made)).reserved_bytes() == 56

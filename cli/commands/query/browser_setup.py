@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlagraph.cli.commands.query.statement_or_link import note_guess
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import open_graph_of
 from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.destination import OutputError
 from xlagraph.cli.output.messages import note
@@ -19,7 +19,7 @@ __all__ = ["style_links", "write_scripts"]
 def style_links(options: GraphOptions, page: str | None) -> list[str]:
     """Return the links that load the styles, and that keep Browser from adding relationships."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
-    from xlagraph.graph.browser import browser_page
+    from xlagraph.graph.neo4j.browser import browser_page
     from xlagraph.queries.pictures.grass import setup_commands
 
     if page is None:
@@ -37,7 +37,7 @@ def write_scripts(queries: "Iterable[Query]", path: Path) -> None:
     """Write the queries as saved scripts, a folder for each theme."""
     import zipfile
 
-    from xlagraph.queries.saved_scripts import saved_scripts
+    from xlagraph.queries.catalogue.saved_scripts import saved_scripts
 
     scripts = saved_scripts(queries)
     try:

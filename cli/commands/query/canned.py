@@ -9,12 +9,15 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from xlagraph.cli.commands.query.statement_or_link import statement_or_link
-from xlagraph.cli.exit_codes import UsageError
-from xlagraph.cli.options.completion import complete_compilation, complete_run
-from xlagraph.cli.options.open_graph import open_graph_of
-from xlagraph.cli.options.shared_options import GraphOptions, PictureOptions, QueryOptions
-from xlagraph.cli.options.spread_options import spread_options
-from xlagraph.cli.output.destination import open_output, write_answer
+from xlagraph.cli.options.graph_and_queries import complete_compilation, complete_run, open_graph_of
+from xlagraph.cli.options.shared_options import (
+    GraphOptions,
+    PictureOptions,
+    QueryOptions,
+    spread_options,
+)
+from xlagraph.cli.output.destination import open_output, write_answer, write_picture
+from xlagraph.cli.output.exit_codes import UsageError
 
 if TYPE_CHECKING:
     from xlagraph.queries import Answer
@@ -59,8 +62,6 @@ def canned_command(query: "Query") -> TyperCommand:
     def draw_query(options: PictureOptions, **parameters: str | float | bool | None) -> None:
         given = _given_values(query, parameters, options)
         if not _wrote_instead(query, given, options):
-            from xlagraph.cli.output.pictures import write_picture
-
             write_picture(_run(query, given, options), options)
 
     app = typer.Typer(rich_markup_mode=None, add_completion=False)

@@ -10,11 +10,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from xlagraph.cli.commands.query.browser_setup import style_links, write_scripts
 from xlagraph.cli.commands.query.canned import canned_command
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.own_queries import catalogue, query_folders
-from xlagraph.cli.options.shared_options import BrowserUrlOption, CatalogueOptions, RowOptions
-from xlagraph.cli.options.spread_options import pass_on_options, spread_options
+from xlagraph.cli.options.graph_and_queries import catalogue, query_folders
+from xlagraph.cli.options.shared_options import (
+    BrowserUrlOption,
+    CatalogueOptions,
+    RowOptions,
+    pass_on_options,
+    spread_options,
+)
 from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note, problem
 from xlagraph.queries.errors import CatalogueError, QueryError

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from xlagraph.cli.exit_codes import ExitCode, UsageError
-from xlagraph.cli.options.open_graph import open_graph_of
+from xlagraph.cli.options.graph_and_queries import open_graph_of
 from xlagraph.cli.options.shared_options import GraphOptions, PictureOptions, QueryOptions
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
     from xlagraph.graph import Scalar
-    from xlagraph.graph.browser import BrowserPage
+    from xlagraph.graph.neo4j.browser import BrowserPage
     from xlagraph.queries.catalogue.declarations import ParameterValue
     from xlagraph.queries.catalogue.query_files import Query
 
@@ -50,7 +50,7 @@ def _statement(query: "Query", given: Mapping[str, "ParameterValue"], options: G
 def _link(
     query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions, page: str | None
 ) -> str:
-    from xlagraph.graph.browser import LinkTooLong, browser_page
+    from xlagraph.graph.neo4j.browser import LinkTooLong, browser_page
     from xlagraph.queries.cypher_text.literals import with_values_inlined, without_comments
 
     values, found_page = _values(query, given, options)

@@ -8,12 +8,13 @@ from typing import Final
 from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan, new_record
 from xlagraph.ingest.carriers.text.line_forms import LineForm
+from xlagraph.ingest.carriers.text.printed_plan import ValueForm
 from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.carriers.text.used_values_section import (
     parse_used_value,
     syntax_error_in_block,
 )
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value, ValueForm
+from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
 
 __all__ = ["parse_allocations"]
 

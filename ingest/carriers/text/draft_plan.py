@@ -4,17 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from xlagraph.ingest.model.plan import (
-    Allocation,
-    LiveRanges,
-    PartStyle,
-    Plan,
-    Style,
-    TotalBytes,
-    UsedValue,
-    Value,
-    ValueForm,
-)
+from xlagraph.ingest.carriers.text.printed_plan import PartStyle, PrintedPlan, Style, ValueForm
+from xlagraph.ingest.model.plan import Allocation, LiveRanges, UsedValue, Value
 
 __all__ = ["DraftPlan", "new_record"]
 
@@ -28,10 +19,12 @@ class DraftPlan:
 
     allocations: list[Allocation] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
-    total: TotalBytes | None = None
+    total_bytes: int | None = None
+    human_total: str | None = None
     used_values: list[UsedValue] | None = None
     instructions: dict[str, str] = field(default_factory=dict)
     live_ranges: LiveRanges | None = None
+    peak_stack_trace: tuple[str, ...] | None = None
 
     names: dict[str, str] = field(default_factory=dict)
     """Every name by itself, so that it is kept once: most are printed several times."""
@@ -47,15 +40,17 @@ class DraftPlan:
     live_ranges_remark: str | None = None
     peak_remark: str | None = None
 
-    def finished(self, parts: Iterable[PartStyle]) -> Plan:
+    def finished(self, parts: Iterable[PartStyle]) -> PrintedPlan:
         """Return the plan of all files of the dump."""
-        return Plan(
+        return PrintedPlan(
             allocations=tuple(self.allocations),
             values=tuple(self.values),
-            total=self.total,
+            total_bytes=self.total_bytes,
+            human_total=self.human_total,
             used_values=None if self.used_values is None else tuple(self.used_values),
             instructions=self.instructions,
             live_ranges=self.live_ranges,
+            peak_stack_trace=self.peak_stack_trace,
             style=Style(
                 parts=tuple(parts),
                 value_form=self.value_form or "value",

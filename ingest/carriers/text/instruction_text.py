@@ -1,79 +1,112 @@
-"""The facts in the text of an HLO instruction.
+"""The text of HLO instructions, in a memory plan or a module text.
 
+    line        = [ "ROOT " ] [ "%" ] name " = " instruction
     instruction = shape " " opcode "(" operands ")" { ", " key "=" value }
     value       = text without "," | "…" | {…} | […] | (…)     nested, and one after another
     metadata    = "{" { key "=" ( "…" | {…} | text without " " ) " " } "}"
 
-Strings are quoted and escaped as in C; what stands in them is never looked at.
+Operands are names with or without ``%`` and their shapes; ``%t#1`` is element 1 of ``%t``, as
+texts spell a get-tuple-element since jaxlib 0.11. Strings are quoted and escaped as in C; what
+stands in them is never looked at.
 """
 
 import re
-from functools import lru_cache
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import Final
 
-from xlagraph.ingest.hlo.computations import BRACES, STRING, Instruction
+from xlagraph.ingest.model.program import (
+    NO_ATTRIBUTES,
+    Aliasing,
+    Attributes,
+    Callee,
+    Computation,
+    Instruction,
+    Operand,
+    Purpose,
+)
 
 __all__ = [
-    "NO_FACTS",
-    "InstructionFacts",
-    "attribute_facts",
-    "instruction_facts",
+    "PrintedComputation",
+    "PrintedInstruction",
+    "fill_from_plan",
+    "parse_instruction",
     "unescaped",
-    "with_gaps_filled",
 ]
-
-
-class InstructionFacts(NamedTuple):
-    """What one instruction text states; None where it does not."""
-
-    shape: str | None
-    """With layout, as printed."""
-    opcode: str | None
-    op_name: str | None
-    source_file: str | None
-    source_line: int | None
-    stack_frame_id: int | None
-    target: str | None
-    """Of a custom call."""
-    calls: str | None
-    """Name of the computation that a fusion or an async start runs, without ``%``."""
-    sharding: str | None
-    """Of a parameter: how it is split over devices, in braces as printed."""
-
-
-class _Metadata(NamedTuple):
-    """What stands in the metadata of an instruction."""
-
-    op_name: str | None
-    source_file: str | None
-    source_line: int | None
-    stack_frame_id: int | None
-
 
 # All quantifiers are possessive: each character is looked at a few times at most, whatever
 # the text. Deeper nesting than these patterns know is left to `_after_brackets`.
-_PARENTHESES: Final = rf'\((?:[^()"]++|{STRING}|\([^()"]*+\))*+\)'
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_BRACES: Final = rf"\{{(?:[^{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+\}}"
+"""Up to one pair of braces in another."""
+_PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
 
 # f32[64,64]{1,0:T(8,128)} fusion(%a, %b)   (s32[], f32[2]{0}) while(%tuple.1)
-_HEAD: Final = re.compile(
-    rf"((?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{BRACES})?)"
-    rf" ([a-z][\w-]*){_PARENTHESES}"
+_SHAPE: Final = rf"(?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?"
+_HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({_PARENTHESES})")
+# The same where no operand has parentheses: almost every line, in a third of the time.
+_PLAIN: Final = r"(\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
+_PLAIN_TEXT: Final = re.compile(_PLAIN, re.DOTALL)
+_NAME: Final = r"\n  (?:ROOT )?%?([^\s=]+) = "
+_PLAIN_LINE: Final = re.compile(_NAME + _PLAIN)
+_LINE: Final = re.compile(rf"{_NAME}(.*)")
+_OPCODE_OF_LINE: Final = re.compile(
+    r'\n  (?:ROOT )?[^\s=]+ = (?:\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\([^()"\n]*\)'
 )
+# fusion(%a), kind=kLoop, calls=%fused_computation.1   call(%a), to_apply=%f
+_RUN: Final = re.compile(
+    r" (?:fusion|call|custom-call|[\w-]+-start)\([^\n]*?, "
+    r"(?:calls|to_apply|called_computations)=(\{[^{}]*\}|[^\s,{}]+)"
+)
+# in a line that does not fit: %name, before a comma, a parenthesis or a tuple element
+_MENTION: Final = re.compile(r"%?([^\s,()#{}]+)(?=[,)#])")
 _OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
+
+_OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
+_WHOLE_OPERAND: Final = re.compile(r"%([^\s,()]+)")
+# Without `%`: brackets and their content, and comments, are not names.
+_BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)|/\*[^*]*\*/")
+_BARE: Final = re.compile(r"([^\s,()#\[\]{}]+?)((?:#\d+)*)\s*(?:,|$)")
+_WITHOUT_OPERANDS: Final = frozenset(("parameter", "constant", "iota"))
+"""Their parentheses hold numbers and literals."""
+
 _VALUE: Final = re.compile(
-    rf'(?:[^,"(){{}}\[\]]++|{STRING}|{BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
+    rf'(?:[^,"(){{}}\[\]]++|{_STRING}|{_BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
 )
 # , calls=%fused_computation.1
 _ATTRIBUTE: Final = re.compile(rf", ([\w-]+)=({_VALUE.pattern})", re.DOTALL)
 # A string that never ends takes all the rest, so that it is looked for once.
-_BRACKET: Final = re.compile(rf"{STRING}?|[()\[\]{{}}]", re.DOTALL)
+_BRACKET: Final = re.compile(rf"{_STRING}?|[()\[\]{{}}]", re.DOTALL)
 # op_name="jit(f)/add"   source_line=12   profile_type={…}
 _METADATA_FIELD: Final = re.compile(
-    rf'[{{ ](\w+)=(?:({STRING})|{BRACES}|([^\s{{}}"]++))', re.DOTALL
+    rf'[{{ ](\w+)=(?:({_STRING})|{_BRACES}|([^\s{{}}"]++))', re.DOTALL
+)
+# {op_name="jit(f)/add" source_file="a.py" source_line=12}   {op_name="jit(f)/add" stack_frame_id=7}
+_USUAL_METADATA: Final = re.compile(
+    r'\{(?:op_type="\w*+" )?op_name="([^"\\]+)"'
+    r'(?: source_file="([^"\\]+)" source_line=(\d{1,18}))?(?: stack_frame_id=(\d{1,18}))?\}'
 )
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _ESCAPED: Final = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b"}
+
+_NAMES: Final = re.compile(r"[^\s,{}%]+")
+# {0}: (1, {}), {1}: (2, {0})   or   {0}: (0, {}, may-alias)
+_INDEX: Final = r"\{((?:\d{1,18}(?:, *\d{1,18})*)?)\}"
+_ALIASING: Final = re.compile(rf"[{{,] *{_INDEX}: \((\d{{1,18}}), {_INDEX}[^)]*\)")
+_BETA: Final = re.compile(r'\\?"beta\\?":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
+_MATRIX_PRODUCT: Final = "__cublas$lt$matmul"
+_PURPOSES: Final[dict[str, Purpose]] = {
+    "calls": "calls",
+    "to_apply": "to_apply",
+    "body": "body",
+    "condition": "condition",
+    "branch_computations": "branch",
+    "true_computation": "branch",
+    "false_computation": "branch",
+    "called_computations": "called",
+}
 
 # Compilations of one program say the same again: half of the texts of seven runs of a
 # training program were repetitions. Longer texts are not worth the memory.
@@ -82,67 +115,175 @@ _REMEMBERED_CHARACTERS: Final = 1000
 _REMEMBERED_METADATA: Final = 1 << 13
 """Several instructions of a computation come from one operation of the user's."""
 
-_NO_HEAD: Final = (None, None, 0)
-_NO_METADATA: Final = _Metadata(None, None, None, None)
-NO_FACTS: Final = InstructionFacts(None, None, *_NO_METADATA, None, None, None)
+
+_Fields = tuple[str, str, str, str, str]
+"""Name, shape, opcode, operands and attributes."""
+_NO_HEAD: Final = (None, None, "", "")
 
 
-def instruction_facts(text: str) -> InstructionFacts:
-    """Read the text after ``%name = ``; linear in its length.
+class PrintedInstruction(Instruction):
+    """An instruction of a text; operands and attributes are read from it on first access."""
+
+    __slots__ = ("_attribute_text", "_operand_text")
+
+    def __init__(
+        self,
+        name: str,
+        shape: str | None,
+        opcode: str | None,
+        operand_text: str,
+        attribute_text: str,
+        computation: str | None = None,
+    ) -> None:
+        self.name = name
+        self.shape = shape
+        self.opcode = opcode
+        self._operand_text = operand_text
+        self._attribute_text = attribute_text
+        self.computation = computation
+        self.text = None
+
+    def __getattr__(self, field: str) -> object:
+        """Fill a field that is asked for the first time."""
+        if field == "operand_names":
+            text = self._operand_text
+            if self.opcode in _WITHOUT_OPERANDS:
+                self.operand_names = ()
+            elif "%" in text and "#" not in text:
+                self.operand_names = _WHOLE_OPERAND.findall(text)
+            else:
+                self.operands = _operands(text)
+                self.operand_names = [name for name, _ in self.operands]
+            return self.operand_names
+        if field == "operands":
+            names = self.operand_names
+            if "#" not in self._operand_text:
+                self.operands = tuple([Operand(name) for name in names])
+            return self.operands
+        if field == "attributes":
+            self.attributes = _attributes(self._attribute_text)
+            return self.attributes
+        if field == "parameter_number":
+            is_parameter = self.opcode == "parameter" and _NUMBER.fullmatch(self._operand_text)
+            self.parameter_number = int(self._operand_text) if is_parameter else None
+            return self.parameter_number
+        raise AttributeError(field)
+
+    def prints(self, text: str) -> bool:
+        """Return whether a text is that of this instruction."""
+        return text == (
+            f"{self.shape} {self.opcode}({self._operand_text}){self._attribute_text.rstrip()}"
+        )
+
+
+def parse_instruction(name: str, text: str) -> PrintedInstruction:
+    """Parse the text after ``%name = ``; linear in its length.
 
     Text that is cut short or odd gives what stands before the oddity.
     """
-    return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _read(text)
+    plain = _PLAIN_TEXT.match(text)
+    return PrintedInstruction(name, *(plain.groups() if plain else _head(text)))
 
 
-def attribute_facts(instruction: Instruction) -> InstructionFacts:
-    """Read what stands after the operands of an instruction."""
-    return _with_attributes(instruction.shape, instruction.opcode, instruction.attributes, 0)
+class PrintedComputation(Computation):
+    """A computation of a text; its lines are read on first access."""
+
+    def __init__(self, name: str, body: str) -> None:
+        self.name = name
+        self._body = body
+        """Its lines, a line break before each."""
+
+    @cached_property
+    def opcodes(self) -> frozenset[str | None]:
+        """Opcodes of its instructions, None among them if some could not be read."""
+        found = _OPCODE_OF_LINE.findall(self._body)
+        return frozenset(found) if len(found) == self._body.count("\n") else super().opcodes
+
+    def has_any(self, opcodes: Iterable[str]) -> bool:
+        """Return whether a line mentions one of these opcodes as one."""
+        return any(f" {opcode}(" in self._body for opcode in opcodes)
+
+    @cached_property
+    def has_op_names(self) -> bool:
+        """Whether a line has one."""
+        return "op_name=" in self._body
+
+    @cached_property
+    def runs(self) -> frozenset[str]:
+        """Computations that its lines name, but for those of loops and reductions."""
+        found = _RUN.findall(self._body)
+        return frozenset(chain.from_iterable(map(_NAMES.findall, found)))
+
+    def find_root(self) -> Instruction | None:
+        """Return the line marked so, else the last; None if it does not fit."""
+        return self._found_root
+
+    @cached_property
+    def _found_root(self) -> Instruction | None:
+        at = self._body.rfind("\n  ROOT ")
+        if at < 0:
+            at = self._body.rfind("\n")
+        end = self._body.find("\n", at + 1)
+        line = self._body[at : end if end > 0 else None]
+        if "instructions" not in self.__dict__:
+            return self._instruction(line)
+        name = _LINE.match(line)
+        return self.by_name.get(name[1]) if name else None
+
+    @cached_property
+    def instructions(self) -> Sequence[Instruction]:
+        """In the order of the text, which is that of the schedule where it is scheduled."""
+        rows: list[_Fields] = _PLAIN_LINE.findall(self._body)
+        if len(rows) == self._body.count("\n"):
+            found = [PrintedInstruction(*row, self.name) for row in rows]
+        else:
+            read = map(self._instruction, self._lines)
+            found = [instruction for instruction in read if instruction is not None]
+        if (root := self.__dict__.get("_found_root")) is not None:  # the same instruction, once
+            return [root if each.name == root.name else each for each in found]
+        return found
+
+    @cached_property
+    def unread(self) -> frozenset[str] | None:
+        """Names that stand as operands in lines that do not fit; None where all do."""
+        if len(self.instructions) == self._body.count("\n"):
+            return None
+        odd = [line for line in self._lines if self._instruction(line) is None]
+        return frozenset(chain.from_iterable(map(_MENTION.findall, odd)))
+
+    @property
+    def _lines(self) -> Iterable[str]:
+        return (f"\n{line}" for line in self._body.split("\n")[1:])
+
+    def _instruction(self, line: str) -> PrintedInstruction | None:
+        if plain := _PLAIN_LINE.fullmatch(line):
+            name, shape, opcode, operands, attributes = plain.groups()
+            return PrintedInstruction(name, shape, opcode, operands, attributes, self.name)
+        found = _LINE.fullmatch(line)
+        parts = _head(found[2]) if found else _NO_HEAD
+        return PrintedInstruction(found[1], *parts, self.name) if found and parts[1] else None
 
 
-def _read(text: str) -> InstructionFacts:
-    shape, opcode, at = _head(text)
-    return NO_FACTS if opcode is None else _with_attributes(shape, opcode, text, at)
+def fill_from_plan(instruction: Instruction, printed: Instruction) -> None:
+    """Let an instruction of the module text state what the memory plan prints of it.
 
-
-def _with_attributes(shape: str | None, opcode: str, text: str, at: int) -> InstructionFacts:
-    target = calls = sharding = None
-    metadata = _NO_METADATA
-    while attribute := _ATTRIBUTE.match(text, at):
-        key, value = attribute.groups()
-        at = attribute.end()
-        if at < len(text) and text[at] != ",":  # nested deeper than the pattern knows
-            at = _value_end(text, at)
-            value = text[attribute.start(2) : at]
-        if key == "metadata":
-            metadata = _metadata(value)
-            if text.startswith(", backend_config=", at):
-                break  # long, and last in every generation
-        elif key == "calls":
-            calls = None if value.startswith("{") else value.removeprefix("%")
-        elif key == "custom_call_target":
-            target = _text(value)
-        elif key == "sharding" and opcode == "parameter":
-            sharding = value
-    return InstructionFacts(shape, opcode, *metadata, target, calls, sharding)
-
-
-_remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read)
-
-
-def with_gaps_filled(facts: InstructionFacts, others: InstructionFacts) -> InstructionFacts:
-    """Return `facts`, with what they leave open from `others`; file and line stay together."""
-    has_place = facts.source_file is not None
-    return InstructionFacts(
-        facts.shape or others.shape,
-        facts.opcode or others.opcode,
-        facts.op_name or others.op_name,
-        facts.source_file if has_place else others.source_file,
-        facts.source_line if has_place else others.source_line,
-        facts.stack_frame_id or others.stack_frame_id,
-        facts.target or others.target,
-        facts.calls or others.calls,
-        facts.sharding or others.sharding,
+    What the plan leaves open stays; file and line stay together. Operands, callees and aliasing
+    stay those of the module text: in it every operand is the name of a line, while a plan can
+    name a get-tuple-element that the module text leaves out.
+    """
+    own, others = printed.attributes, instruction.attributes
+    has_place = own.source_file is not None
+    _ = instruction.operands, instruction.parameter_number  # read before the opcode changes
+    instruction.opcode = printed.opcode or instruction.opcode
+    instruction.shape = printed.shape or instruction.shape
+    instruction.attributes = others._replace(
+        op_name=own.op_name or others.op_name,
+        source_file=own.source_file if has_place else others.source_file,
+        source_line=own.source_line if has_place else others.source_line,
+        stack_frame=own.stack_frame or others.stack_frame,
+        target=own.target or others.target,
+        runs=own.runs or others.runs,
+        sharding=own.sharding or others.sharding,
     )
 
 
@@ -163,16 +304,102 @@ def _escaped_bytes(escape: re.Match[bytes]) -> bytes:
     return _ESCAPED.get(character, character)
 
 
-def _head(text: str) -> tuple[str | None, str | None, int]:
-    """Return shape, opcode and the end of the operands."""
-    head = _HEAD.match(text)
-    if head:
-        return head[1], head[2], head.end()
+def _head(text: str) -> tuple[str | None, str | None, str, str]:
+    """Return shape, opcode, and the texts of operands and attributes."""
+    if head := _HEAD.match(text):
+        return head[1], head[2], head[3][1:-1], text[head.end() :]
     at = 0
     while at < len(text) and text[at] != " ":
         at = _after_brackets(text, at) if text[at] in "([{" else at + 1
     opcode = _OPCODE.match(text, at)
-    return (text[:at], opcode[1], _after_brackets(text, opcode.end())) if opcode else _NO_HEAD
+    if opcode is None:
+        return _NO_HEAD
+    end = _after_brackets(text, opcode.end())
+    return text[:at], opcode[1], text[opcode.end() + 1 : end - 1], text[end:]
+
+
+def _operands(text: str) -> tuple[Operand, ...]:
+    if "%" in text:
+        found = _OPERAND.findall(text)
+    else:
+        before = None
+        while text != before:
+            before, text = text, _BRACKETS.sub("", text)
+        found = _BARE.findall(text)
+    return tuple([Operand(name, _element(numbers)) for name, numbers in found])
+
+
+def _element(numbers: str) -> str:
+    """Return ``#0#2`` as an index."""
+    return "{" + numbers[1:].replace("#", ",") + "}"
+
+
+def _attributes(text: str) -> Attributes:
+    if not text:
+        return NO_ATTRIBUTES
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _read_attributes(text)
+
+
+def _read_attributes(text: str) -> Attributes:
+    text = text.rstrip()
+    fields: dict[str, object] = {}
+    callees: list[Callee] = []
+    at = 0
+    while attribute := _ATTRIBUTE.match(text, at):
+        key, value = attribute.groups()
+        at = attribute.end()
+        if at < len(text) and text[at] != ",":  # nested deeper than the pattern knows
+            at = _value_end(text, at)
+            value = text[attribute.start(2) : at]
+        if key == "metadata":
+            fields |= _metadata(value)
+            if text.startswith(", backend_config=", at):
+                break  # long, and last in every generation
+        elif (purpose := _PURPOSES.get(key)) is not None:
+            is_list = purpose == "calls" and value.startswith("{")
+            callees += [Callee("called" if is_list else purpose, n) for n in _NAMES.findall(value)]
+            if purpose == "calls" and not is_list:
+                fields["runs"] = value.removeprefix("%")
+        elif key in _READERS:
+            field, read = _READERS[key]
+            fields[field] = read(value)
+    if callees:
+        fields["callees"] = tuple(callees)
+    if str(fields.get("target")).startswith(_MATRIX_PRODUCT) and (beta := _BETA.search(text)):
+        fields["gemm_beta"] = float(beta[1])
+    if "nvshmem" in text.lower():
+        fields["uses_nvshmem"] = True
+    return Attributes(**fields) if fields else NO_ATTRIBUTES  # type: ignore[arg-type]  # by name
+
+
+_remembered: Final = lru_cache(_REMEMBERED_TEXTS)(_read_attributes)
+
+
+def _names(value: str) -> tuple[str, ...]:
+    return tuple(_NAMES.findall(value))
+
+
+def _aliasing(value: str) -> tuple[Aliasing, ...]:
+    return tuple(
+        [
+            Aliasing(_index(output), int(operand), _index(index))
+            for output, operand, index in _ALIASING.findall(value)
+        ]
+    )
+
+
+def _index(numbers: str) -> str:
+    return "{" + numbers.replace(" ", "") + "}"
+
+
+_READERS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
+    "custom_call_target": ("target", lambda value: unescaped(value) or None),
+    "sharding": ("sharding", str),
+    "index": ("tuple_element", lambda value: _number(value)),
+    "control-predecessors": ("control_predecessors", _names),
+    "output_to_operand_aliasing": ("aliasing", _aliasing),
+}
+"""By key: the field of `Attributes`, and how its value is read."""
 
 
 def _value_end(text: str, at: int) -> int:
@@ -198,24 +425,38 @@ def _after_brackets(text: str, at: int) -> int:
 
 
 @lru_cache(_REMEMBERED_METADATA)
-def _metadata(braced: str) -> _Metadata:
+def _metadata(braced: str) -> dict[str, object]:
+    """Return the fields of `Attributes` that metadata state."""
+    if usual := _USUAL_METADATA.fullmatch(braced):
+        op_name, file, line, frame = usual.groups()
+        return {
+            "op_name": op_name,
+            "source_file": file,
+            "source_line": int(line) or None if line else None,
+            "stack_frame": int(frame) or None if frame else None,
+        }
     fields: dict[str, str] = {}
     at = 0
     while field := _METADATA_FIELD.match(braced, at):
         fields.setdefault(field[1], field[2] or field[3] or "")
         at = field.end()
-    return _Metadata(
-        _text(fields.get("op_name")),
-        _text(fields.get("source_file")),
-        _number(fields.get("source_line")),
-        _number(fields.get("stack_frame_id")),
-    )
+    return {
+        "op_name": _text(fields.get("op_name")),
+        "source_file": _text(fields.get("source_file")),
+        "source_line": _number_or_none(fields.get("source_line")),
+        "stack_frame": _number_or_none(fields.get("stack_frame_id")),
+    }
 
 
 def _text(quoted: str | None) -> str | None:
     return unescaped(quoted) or None if quoted else None
 
 
-def _number(digits: str | None) -> int | None:
-    # XLA's zero stands for: not known. More digits than 64 bits hold are misprinted.
-    return int(digits) or None if digits and _NUMBER.fullmatch(digits) else None
+def _number(digits: str) -> int | None:
+    # More digits than 64 bits hold are misprinted.
+    return int(digits) if _NUMBER.fullmatch(digits) else None
+
+
+def _number_or_none(digits: str | None) -> int | None:
+    # XLA's zero stands for: not known.
+    return _number(digits) or None if digits else None

@@ -27,7 +27,7 @@ def parse_live_ranges(text: DumpText, header: Match[str], draft: DraftPlan) -> i
         draft.peak_remark = remark[0][:-1]
         position = remark.end()
     else:
-        peak, position = _peak(text, position, ranges)
+        peak, position = _peak(text, position, ranges, draft)
     draft.live_ranges = LiveRanges(max_step, schedule, ranges, peak)
     return position
 
@@ -66,7 +66,9 @@ def _ranges(
     return tuple(ranges), end
 
 
-def _peak(text: DumpText, position: int, ranges: Sequence[LiveRange]) -> tuple[PrintedPeak, int]:
+def _peak(
+    text: DumpText, position: int, ranges: Sequence[LiveRange], draft: DraftPlan
+) -> tuple[PrintedPeak, int]:
     header = form.PEAK.regex.match(text.text, position)
     if header is None:
         raise text.syntax_error(position, form.PEAK, form.RANGE, form.NO_PEAK)
@@ -90,8 +92,8 @@ def _peak(text: DumpText, position: int, ranges: Sequence[LiveRange]) -> tuple[P
         ]
     )
     text.check_sum(header.start(), [entry.bytes for entry in entries])
-    stack_trace, end = _stack_trace(text, end)
-    return PrintedPeak(step, entries, stack_trace), end
+    draft.peak_stack_trace, end = _stack_trace(text, end)
+    return PrintedPeak(step, entries), end
 
 
 def _stack_trace(text: DumpText, position: int) -> tuple[tuple[str, ...] | None, int]:

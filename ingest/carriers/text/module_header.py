@@ -8,23 +8,18 @@ buffer_donor={ (0, {}), (4, {1}) }, …, num_partitions=8
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
-__all__ = ["EntryParameter", "ModuleHeader", "parse_module_header"]
+from xlagraph.ingest.model.program import EntryParameter
 
-
-class EntryParameter(NamedTuple):
-    """A parameter of the entry computation, or a part of one."""
-
-    number: int
-    shape_index: str
-    """``{}`` of the whole parameter."""
+__all__ = ["ModuleHeader", "parse_module_header"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleHeader:
     """Which inputs the caller gives up, and over how many devices the program is split."""
 
+    name: str | None = None
     output_by_donated: Mapping[EntryParameter, str] = field(default_factory=dict)
     """Shape index of the output that a donated input is paired with (``input_output_alias``)."""
     unpaired_donors: frozenset[EntryParameter] = frozenset()
@@ -39,6 +34,7 @@ _ALIAS: Final = rf"{_INDEX}: \((\d{{1,18}}), {_INDEX}(?:, (?:may|must)-alias)?\)
 _DONOR: Final = rf"\((\d{{1,18}}), {_INDEX}\)"
 _ALIASES: Final = re.compile(rf", input_output_alias=\{{ *({_ALIAS},? *)*+\}}")
 _DONORS: Final = re.compile(rf", buffer_donor=\{{ *({_DONOR},? *)*+\}}")
+_NAME: Final = re.compile(r"HloModule ([^\s,]+)")
 _PARTITIONS: Final = re.compile(r", num_partitions=(\d{1,9})(?!\d)")
 
 
@@ -47,7 +43,9 @@ def parse_module_header(line: str) -> ModuleHeader:
     aliases = _ALIASES.search(line)
     donors = _DONORS.search(line)
     partitions = _PARTITIONS.search(line)
+    name = _NAME.match(line)
     return ModuleHeader(
+        name[1] if name else None,
         {
             _parameter(number, index): _plain(output)
             for output, number, index in re.findall(_ALIAS, aliases[0] if aliases else "")

@@ -1,4 +1,4 @@
-"""Parse a dump: text in, `Plan` out; no files, no output, no version of XLA assumed.
+"""Parse a dump: text in, `PrintedPlan` out; no files, no output, no version of XLA assumed.
 
 What a line looks like decides what it is (`line_forms`). A line that fits no form where it
 stands, or that contradicts another, is a `ParseError`; nothing is skipped::
@@ -17,17 +17,17 @@ from xlagraph.ingest.carriers.text.allocation_section import parse_allocations
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.live_ranges_section import parse_live_ranges
+from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, SectionName
 from xlagraph.ingest.carriers.text.text import DumpPart, DumpText
 from xlagraph.ingest.carriers.text.used_values_section import parse_totals
 from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.model.plan import Plan, SectionName
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["DumpPart", "parse_plan"]
 
 
 @collector_paused()
-def parse_plan(parts: Sequence[DumpPart]) -> Plan:
+def parse_plan(parts: Sequence[DumpPart]) -> PrintedPlan:
     """Parse the files of one dump, given in any order.
 
     A section that no file has is None in the plan. Linear in the length of the text.
@@ -46,7 +46,7 @@ def parse_plan(parts: Sequence[DumpPart]) -> Plan:
     return _plan(texts)
 
 
-def _plan(texts: Sequence[DumpText]) -> Plan:
+def _plan(texts: Sequence[DumpText]) -> PrintedPlan:
     draft = DraftPlan()
     sections: dict[DumpText, tuple[SectionName, ...]] = {}
     # What the other files say is held against the allocations.

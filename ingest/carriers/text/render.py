@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, SectionName
 from xlagraph.ingest.carriers.text.text import restored_text
 from xlagraph.ingest.model.plan import (
     Allocation,
     LiveRanges,
-    Plan,
     PrintedPeakEntry,
-    SectionName,
     UsedValue,
     Value,
 )
@@ -17,7 +16,7 @@ from xlagraph.ingest.model.plan import (
 __all__ = ["render_plan"]
 
 
-def render_plan(plan: Plan) -> tuple[str, ...]:
+def render_plan(plan: PrintedPlan) -> tuple[str, ...]:
     """Return the texts of the files of a dump, in the order in which they were parsed."""
     return tuple(
         restored_text(
@@ -27,7 +26,7 @@ def render_plan(plan: Plan) -> tuple[str, ...]:
     )
 
 
-def _section(plan: Plan, name: SectionName) -> Iterator[str]:
+def _section(plan: PrintedPlan, name: SectionName) -> Iterator[str]:
     if name == "allocations":
         return _allocations(plan)
     if name == "used values":
@@ -35,7 +34,7 @@ def _section(plan: Plan, name: SectionName) -> Iterator[str]:
     return _live_ranges(plan)
 
 
-def _allocations(plan: Plan) -> Iterator[str]:
+def _allocations(plan: PrintedPlan) -> Iterator[str]:
     used_value_by_id = {used.value_id: used for used in plan.used_values or ()}
     values = {
         number: list(values) for number, values in groupby(plan.values, lambda v: v.allocation)
@@ -99,14 +98,14 @@ def _logical_buffer(value: Value) -> str:
     return f"  {value.name}[{index}](#{value.value_id}{_color(value)}) {_slot(value)}"
 
 
-def _multi_line_value(value: Value, used_value: UsedValue, plan: Plan) -> Iterator[str]:
+def _multi_line_value(value: Value, used_value: UsedValue, plan: PrintedPlan) -> Iterator[str]:
     phi = " PHI" if value.is_phi else ""
     yield f"  {value.value_id}{phi} {value.label}{_color(value)}, positions:"
     yield from _lists(used_value, plan)
     yield f" {_slot(value)}"
 
 
-def _lists(used_value: UsedValue, plan: Plan) -> Iterator[str]:
+def _lists(used_value: UsedValue, plan: PrintedPlan) -> Iterator[str]:
     for position in used_value.positions:
         yield f"  {position.instruction}{_spaced(position.shape_index)}"
     if used_value.value_id in plan.style.values_without_uses:
@@ -123,10 +122,10 @@ def _spaced(index: str | None) -> str:
     return "" if index is None else f" {index}"
 
 
-def _totals(plan: Plan) -> Iterator[str]:
-    if plan.total is not None:
-        human = "" if plan.total.human is None else f" ({plan.total.human})"
-        yield f"Total bytes used: {plan.total.bytes}{human}"
+def _totals(plan: PrintedPlan) -> Iterator[str]:
+    if plan.total_bytes is not None:
+        human = "" if plan.human_total is None else f" ({plan.human_total})"
+        yield f"Total bytes used: {plan.total_bytes}{human}"
     if plan.used_values is None:
         return
     yield "Used values:"
@@ -147,7 +146,7 @@ def _totals(plan: Plan) -> Iterator[str]:
         yield before
 
 
-def _live_ranges(plan: Plan) -> Iterator[str]:
+def _live_ranges(plan: PrintedPlan) -> Iterator[str]:
     if plan.style.live_ranges_remark is not None:
         yield plan.style.live_ranges_remark
     if plan.live_ranges is not None:
@@ -165,14 +164,14 @@ def _steps(live_ranges: LiveRanges) -> Iterator[str]:
         yield f"    {live.name}{live.shape_index}:{live.first_step}-{live.last_step}"
 
 
-def _peak(plan: Plan) -> Iterator[str]:
+def _peak(plan: PrintedPlan) -> Iterator[str]:
     if plan.style.peak_remark is not None:
         yield plan.style.peak_remark
     if plan.live_ranges is None or (peak := plan.live_ranges.peak) is None:
         return
     yield f"  Live ranges at {peak.step} (peak):"
     yield from map(_peak_entry, peak.entries)
-    yield from peak.stack_trace or ()
+    yield from plan.peak_stack_trace or ()
 
 
 def _peak_entry(entry: PrintedPeakEntry) -> str:

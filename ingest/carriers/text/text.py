@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import Final, NamedTuple, Self
 
 from xlagraph.ingest.carriers.text.line_forms import INDENTED, LARGEST_NUMBER, WIDE_NUMBER, LineForm
+from xlagraph.ingest.carriers.text.printed_plan import Blanks, PartStyle, SectionName
 from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.model.plan import Blanks, PartStyle, SectionName
 
 __all__ = ["DumpPart", "DumpText", "restored_text"]
 

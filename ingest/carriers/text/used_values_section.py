@@ -10,7 +10,7 @@ from xlagraph.ingest.carriers.text.draft_plan import DraftPlan, new_record
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.text import DumpText
 from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.model.plan import Position, TotalBytes, Use, UsedValue, Value
+from xlagraph.ingest.model.plan import Position, Use, UsedValue, Value
 
 __all__ = ["parse_totals", "parse_used_value", "syntax_error_in_block"]
 
@@ -20,7 +20,7 @@ _AFTER_INSTRUCTION: Final = ("<", form.POSITIONS.example, "\n")
 
 def parse_totals(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
     """Read the total, which the used values follow."""
-    draft.total = TotalBytes(int(header[1]), header[2])
+    draft.total_bytes, draft.human_total = int(header[1]), header[2]
     position = text.skip_blanks(header.end())
     used_values = form.USED_VALUES.regex.match(text.text, position)
     if used_values is None:

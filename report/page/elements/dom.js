@@ -43,7 +43,7 @@ function fill(made, properties, children) {
     } else if (key === 'text') {
       made.textContent = String(setting);
     } else {
-      made.setAttribute(key, setting === true ? '' : String(setting));
+      made.setAttribute(key, setting === true && !key.startsWith('aria-') ? '' : String(setting));
     }
   }
   for (const child of children.flat()) {

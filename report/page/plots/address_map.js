@@ -1,14 +1,15 @@
-/** The address map: every value a box, its live range across, its bytes up. */
+/** The address map: every value is a box, its live range across, its bytes up. */
 
 import {GUTTER, drawByteAxis} from './axis.js';
-import {TONES, pixelOf} from './box_painter.js';
+import {boxColours, fadedBoxColours, mixed, pixelOf} from './colours.js';
 import {fitted} from '../elements/dom.js';
 import {humanBytes, roleTitle} from '../elements/format.js';
 import {listenToGestures} from './gestures.js';
 
 /** @typedef {import('./box_painter.js').BoxPainter} BoxPainter */
 /** @typedef {import('./axis.js').Ink} Ink */
-/** @typedef {{from: number, to: number, low: number, high: number}} PlanWindow */
+/** @typedef {{from: number, to: number, low: number, high: number}} MapWindow */
+/** @typedef {import('./colours.js').BoxColours} BoxColours */
 /** @typedef {{left: number, right: number, top: number, bottom: number}} Box */
 
 export class AddressMap {
@@ -16,13 +17,13 @@ export class AddressMap {
    * @param {HTMLCanvasElement} canvas
    * @param {HTMLCanvasElement} overlay
    * @param {{hover: (value: number, step: number | null, x: number, y: number) => void,
-   *   pin: (value: number, add: boolean) => void, move: (view: PlanWindow) => void, all: () => void}} actions
+   *   pin: (value: number, add: boolean) => void, move: (view: MapWindow) => void, all: () => void}} actions
    */
   constructor(canvas, overlay, actions) {
     this.canvas = canvas;
     this.overlay = overlay;
     this.actions = actions;
-    /** @type {PlanWindow} */
+    /** @type {MapWindow} */
     this.view = {from: 0, to: 1, low: 0, high: 1};
     /** @type {BoxPainter | null} */
     this.painter = null;
@@ -90,21 +91,21 @@ export class AddressMap {
   }
 
   /**
-   * Return where a value stands in the picture, in pixels of the page; null if outside.
+   * Return the box of a value in the picture, in pixels of the page; null if it is outside.
    * @param {number} value
    * @returns {Box | null}
    */
   boxOf(value) {
     const {painter, view} = this;
-    if (!painter || !painter.plan.isLive[value]) return null;
-    const low = painter.plan.address(painter.space, value);
+    if (!painter || !painter.compilation.isLive[value]) return null;
+    const low = painter.compilation.address(painter.space, value);
     if (Number.isNaN(low)) return null;
     const across = this.plotWidth() / (view.to - view.from);
     const up = this.overlay.clientHeight / (view.high - view.low);
-    const left = GUTTER + (painter.plan.from[value] - view.from) * across;
-    const right = GUTTER + (painter.plan.until[value] + 1 - view.from) * across;
+    const left = GUTTER + (painter.compilation.from[value] - view.from) * across;
+    const right = GUTTER + (painter.compilation.until[value] + 1 - view.from) * across;
     const bottom = this.overlay.clientHeight - (low - view.low) * up;
-    const top = bottom - painter.plan.size[value] * up;
+    const top = bottom - painter.compilation.size[value] * up;
     if (right < GUTTER || left > this.overlay.clientWidth || bottom < 0 || top > this.overlay.clientHeight) {
       return null;
     }
@@ -113,7 +114,7 @@ export class AddressMap {
 
   /**
    * @param {BoxPainter} painter
-   * @param {{view: PlanWindow, of: Uint8Array, colours: string[], matches: Uint8Array | null,
+   * @param {{view: MapWindow, groupOf: Uint8Array, colours: string[], matches: Uint8Array | null,
    *   label: (value: number) => string}} picture
    * @param {Ink} ink
    */
@@ -124,21 +125,19 @@ export class AddressMap {
     this.ratio = ratio;
     const across = Math.max(1, Math.round((width - GUTTER) * ratio));
     painter.resize(across, Math.max(1, Math.round(height * ratio)));
-    const {colours} = picture;
-    const edge = ink.theme === 'dark' ? '#000000' : '#1b1d21';
-    const palette = {
-      of: picture.of,
-      fills: tones(colours, (colour, share, other) => pixelOf(colour, share, other)),
-      edges: Uint32Array.from(colours, (colour) => pixelOf(colour, 0.45, edge)),
-      fadedFills: tones(colours, (colour, share) => pixelOf(colour, 0.84 + share / 3, ink.plot)),
-      fadedEdges: Uint32Array.from(colours, (colour) => pixelOf(colour, 0.7, ink.plot)),
+    const [plain, faded] = [boxColours(picture.colours, ink), fadedBoxColours(picture.colours, ink)];
+    const pixels = {
+      fills: pixelsOf(plain.fills),
+      edges: pixelsOf(plain.edges),
+      fadedFills: pixelsOf(faded.fills),
+      fadedEdges: pixelsOf(faded.edges),
       plot: pixelOf(ink.plot),
       idle: pixelOf(ink.idle),
-      hatch: pixelOf(ink.idle, 0.14, ink.text),
+      hatch: pixelOf(mixed(ink.idle, 0.14, ink.text)),
     };
-    painter.paint(picture.view, palette, picture.matches, ratio);
+    painter.paint(picture.view, pixels, picture.groupOf, picture.matches, ratio);
     if (painter.image) context.putImageData(painter.image, Math.round(GUTTER * ratio), 0);
-    this.drawLabels(context, painter, picture, ratio);
+    this.drawLabels(context, painter, picture.label, {plain, faded});
     drawByteAxis(context, {...ink, line: 'transparent'}, {
       low: picture.view.low,
       high: picture.view.high,
@@ -150,16 +149,16 @@ export class AddressMap {
   }
 
   /**
-   * Mark beside the plot which role the allocations have.
+   * Mark the roles of the allocations beside the plot.
    * @param {CanvasRenderingContext2D} context
    * @param {BoxPainter} painter
-   * @param {PlanWindow} view
+   * @param {MapWindow} view
    * @param {number} height
    * @param {Ink} ink
    */
   drawLanes(context, painter, view, height, ink) {
-    const roles = painter.plan.allocations.column('role');
-    const sizes = painter.plan.allocations.column('sizeBytes');
+    const roles = painter.compilation.allocations.column('role');
+    const sizes = painter.compilation.allocations.column('sizeBytes');
     /** @type {{role: string, low: number, high: number}[]} */
     const lanes = [];
     for (const row of painter.space.allocations) {
@@ -201,14 +200,14 @@ export class AddressMap {
   /**
    * @param {CanvasRenderingContext2D} context
    * @param {BoxPainter} painter
-   * @param {{label: (value: number) => string}} picture
-   * @param {number} ratio
+   * @param {(value: number) => string} label
+   * @param {{plain: BoxColours, faded: BoxColours}} colours
    */
-  drawLabels(context, painter, picture, ratio) {
+  drawLabels(context, painter, label, {plain, faded}) {
+    const {ratio} = this;
     context.textAlign = 'left';
     context.textBaseline = 'middle';
-    context.fillStyle = '#111';
-    for (const [value, left, top, right, bottom] of painter.labelled) {
+    for (const {value, left, top, right, bottom, tone, isFaded} of painter.labelled) {
       const [x, y] = [GUTTER + left / ratio, top / ratio];
       const [width, height] = [(right - left) / ratio, (bottom - top) / ratio];
       const two = height > 28;
@@ -216,26 +215,26 @@ export class AddressMap {
       context.beginPath();
       context.rect(x, y, width - 3, height);
       context.clip();
+      context.fillStyle = (isFaded ? faded : plain).labels[tone];
       context.font = '500 11px system-ui, sans-serif';
-      context.fillText(picture.label(value), x + 5, y + (two ? height / 2 - 7 : height / 2 + 0.5));
+      context.fillText(label(value), x + 5, y + (two ? height / 2 - 7 : height / 2 + 0.5));
       if (two) {
         context.font = '10px system-ui, sans-serif';
-        context.globalAlpha = 0.75;
-        context.fillText(humanBytes(painter.plan.size[value]), x + 5, y + height / 2 + 7);
+        context.fillText(humanBytes(painter.compilation.size[value]), x + 5, y + height / 2 + 7);
       }
       context.restore();
     }
   }
 
   /**
-   * Outline what is hovered and pinned, and whom they share bytes with.
+   * Outline the hovered and pinned values, and those that they share bytes with.
    * @param {{hovered: number, pins: number[], step: number | null, hoveredStep: number | null}} marks
    * @param {Ink} ink
    */
   drawMarks({hovered, pins, step, hoveredStep}, ink) {
     const {context, height} = fitted(this.overlay);
-    const {plan} = this.painter ?? {};
-    if (!plan) return;
+    const {compilation} = this.painter ?? {};
+    if (!compilation) return;
     context.save();
     context.beginPath();
     context.rect(GUTTER, 0, this.plotWidth(), height);
@@ -252,7 +251,7 @@ export class AddressMap {
       context.globalAlpha = 1;
     }
     for (const value of new Set(hovered >= 0 ? [...pins, hovered] : pins)) {
-      for (const other of [...plan.takenFrom(value), ...plan.takenBy(value)]) {
+      for (const other of [...compilation.takenFrom(value), ...compilation.takenBy(value)]) {
         this.outline(context, other.value, ink, other.inPlace ? [6, 3] : [2, 2], 2);
       }
       this.outline(context, value, ink, [], value === hovered ? 2 : 3);
@@ -284,16 +283,7 @@ export class AddressMap {
   }
 }
 
-/**
- * Return the tones of each colour, one after the other: plain, lighter, darker.
- * @param {string[]} colours
- * @param {(colour: string, share: number, other: string) => number} pixel
- * @returns {Uint32Array}
- */
-function tones(colours, pixel) {
-  const found = new Uint32Array(colours.length * TONES);
-  for (const [index, colour] of colours.entries()) {
-    found.set([pixel(colour, 0, '#ffffff'), pixel(colour, 0.13, '#ffffff'), pixel(colour, 0.1, '#000000')], index * TONES);
-  }
-  return found;
+/** @param {string[]} colours */
+function pixelsOf(colours) {
+  return Uint32Array.from(colours, pixelOf);
 }

@@ -1,8 +1,9 @@
-/** Ticks of axes, and the colours that canvases take from the style sheet. */
+/** Ticks of axes, and the colours of the style sheet for canvases. */
 
 import {element} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
 import {shownTheme} from '../theme.js';
+import {hexOf} from './colours.js';
 
 /** Width of the space left of every plot, in CSS pixels: the plots share one step axis. */
 export const GUTTER = 76;
@@ -17,39 +18,27 @@ const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
  * @property {string} plot
  * @property {string} idle
  * @property {string} accent
+ * @property {string} before
+ * @property {string} after
  * @property {'light' | 'dark'} theme
  */
 
+const INKS = /** @type {const} */ (['text', 'faint', 'line', 'plot', 'idle', 'accent', 'before', 'after']);
+
 /** @returns {Ink} the colours of the theme, or those of a forced colour scheme */
 export function readInk() {
-  const probe = element('span.offscreen');
-  probe.style.setProperty('forced-color-adjust', 'none');
-  document.body.append(probe);
-  const colour = (/** @type {string} */ name) => {
+  const probes = INKS.map((name) => {
+    const probe = element('span');
     probe.style.color = `var(--${name})`;
-    return hexOf(getComputedStyle(probe).color);
-  };
-  const ink = {
-    text: colour('text'),
-    faint: colour('faint'),
-    line: colour('line'),
-    plot: colour('plot'),
-    idle: colour('idle'),
-    accent: colour('accent'),
-    theme: shownTheme(),
-  };
-  probe.remove();
-  return ink;
-}
-
-/**
- * Write a computed colour in hexadecimal: `rgb(255, 0, 16)` is `#ff0010`.
- * @param {string} colour
- * @returns {string}
- */
-export function hexOf(colour) {
-  const channels = (colour.match(/[\d.]+/g) ?? []).slice(0, 3);
-  return `#${channels.map((channel) => Math.round(Number(channel)).toString(16).padStart(2, '0')).join('')}`;
+    return probe;
+  });
+  const parent = element('span.offscreen', null, probes);
+  parent.style.setProperty('forced-color-adjust', 'none');
+  document.body.append(parent);
+  const colours = probes.map((probe) => hexOf(getComputedStyle(probe).color));
+  parent.remove();
+  const ink = /** @type {Record<typeof INKS[number], string>} */ (Object.fromEntries(INKS.map((name, index) => [name, colours[index]])));
+  return {...ink, theme: shownTheme()};
 }
 
 /**

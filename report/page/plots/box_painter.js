@@ -1,47 +1,51 @@
-/** Paints boxes into the pixels of a picture: thousands in milliseconds, and each can be picked. */
+/** The painter of boxes: thousands in milliseconds, and each can be picked. */
 
-/** @typedef {import('../plan/plan.js').Plan} Plan */
-/** @typedef {import('../plan/plan.js').Space} Space */
-/** @typedef {import('./address_map.js').PlanWindow} PlanWindow */
+import {TONES} from './colours.js';
+
+/** @typedef {import('../data/compilation.js').Compilation} Compilation */
+/** @typedef {import('../data/compilation.js').Space} Space */
+/** @typedef {import('./address_map.js').MapWindow} MapWindow */
 
 const LABEL_WIDTH = 46;
 const LABEL_HEIGHT = 13;
 const MOST_LABELS = 400;
 const HATCH = 9;
-/** Tones of a colour. */
-export const TONES = 3;
 
 /**
- * Write a colour as one pixel of a canvas.
- * @param {string} colour `#rrggbb`
- * @param {number} [share] of the other colour
- * @param {string} [other]
- * @returns {number}
+ * Colours as pixels; those of fills a tone after the other for each group.
+ * @typedef {object} BoxPixels
+ * @property {Uint32Array} fills
+ * @property {Uint32Array} edges
+ * @property {Uint32Array} fadedFills
+ * @property {Uint32Array} fadedEdges
+ * @property {number} plot
+ * @property {number} idle
+ * @property {number} hatch
  */
-export function pixelOf(colour, share = 0, other = '#000000') {
-  const channel = (/** @type {number} */ start) =>
-    Math.round(
-      parseInt(colour.slice(start, start + 2), 16) * (1 - share) +
-        parseInt(other.slice(start, start + 2), 16) * share,
-    );
-  return ((255 << 24) | (channel(5) << 16) | (channel(3) << 8) | channel(1)) >>> 0;
-}
+
+/**
+ * A box with room for a label; `tone` is the index of its fill.
+ * @typedef {{value: number, left: number, top: number, right: number, bottom: number,
+ *   tone: number, isFaded: boolean}} LabelledBox
+ */
 
 /** Paints boxes into pixels, and remembers which value each pixel shows. */
 export class BoxPainter {
   /**
-   * @param {Plan} plan
+   * @param {Compilation} compilation
    * @param {Space} space
    */
-  constructor(plan, space) {
-    this.plan = plan;
+  constructor(compilation, space) {
+    this.compilation = compilation;
     this.space = space;
-    const values = plan.liveValues(space);
-    this.address = new Float64Array(plan.values.rows);
-    for (const value of values) this.address[value] = plan.address(space, value);
-    const area = (/** @type {number} */ value) =>
-      plan.size[value] * (plan.until[value] - plan.from[value] + 1);
-    this.order = values.slice().sort((a, b) => area(b) - area(a) || a - b);
+    const values = compilation.liveValues(space);
+    this.address = new Float64Array(compilation.values.rows);
+    const area = new Float64Array(compilation.values.rows);
+    for (const value of values) {
+      this.address[value] = compilation.address(space, value);
+      area[value] = compilation.size[value] * (compilation.until[value] - compilation.from[value] + 1);
+    }
+    this.order = values.slice().sort((a, b) => area[b] - area[a] || a - b);
     this.width = 0;
     this.height = 0;
     this.pixels = new Uint32Array(0);
@@ -55,7 +59,7 @@ export class BoxPainter {
     /** Values that are thinner than a pixel in the picture painted last. */
     this.thin = 0;
     this.boxes = 0;
-    /** @type {[number, number, number, number, number][]} value, left, top, right, bottom */
+    /** @type {LabelledBox[]} */
     this.labelled = [];
   }
 
@@ -74,14 +78,14 @@ export class BoxPainter {
   }
 
   /**
-   * @param {PlanWindow} view
-   * @param {{of: Uint8Array, fills: Uint32Array, edges: Uint32Array, fadedFills: Uint32Array,
-   *   fadedEdges: Uint32Array, plot: number, idle: number, hatch: number}} palette
+   * @param {MapWindow} view
+   * @param {BoxPixels} palette
+   * @param {Uint8Array} groupOf by value
    * @param {Uint8Array | null} matches by value; the others are faded
    * @param {number} ratio pixels of the device to one of the page
    */
-  paint(view, palette, matches, ratio) {
-    const {plan, pixels, picks, width, height} = this;
+  paint(view, palette, groupOf, matches, ratio) {
+    const {compilation, pixels, picks, width, height} = this;
     const across = width / (view.to - view.from);
     const up = height / (view.high - view.low);
     this.paintBackground(view, palette, up);
@@ -91,10 +95,10 @@ export class BoxPainter {
     this.boxes = 0;
     this.labelled = [];
     for (const value of this.order) {
-      const from = plan.from[value];
-      const until = plan.until[value] + 1;
+      const from = compilation.from[value];
+      const until = compilation.until[value] + 1;
       const low = this.address[value];
-      const high = low + plan.size[value];
+      const high = low + compilation.size[value];
       if (until <= view.from || from >= view.to || high <= view.low || low >= view.high) continue;
       this.boxes += 1;
       const left = Math.max(0, Math.round((from - view.from) * across));
@@ -102,11 +106,12 @@ export class BoxPainter {
       const top = Math.max(0, Math.round(height - (high - view.low) * up));
       const bottom = Math.min(height, Math.max(top + 1, Math.round(height - (low - view.low) * up)));
       if (left >= right || top >= bottom) continue;
-      const group = palette.of[value];
-      const faded = matches !== null && !matches[value];
+      const group = groupOf[value];
+      const isFaded = matches !== null && !matches[value];
       // neighbours differ in tone, so that boxes too thin for an edge can be told apart
-      const fill = (faded ? palette.fadedFills : palette.fills)[group * TONES + (value % TONES)];
-      const edge = (faded ? palette.fadedEdges : palette.edges)[group];
+      const tone = group * TONES + (value % TONES);
+      const fill = (isFaded ? palette.fadedFills : palette.fills)[tone];
+      const edge = (isFaded ? palette.fadedEdges : palette.edges)[group];
       if ((high - low) * up < 1 || (until - from) * across < 1) {
         this.thin += 1;
         this.fillEmpty(left, right, top, bottom, fill, value + 1);
@@ -119,14 +124,14 @@ export class BoxPainter {
         if (right - left > 2) pixels[start + right - 1] = edge;
       }
       if (right - left > LABEL_WIDTH * ratio && bottom - top > LABEL_HEIGHT * ratio) {
-        if (this.labelled.length < MOST_LABELS) this.labelled.push([value, left, top, right, bottom]);
+        if (this.labelled.length < MOST_LABELS) this.labelled.push({value, left, top, right, bottom, tone, isFaded});
       }
     }
   }
 
   /**
-   * Paint what is reserved, hatched: where no box comes, the bytes lie idle.
-   * @param {PlanWindow} view
+   * Paint the reserved bytes, hatched: those under no box are idle.
+   * @param {MapWindow} view
    * @param {{plot: number, idle: number, hatch: number}} palette
    * @param {number} up
    */
@@ -139,7 +144,7 @@ export class BoxPainter {
       pixels.fill(palette.idle, row * width, (row + 1) * width);
       for (let x = row % HATCH; x < width; x += HATCH) pixels[row * width + x] = palette.hatch;
     }
-    const sizes = this.plan.allocations.column('sizeBytes');
+    const sizes = this.compilation.allocations.column('sizeBytes');
     let last = -10;
     for (const row of this.space.allocations) {
       const y = Math.round(height - (this.space.bases[row] + sizes.number(row) - view.low) * up);

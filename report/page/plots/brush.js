@@ -1,10 +1,10 @@
-/** Pointing at a plot along the schedule: hover, click, drag over a range, double click. */
+/** Pointer actions on a plot along the schedule: hover, click, drag over a range, double click. */
 
 import {GUTTER} from './axis.js';
 
 const LEAST_DRAG = 4;
 
-/** Shares of the width of a plot, 0 to 1, that a pointer has been dragged over, or stands at. */
+/** Shares of the width of a plot, 0 to 1, that a pointer is at or was dragged over. */
 export class Brush {
   /**
    * @param {HTMLCanvasElement} canvas

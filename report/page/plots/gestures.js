@@ -1,11 +1,11 @@
-/** Moving about a map: drag, pinch with two fingers, wheel. */
+/** Gestures on a map: drag, pinch with two fingers, wheel. */
 
 const LEAST_DRAG = 4;
 const ZOOM_PER_PIXEL = 1.0015;
 const PIXELS_PER_LINE = 24;
 
 /**
- * What a gesture asks for: positions are pixels of the map, a factor below 1 shows less, larger.
+ * Actions of gestures: positions are pixels of the map, a factor below 1 shows less, larger.
  * @typedef {{hover: (x: number, y: number, event: PointerEvent) => void, leave: () => void,
  *   click: (x: number, y: number, add: boolean) => void, hold: () => void,
  *   drag: (dx: number, dy: number) => void, all: () => void,
@@ -13,7 +13,7 @@ const PIXELS_PER_LINE = 24;
  */
 
 /**
- * Let people move about a map.
+ * Listen to the gestures on a map.
  * @param {HTMLElement} map
  * @param {Gestures} gestures a drag is counted from where it began, when `hold` was called
  */
@@ -73,7 +73,7 @@ export function listenToGestures(map, gestures) {
 }
 
 /**
- * Whether a turn of the wheel means the map: always where the page cannot scroll, else with Ctrl,
+ * Return whether a turn of the wheel is for the map: always if the page cannot scroll, else with Ctrl,
  * which browsers add to a pinch on a touchpad too, or once the map was clicked.
  * @param {WheelEvent} event
  * @param {HTMLElement} map

@@ -1,21 +1,25 @@
-/** Who holds the bytes of a step, as an icicle by call stack, by scope or by source line. */
+/** The icicle: the bytes of a step by call stack, by scope or by source line. */
 
 import {announce, fitted} from '../elements/dom.js';
 import {humanBytes, shareText} from '../elements/format.js';
+import {foldedTitle} from '../data/scopes.js';
+import {TINT, labelColour} from './colours.js';
 
 /** @typedef {import('./axis.js').Ink} Ink */
 
 /**
- * A part of the whole; `name` is null for what nobody knows the origin of.
+ * A part of the whole; `name` is null if its origin is unknown.
  * @typedef {object} Branch
  * @property {string | null} name
  * @property {string} title
+ * @property {Set<string> | null} folded the titles of repeated layers that are folded into it
  * @property {Branch | null} parent
  * @property {number} bytes
  * @property {Map<string, Branch>} children
  * @property {Float64Array} byGroup
  * @property {number} value the value that it is; -1 of a group of values
  * @property {number} depth
+ * @property {number} height rows below it and its own
  */
 
 /**
@@ -28,11 +32,13 @@ import {humanBytes, shareText} from '../elements/format.js';
 
 export const UNATTRIBUTED = 'unattributed';
 const ROW = 24;
+const MOST_ROWS = 40;
 const LEAST_WIDTH = 1.5;
 
 /**
- * Add values up along their paths, outermost part first.
- * @param {{values: Int32Array, bytes: Float64Array}} shares bytes by value
+ * Add values up along their paths, outermost part first. Parts of one name are one branch, whatever
+ * their titles: repeated layers that are folded.
+ * @param {import('../data/compilation.js').Shares} shares
  * @param {(value: number) => {name: string, title: string}[]} pathOf
  * @param {(value: number) => string} labelOf
  * @param {Uint8Array} groupOf
@@ -46,19 +52,24 @@ export function branches({values, bytes}, pathOf, labelOf, groupOf, groups) {
     const path = pathOf(value);
     const parts = path.length ? path : [{name: UNATTRIBUTED, title: UNATTRIBUTED}];
     let at = root;
-    add(at, bytes[value], groupOf[value]);
+    let height = parts.length + 2;
+    add(at, bytes[value], groupOf[value], height);
     for (const {name, title} of parts) {
       let child = at.children.get(name);
       if (!child) {
         child = branch(at, name, title, groups, -1);
         if (!path.length) child.name = null;
         at.children.set(name, child);
+      } else if (title !== child.title) {
+        child.folded ??= new Set([child.title]);
+        child.folded.add(title);
       }
       at = child;
-      add(at, bytes[value], groupOf[value]);
+      height -= 1;
+      add(at, bytes[value], groupOf[value], height);
     }
     const leaf = branch(at, `\u0000${value}`, labelOf(value), groups, value);
-    add(leaf, bytes[value], groupOf[value]);
+    add(leaf, bytes[value], groupOf[value], 1);
     at.children.set(`\u0000${value}`, leaf);
   }
   return root;
@@ -76,12 +87,14 @@ function branch(parent, name, title, groups, value) {
   return {
     name,
     title,
+    folded: null,
     parent,
     bytes: 0,
     children: new Map(),
     byGroup: new Float64Array(groups),
     value,
     depth: parent ? parent.depth + 1 : 0,
+    height: 1,
   };
 }
 
@@ -89,10 +102,21 @@ function branch(parent, name, title, groups, value) {
  * @param {Branch} at
  * @param {number} bytes
  * @param {number} group
+ * @param {number} height
  */
-function add(at, bytes, group) {
+function add(at, bytes, group, height) {
+  if (at.height < height) at.height = height;
   at.bytes += bytes;
   at.byGroup[group] += bytes;
+}
+
+/**
+ * Return the title of a branch: `h_0 … h_95 ×96` if it is of repeated layers.
+ * @param {Branch} at
+ * @returns {string}
+ */
+export function branchTitle(at) {
+  return at.folded ? foldedTitle(at.folded) : at.title;
 }
 
 /**
@@ -193,7 +217,7 @@ export class Icicle {
    */
   sentence(found) {
     const whole = this.root?.bytes || 1;
-    return `${found.title}: ${humanBytes(found.bytes)}, ${shareText(found.bytes / whole)}`;
+    return `${branchTitle(found)}: ${humanBytes(found.bytes)}, ${shareText(found.bytes / whole)}`;
   }
 
   /**
@@ -216,7 +240,7 @@ export class Icicle {
     [this.root, this.top] = [root, top];
     const above = [];
     for (let at = top.parent; at; at = at.parent) above.unshift(at);
-    this.canvas.style.height = `${(above.length + Math.min(40, heightOf(top))) * ROW + 2}px`;
+    this.canvas.style.height = `${(above.length + Math.min(MOST_ROWS, top.height)) * ROW + 2}px`;
     const {context, width} = fitted(this.canvas);
     this.cells = [];
     for (const [depth, at] of above.entries()) {
@@ -265,7 +289,7 @@ export class Icicle {
       context.fillStyle = colours[group];
       context.globalAlpha = isAbove ? 0.5 : 1;
       context.fillRect(x, top + ROW - 1 - strip, part, strip);
-      context.globalAlpha = isAbove ? 0.1 : 0.22;
+      context.globalAlpha = isAbove ? TINT / 2 : TINT;
       if (at.value < 0) context.fillRect(x, top, part, ROW - 1 - strip);
       x += part;
     }
@@ -281,14 +305,15 @@ export class Icicle {
     context.beginPath();
     context.rect(left, top, body - 4, ROW);
     context.clip();
-    context.fillStyle = at.value >= 0 ? '#111' : ink.text;
+    const title = branchTitle(at);
+    const middle = top + ROW / 2 - (at.value >= 0 ? 0 : 1.5);
+    context.fillStyle = at.value >= 0 ? labelColour(colours[at.byGroup.findIndex((bytes) => bytes > 0)]) : ink.text;
     context.font = '12px system-ui, sans-serif';
-    context.fillText(at.title, left + 6, top + ROW / 2 - (at.value >= 0 ? 0 : 1.5));
-    const name = context.measureText(at.title).width;
+    context.fillText(title, left + 6, middle);
+    const name = context.measureText(title).width;
     context.font = '11px system-ui, sans-serif';
-    context.fillStyle = at.value >= 0 ? '#222' : ink.faint;
     const share = this.root ? ` ${humanBytes(at.bytes)} · ${shareText(at.bytes / this.root.bytes)}` : '';
-    context.fillText(share, left + 10 + name, top + ROW / 2 - (at.value >= 0 ? 0 : 1.5));
+    context.fillText(share, left + 10 + name, middle);
     context.restore();
   }
 }
@@ -318,7 +343,7 @@ function hatch(context, left, top, width, ink) {
 }
 
 /**
- * Return the children, the largest first, what nobody knows last.
+ * Return the children, the largest first, those of unknown origin last.
  * @param {Branch} at
  * @returns {Branch[]}
  */
@@ -326,14 +351,4 @@ function sorted(at) {
   return [...at.children.values()].sort(
     (a, b) => Number(a.name === null) - Number(b.name === null) || b.bytes - a.bytes || (a.title < b.title ? -1 : 1),
   );
-}
-
-/**
- * @param {Branch} at
- * @returns {number}
- */
-function heightOf(at) {
-  let height = 0;
-  for (const child of at.children.values()) height = Math.max(height, heightOf(child));
-  return height + 1;
 }

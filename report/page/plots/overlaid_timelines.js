@@ -1,4 +1,4 @@
-/** Two timelines over each other: each schedule over the whole width, or a part of both. */
+/** Two timelines on one scale of bytes: each schedule over the whole width, or a part of both. */
 
 import {fitted} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
@@ -14,15 +14,13 @@ import {columnSteps, drawCurve, largestStep} from './timeline.js';
  */
 
 /**
- * Where shares of the schedules and bytes stand, and where the plot ends.
+ * The scales of the plot and its ends.
  * @typedef {{context: CanvasRenderingContext2D, ink: import('./axis.js').Ink, right: number,
  *   bottom: number, x: (share: number) => number, y: (bytes: number) => number}} OverlaidPlot
  */
 
 const TOP = 16;
 const BOTTOM = 20;
-
-export const SIDE_COLOURS = /** @type {const} */ (['#56B4E9', '#D55E00']);
 
 /**
  * Return the step that a share of a schedule stands for.
@@ -45,7 +43,7 @@ export function drawOverlaidTimelines(canvas, picture, ink, drawOver) {
   const {context, width, height} = fitted(canvas);
   const [right, bottom] = [width, height - BOTTOM];
   const columns = Math.max(1, Math.floor(right - GUTTER));
-  const sides = picture.sides.map((side, index) => drawnSide(side, index, view, columns));
+  const sides = picture.sides.map((side, index) => drawnSide(side, index === 1, view, columns, ink));
   const highest = Math.max(...sides.map((side) => Math.max(side.reserved, side.curve[side.peak] ?? 0)));
   const high = Math.max(1, highest * 1.08);
   const x = (/** @type {number} */ share) => GUTTER + ((share - view.from) / (view.to - view.from)) * columns;
@@ -73,17 +71,18 @@ export function drawOverlaidTimelines(canvas, picture, ink, drawOver) {
 
 /**
  * @param {Side} side
- * @param {number} index 0 before, 1 after
+ * @param {boolean} isAfter
  * @param {Shares} view
  * @param {number} columns of pixels
+ * @param {import('./axis.js').Ink} ink
  * @returns {DrawnSide}
  */
-function drawnSide(side, index, view, columns) {
+function drawnSide(side, isAfter, view, columns, ink) {
   const {curve} = side;
   return {
     ...side,
-    isAfter: index === 1,
-    colour: SIDE_COLOURS[index],
+    isAfter,
+    colour: isAfter ? ink.after : ink.before,
     steps: columnSteps(curve, view.from * curve.length, view.to * curve.length, columns),
     peak: largestStep(curve, stepOfShare(side, view.from), stepOfShare(side, view.to - 1e-9)),
   };
@@ -109,7 +108,7 @@ function drawArea({context, steps, y}, curve, colour) {
 }
 
 /**
- * Draw the line of what a side reserves, its label above: of the one before on the left.
+ * Draw the line of the reserved bytes of a side, its label above: on the left for the one before.
  * @param {OverlaidPlot} plot
  * @param {DrawnSide} side
  */
@@ -131,7 +130,7 @@ function drawReserved({context, ink, right, y}, {reserved, colour, isAfter}) {
 }
 
 /**
- * Draw the dot of a peak, its label beside it: of the one before on the left, of the other right.
+ * Draw the dot of a peak, its label beside it: on the left for the one before, else on the right.
  * @param {OverlaidPlot} plot
  * @param {DrawnSide} side
  */

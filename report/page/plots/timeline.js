@@ -1,4 +1,4 @@
-/** Memory along the schedule: bytes stacked by group, the peak, what is reserved above. */
+/** The timeline: bytes along the schedule, stacked by group, with the peak and the reserved bytes. */
 
 import {GUTTER, drawByteAxis, drawStepAxis} from './axis.js';
 import {Brush} from './brush.js';
@@ -9,7 +9,7 @@ import {humanBytes, numberText} from '../elements/format.js';
 /** @typedef {{physical: Float64Array[], total: Float64Array, logical: Float64Array}} Curves */
 
 /**
- * What a curve is drawn by: the step of each column of pixels, and the height of bytes.
+ * The scales of a plot: the step of each column of pixels, and the height of bytes.
  * @typedef {{context: CanvasRenderingContext2D, steps: Int32Array, y: (bytes: number) => number}} Plot
  */
 
@@ -140,7 +140,7 @@ export class Timeline {
    * @param {(bytes: number) => number} y
    * @param {number} right
    * @param {number} bottom
-   * @returns {[number, number]} from where to where its label goes
+   * @returns {[number, number]} the left and right ends of its label
    */
   drawPeak(context, ink, picture, y, right, bottom) {
     const {curves, peak} = picture;
@@ -181,7 +181,7 @@ export class Timeline {
 
 /**
  * @param {Plot} plot
- * @param {Float64Array} base what lies below; the band is added to it
+ * @param {Float64Array} base the bytes below; those of the band are added
  * @param {Float64Array} curve
  * @param {string} colour
  */
@@ -230,7 +230,7 @@ export function drawCurve({context, steps, y}, curve, colour, dash) {
  * @param {number} reserved
  * @param {number} y
  * @param {number} right
- * @param {[number, number]} taken room that its label leaves free
+ * @param {[number, number]} taken left and right ends of the label of the peak
  */
 function drawReserved(context, ink, reserved, y, right, taken) {
   context.strokeStyle = ink.text;

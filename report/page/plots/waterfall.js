@@ -1,4 +1,4 @@
-/** From before to after, one bar for each group that grew or shrank; they add up. */
+/** The waterfall: from before to after, a bar for each group that grew or shrank. */
 
 import {element, replace} from '../elements/dom.js';
 import {growthText, humanBytes} from '../elements/format.js';

@@ -1,4 +1,4 @@
-/** Asks the service that serves the page; what it refuses is an error with its message. */
+/** Requests to the service; a refused request is an error with the service's message. */
 
 /** @typedef {Record<string, any>} Row */
 /** @typedef {{rows: Row[], notes: string[]}} Answer */

@@ -1,4 +1,4 @@
-/** The runs of the graph: what each reserves, one module over all of them, any two compared. */
+/** The runs of the graph: their bytes, one module over all of them, a choice of two to compare. */
 
 import {choice, element} from '../elements/dom.js';
 import {counted, humanBytes} from '../elements/format.js';
@@ -47,7 +47,7 @@ export async function showHome() {
 }
 
 /**
- * Return what tells compilations from each other.
+ * Return the columns that distinguish compilations.
  * @param {Row} row
  * @returns {Row}
  */

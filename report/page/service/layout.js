@@ -1,4 +1,4 @@
-/** What all pages of the service have in common: where one can go, and errors as text. */
+/** The frame of all pages of the service: the links between them, and errors as text. */
 
 import {element, replace} from '../elements/dom.js';
 import {toggleTheme} from '../theme.js';
@@ -31,12 +31,12 @@ export function errorLine(error) {
 }
 
 /**
- * Fill an element once something is there, or with the reason why it is not.
+ * Fill an element when its content has been made, or with the error.
  * @param {HTMLElement} parent
  * @param {() => Promise<Child | Child[]>} make
  */
 export async function fillLater(parent, make) {
-  replace(parent, element('p.faint', null, 'asking …'));
+  replace(parent, element('p.faint', null, 'loading …'));
   try {
     replace(parent, await make());
   } catch (error) {

@@ -52,7 +52,7 @@ export async function showQuery(id) {
   );
   const missing = query.parameters.some((item) => item.required && !given.has(item.name));
   if (!missing) run();
-  else replace(answer, element('p.faint', null, 'Fill in what is asked for.'));
+  else replace(answer, element('p.faint', null, 'Fill in the required fields.'));
 }
 
 /**
@@ -76,7 +76,7 @@ function field(parameter, given, names) {
       step: type === 'FLOAT' ? 'any' : null,
       value: start,
       list: listId,
-      placeholder: name === 'compilation' ? 'the one that reserves most' : null,
+      placeholder: name === 'compilation' ? 'the one that reserves most bytes' : null,
       required: parameter.required,
     })
   );

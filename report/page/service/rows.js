@@ -1,16 +1,11 @@
-/** Rows of an answer as a table, and as lines where they go along steps. */
+/** Rows of an answer as a table, and as lines over steps or runs. */
 
-import {element, svg} from '../elements/dom.js';
-import {humanBytes, numberText} from '../elements/format.js';
+import {element} from '../elements/dom.js';
 import {Grid} from '../elements/grid.js';
+import {seriesFigure} from '../plots/series.js';
 
 /** @typedef {import('./api.js').Row} Row */
 /** @typedef {import('./api.js').Answer} Answer */
-
-const WIDTH = 1000;
-const HEIGHT = 220;
-const MOST_NAMES = 10;
-const COLORS = ['var(--grew)', 'var(--shrank)', 'var(--accent)', 'var(--faint)'];
 
 /**
  * @param {string} name
@@ -68,68 +63,14 @@ export function answerTable(label, answer, options = {}) {
 }
 
 /**
- * Draw the byte columns of rows along their first column.
+ * Draw the byte columns of rows along their first column; null if there is no line to draw.
  * @param {string} label
  * @param {Row[]} rows
- * @returns {Element | null}
+ * @returns {HTMLElement | null}
  */
 export function seriesPlot(label, rows) {
   if (rows.length < 2) return null;
   const [along, ...others] = Object.keys(rows[0]);
   const names = others.filter((name) => kindOf(name, rows) === 'bytes');
-  const most = Math.max(...rows.flatMap((row) => names.map((name) => row[name] ?? 0)), 1);
-  const isNumber = typeof rows[0][along] === 'number';
-  const first = isNumber ? rows[0][along] : 0;
-  const last = isNumber ? rows[rows.length - 1][along] : rows.length - 1;
-  const x = (/** @type {number} */ index) => (((isNumber ? rows[index][along] : index) - first) / Math.max(1, last - first)) * WIDTH;
-  const lines = names.map((name, index) =>
-    svg('path', {d: pathOf(rows, name, x, most), fill: 'none', style: null, 'data-color': index, 'vector-effect': 'non-scaling-stroke'}),
-  );
-  for (const [index, line] of lines.entries()) line.style.stroke = COLORS[index % COLORS.length];
-  const plot = svg('svg', {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: at most ${humanBytes(most)}`}, lines);
-  const legend = names.map((name, index) => {
-    const mark = element('span.mark');
-    mark.style.background = COLORS[index % COLORS.length];
-    return element('span.key', null, mark, name);
-  });
-  const marks = isNumber ? [`${along} ${numberText(first)}`, numberText(last)] : namesAlong(rows, along);
-  return element(
-    'figure.series',
-    null,
-    element('figcaption', null, legend, element('span.faint', null, `up to ${humanBytes(most)}`)),
-    plot,
-    element('div.ends.faint', null, marks.map((mark) => element('span', null, mark))),
-  );
-}
-
-/**
- * Return the texts of a column as far as there is room for them: all, or the first and the last.
- * @param {Row[]} rows
- * @param {string} along
- * @returns {string[]}
- */
-function namesAlong(rows, along) {
-  const names = rows.map((row) => String(row[along]));
-  return names.length <= MOST_NAMES ? names : [names[0], names[names.length - 1]];
-}
-
-/**
- * Return the path of a column; of rows that share a pixel, the largest counts.
- * @param {Row[]} rows
- * @param {string} name
- * @param {(index: number) => number} x
- * @param {number} most
- * @returns {string}
- */
-function pathOf(rows, name, x, most) {
-  /** @type {Map<number, number>} */
-  const largest = new Map();
-  for (const [index, row] of rows.entries()) {
-    const cell = row[name];
-    if (typeof cell !== 'number') continue;
-    const pixel = Math.round(x(index));
-    largest.set(pixel, Math.max(largest.get(pixel) ?? 0, cell));
-  }
-  const points = [...largest].map(([pixel, size]) => `${pixel} ${(HEIGHT - (size / most) * HEIGHT).toFixed(1)}`);
-  return points.length ? `M${points.join('L')}` : '';
+  return names.length ? seriesFigure(label, rows, along, names) : null;
 }

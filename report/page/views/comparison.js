@@ -1,34 +1,20 @@
-/** Two runs or compilations: what grew, appeared and went, and the values behind it. */
+/** Two runs or compilations compared: the groups that grew or shrank, and the values behind them. */
 
 import {choice, copyButton, element, replace} from '../elements/dom.js';
-import {growthText, humanBytes, sourceLineText, roleTitle, shareText, shellQuoted, shortened} from '../elements/format.js';
+import {growthText, humanBytes, shareText, shellQuoted, shortened} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {goTo, readFragment, writeFragment} from '../fragment.js';
 import {readInk} from '../plots/axis.js';
-import {showWaterfall, waterfallBars} from '../plots/waterfall.js';
+import {showWaterfall} from '../plots/waterfall.js';
 import {toggleTheme} from '../theme.js';
+import {provenance} from '../panels/provenance.js';
+import {GROWTH_GROUPINGS, Growth, canFold} from './growth.js';
 import {PairTimelines} from './pair_timelines.js';
-import {provenance} from './panels.js';
 
-/** @typedef {import('../plan/parts.js').Part} Part */
+/** @typedef {import('../data/parts.js').Part} Part */
 /** @typedef {import('../plots/waterfall.js').Bar} Bar */
+/** @typedef {import('./growth.js').GrowthBy} GrowthBy */
 
-/** @type {[string, string][]} */
-const GROUPINGS = [
-  ['role', 'role'],
-  ['scope', 'op scope'],
-  ['op', 'op'],
-  ['line', 'source line'],
-  ['opcode', 'opcode'],
-];
-/** The columns whose cells name a group. @type {Record<string, string[]>} */
-const KEY_COLUMNS = {
-  role: ['role'],
-  scope: ['scope'],
-  op: ['opName'],
-  line: ['sourceFile', 'sourceLine'],
-  opcode: ['opcode'],
-};
 const CHANGES = ['new', 'gone', 'grown', 'shrunk', 'reshaped'];
 const MEASURES = [
   ['reserved', 'reserved'],
@@ -49,7 +35,10 @@ export class ComparisonView {
     this.carried = carried;
     this.ink = readInk();
     const given = readFragment();
-    this.by = GROUPINGS.some(([by]) => by === given.get('by')) ? String(given.get('by')) : 'role';
+    /** @type {GrowthBy} */
+    this.by = GROWTH_GROUPINGS.find(([by]) => by === given.get('by'))?.[0] ?? 'role';
+    this.isFolded = given.get('layers') !== 'all';
+    this.growth = this.newGrowth();
     this.bar = given.get('bar') ?? '';
     const timelines = /** @type {number[]} */ (this.facts.timelines);
     const pair = Number(given.get('pair') ?? timelines[0] ?? -1);
@@ -95,7 +84,7 @@ export class ComparisonView {
         element('div.figures', null, MEASURES.map(([measure, title]) => this.total(measure, title))),
         element('section.card', null, element('h2', null, 'Timelines'), this.pairChoice(), this.pairLine, this.canvas),
         element('section.card', null, element('h2', null, 'What grew, by'), this.groupingButtons(), this.waterfall, this.source, this.behind),
-        element('section.card', null, element('h2', null, 'Values new, gone, bigger'), this.changeButtons(), this.changesGrid().node),
+        element('section.card', null, element('h2', null, 'Values that changed'), this.changeButtons(), this.changesGrid().node),
         element('section.card', null, element('h2', null, 'Compilations'), this.pairsGrid().node),
       ),
     );
@@ -110,8 +99,8 @@ export class ComparisonView {
         if (event.key === 't') this.changeTheme();
         if (event.key === 'Escape') this.set({bar: '', change: null});
         if (event.key === 'c') {
-          const index = GROUPINGS.findIndex(([by]) => by === this.by);
-          this.set({by: GROUPINGS[(index + 1) % GROUPINGS.length][0], bar: ''});
+          const index = GROWTH_GROUPINGS.findIndex(([by]) => by === this.by);
+          this.group({by: GROWTH_GROUPINGS[(index + 1) % GROWTH_GROUPINGS.length][0]});
         }
       },
       {signal},
@@ -128,15 +117,29 @@ export class ComparisonView {
     this.drawTimelines();
   }
 
-  /** @param {Partial<{by: string, bar: string, pair: number, change: string | null}>} changes */
+  newGrowth() {
+    return new Growth(this.by, this.facts.groups[this.by].rows, {before: this.facts.a, after: this.facts.b}, this.isFolded);
+  }
+
+  /**
+   * Show other groups.
+   * @param {Partial<{by: GrowthBy, isFolded: boolean}>} changes
+   */
+  group(changes) {
+    Object.assign(this, changes);
+    this.growth = this.newGrowth();
+    this.set({bar: ''});
+  }
+
+  /** @param {Partial<{bar: string, pair: number, change: string | null}>} changes */
   set(changes) {
     Object.assign(this, changes);
     this.update();
   }
 
   update() {
-    const {by, bar, pair, change} = this;
-    const bars = this.bars();
+    const {by, bar, pair, change, isFolded} = this;
+    const {bars} = this.growth;
     replace(this.source, provenance(this.facts.groups[by]));
     showWaterfall(this.waterfall, bars, bar, (name) => this.set({bar: this.bar === name ? '' : name}));
     this.showBehind(bars.find((each) => each.name === bar) ?? null);
@@ -149,7 +152,8 @@ export class ComparisonView {
       button.setAttribute('aria-pressed', button.dataset.by === by ? 'true' : 'false');
     }
     if (this.measure) this.measure.textContent = by === 'role' ? 'bytes of all allocations' : 'shares of the physical peaks';
-    writeFragment({by: by === 'role' ? null : by, bar, pair: pair === this.facts.timelines[0] ? null : pair, change});
+    if (this.foldLine) this.foldLine.hidden = !canFold(by);
+    writeFragment({layers: isFolded ? null : 'all', by: by === 'role' ? null : by, bar, pair: pair === this.facts.timelines[0] ? null : pair, change});
   }
 
   /**
@@ -169,31 +173,6 @@ export class ComparisonView {
     );
   }
 
-  /** @returns {Bar[]} */
-  bars() {
-    const {rows} = this.facts.groups[this.by];
-    return waterfallBars(
-      rows.map((/** @type {any[]} */ row) => {
-        const cells = row.slice(0, -2);
-        return {
-          name: JSON.stringify(cells),
-          title: this.titleOf(cells),
-          a: row[cells.length],
-          b: row[cells.length + 1],
-        };
-      }),
-      this.facts.a,
-      this.facts.b,
-    );
-  }
-
-  /** @param {any[]} cells of a group */
-  titleOf(cells) {
-    if (this.by === 'line') return sourceLineText(cells[0], cells[1]) || 'no source line';
-    if (this.by === 'role') return roleTitle(cells[0] ?? 'role unknown');
-    return cells[0] ?? 'unattributed';
-  }
-
   pairChoice() {
     const {facts} = this;
     /** @type {[string, string][]} */
@@ -207,7 +186,7 @@ export class ComparisonView {
   drawTimelines() {
     const {pair, part, facts} = this;
     if (pair < 0) {
-      replace(this.pairLine, facts.haveLiveRanges ? 'No timelines: they are too long for the page.' : 'No timelines: no pair of compilations has live ranges.');
+      replace(this.pairLine, facts.haveLiveRanges ? 'No timelines: the schedules are too long for this page.' : 'No timelines: no pair of compilations has live ranges.');
       this.canvas.hidden = true;
       return;
     }
@@ -218,7 +197,7 @@ export class ComparisonView {
         : element(`span.${name}`, null, side.key);
     replace(this.pairLine, open(a, 'sideA'), ' and ', open(b, 'sideB'), '; each schedule over the whole width');
     const [tableA, tableB] = [part.tables[`${pair}/a`], part.tables[`${pair}/b`]];
-    const side = (/** @type {import('../plan/parts.js').Table} */ table, /** @type {any} */ totals) => ({
+    const side = (/** @type {import('../data/parts.js').Table} */ table, /** @type {any} */ totals) => ({
       curve: /** @type {Float64Array} */ (table.column('physicalBytes').cells),
       reserved: totals.reservedBytes ?? 0,
     });
@@ -236,29 +215,16 @@ export class ComparisonView {
     replace(this.behind, element('h3', null, heading), this.behindGrid(bar).node);
   }
 
-  /** @returns {import('../plan/parts.js').Table} what the bars are sums of: allocations or values */
+  /** Return the table that the bars are sums of: allocations or values. */
   summed() {
     return this.part.tables[this.by === 'role' ? 'allocations' : 'peak'];
   }
 
-  /**
-   * Return the rows that a bar is the sum of.
-   * @param {Bar} bar
-   * @returns {number[]}
-   */
-  rowsBehind(bar) {
-    const {rows, columns} = this.summed();
-    const keyColumns = KEY_COLUMNS[this.by].map((name) => columns[name]);
-    const keyOf = (/** @type {number} */ row) => JSON.stringify(keyColumns.map((column) => column.at(row)));
-    const named = new Set(this.bars().filter((each) => each.kind === 'group').map((each) => each.name));
-    const isBehind = (/** @type {string} */ key) => (bar.kind === 'rest' ? !named.has(key) : key === bar.name);
-    return [...Array(rows).keys()].filter((row) => isBehind(keyOf(row)));
-  }
-
   /** @param {Bar} bar */
   behindGrid(bar) {
-    const {columns} = this.summed();
-    const rows = this.rowsBehind(bar);
+    const table = this.summed();
+    const {columns} = table;
+    const rows = this.growth.rowsBehind(bar, table);
     const cell = (/** @type {string} */ name) => (/** @type {number} */ row) => columns[name].at(rows[row]);
     const sides = /** @type {Record<string, string>} */ ({a: this.facts.a, b: this.facts.b});
     return new Grid({
@@ -287,10 +253,15 @@ export class ComparisonView {
 
   groupingButtons() {
     this.measure = element('span.faint');
+    const fold = /** @type {HTMLInputElement} */ (
+      element('input', {type: 'checkbox', checked: this.isFolded, onchange: () => this.group({isFolded: fold.checked})})
+    );
+    this.foldLine = element('label.choice', null, fold, element('span', null, 'fold repeated layers'));
     this.groupingLine = element(
       'div.changes',
       {role: 'group', 'aria-label': 'grouping'},
-      GROUPINGS.map(([by, title]) => element('button.chip', {type: 'button', 'data-by': by, onclick: () => this.set({by, bar: ''})}, title)),
+      GROWTH_GROUPINGS.map(([by, title]) => element('button.chip', {type: 'button', 'data-by': by, onclick: () => this.group({by})}, title)),
+      this.foldLine,
       this.measure,
     );
     return this.groupingLine;

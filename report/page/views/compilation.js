@@ -1,31 +1,33 @@
-/** One compilation: timeline, address map, details of a value, panels; all follow one state. */
+/** The view of one compilation: it keeps the state, and gives each part what that part shows. */
 
+import {Compilation} from '../data/compilation.js';
+import {GROUPINGS} from '../data/grouping.js';
+import {Origins} from '../data/origins.js';
 import {announce, choice, element, replace} from '../elements/dom.js';
-import {counted, humanBytes, numberText} from '../elements/format.js';
+import {counted, humanBytes, numberText, shortened} from '../elements/format.js';
 import {readFragment, writeFragment} from '../fragment.js';
-import {GROUPINGS, Origins} from '../plan/grouping.js';
-import {Plan} from '../plan/plan.js';
-import {AddressMap} from '../plots/address_map.js';
 import {readInk} from '../plots/axis.js';
-import {Timeline, largestStep} from '../plots/timeline.js';
 import {toggleTheme} from '../theme.js';
-import {drawPlots} from './plot_drawing.js';
-import {bar, figures, legend} from './header.js';
-import {onKey} from './keys.js';
-import {LowerPanels} from './lower_panels.js';
-import {GroupPicture, SpacePicture} from './space_picture.js';
-import {findValues} from './search.js';
-import {settingsOf, stateOf, wholeWindow} from './state.js';
-import {largestValues, valueButton, valueDetails} from './value_details.js';
+import {chips, figures, legend, searchField, spaceChoice, titleWithOthers} from './header.js';
+import {onKey, showKeys} from './keys.js';
+import {largestValues} from './largest_values.js';
+import {AllocationsPanel} from '../panels/allocations.js';
+import {AdvicePanel, Answers, QueriesPanel} from '../panels/answers.js';
+import {HoldersPanel} from '../panels/holders.js';
+import {Tabs} from '../panels/tabs.js';
+import {ValuesPanel} from '../panels/values.js';
+import {Plots} from './plots.js';
+import {Scene} from './scene.js';
+import {clearedOnce, movedWindow, nextGrouping, pinsWith, settingsOf, stateOf, wholeWindow, windowAround, windowWithin} from './state.js';
 import {Tip, tipOfStep, tipOfValue} from './tips.js';
+import {pinnedValues} from './value_details.js';
 
-/** @typedef {import('../plan/parts.js').Part} Part */
-/** @typedef {import('../plots/address_map.js').PlanWindow} PlanWindow */
+/** @typedef {import('../data/parts.js').Part} Part */
+/** @typedef {import('../data/grouping.js').By} By */
+/** @typedef {import('../plots/address_map.js').MapWindow} MapWindow */
 /** @typedef {import('./state.js').State} State */
 
 const SETTLED_MILLISECONDS = 120;
-const LEAST_STEPS = 2;
-const LEAST_BYTES = 64;
 
 export class CompilationView {
   /**
@@ -35,106 +37,160 @@ export class CompilationView {
    * @param {boolean} isCompared the page is a comparison
    */
   constructor(root, part, overview, isCompared) {
-    this.plan = new Plan(part);
-    this.origins = new Origins(this.plan);
-    this.state = stateOf(this.plan, readFragment());
+    this.compilation = new Compilation(part);
+    this.origins = new Origins(this.compilation);
+    this.state = stateOf(this.compilation, readFragment());
     this.ink = readInk();
-    this.picture = new SpacePicture(this.plan, this.state.color);
-    this.group = this.grouped();
-    this.found = this.find();
-    /** The step that figures and panels are about. */
-    this.step = this.focusStep();
-    this.shares = this.plan.sharesAt(this.picture.space, this.step);
-    this.hovered = -1;
-    /** @type {number | null} */
-    this.hoveredStep = null;
+    this.scene = new Scene(this.origins, this.state, this.ink.theme, null);
     this.matchIndex = -1;
-    this.isFramed = false;
-    this.drawn = '';
+    /** Identifies what the details show. */
     this.detailsShown = '';
     /** @type {number | undefined} */
     this.settling = undefined;
     this.closing = new AbortController();
+    this.answers = new Answers(this.compilation);
 
     this.tip = new Tip();
-    this.timeline = timelineOf(this);
-    this.map = mapOf(this);
+    this.plots = this.newPlots();
+    this.holders = this.newHolders();
+    this.tabs = new Tabs(this.panels(), (tab) => this.set({tab}));
     this.figures = element('div.figures');
     this.legend = element('div.legend', {role: 'group', 'aria-label': 'groups'});
     this.chips = element('div.chips');
-    this.thin = element('span.thin');
     this.side = element('section.side', {'aria-label': 'details', tabindex: -1});
-    this.lower = new LowerPanels(this);
-    this.search = this.searchField();
+    this.search = searchField(this.state.words, {search: (words) => this.set({words}), next: (direction) => this.nextMatch(direction)});
     this.searched = element('span.found', {'aria-live': 'polite'});
-    this.bySelect = choice('colour by', GROUPINGS, this.state.by, (by) => this.set({by: /** @type {import('../plan/grouping.js').By} */ (by), group: null}));
-    replace(root, element('main.compilation', null, bar(this, overview, isCompared), this.figures, this.plots(), this.side));
+    const by = choice('colour by', GROUPINGS, this.state.by, (chosen) => this.colourBy(/** @type {By} */ (chosen)));
+    this.bySelect = /** @type {HTMLSelectElement} */ (by.querySelector('select'));
+    replace(
+      root,
+      element(
+        'main.compilation',
+        null,
+        element(
+          'header.bar',
+          null,
+          titleWithOthers(this.compilation.key, overview, isCompared),
+          element('span.searching', null, this.search, this.searched),
+          by,
+          spaceChoice(this.compilation, this.state.color, (color) => this.set({color, step: null, view: wholeWindow(this.compilation, color)})),
+          element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => this.changeTheme()}, '◐'),
+          element('button.icon', {type: 'button', title: 'keys (?)', 'aria-label': 'keys', onclick: showKeys}, '?'),
+        ),
+        this.figures,
+        element('div.plots', null, element('div.legendline', null, this.legend, this.chips), this.plots.nodes, this.tabs.node),
+        this.side,
+      ),
+    );
     this.update();
     this.listen();
-    /** For tests and the curious: what the page shows, in numbers. */
+    void this.answers.load().then(() => {
+      if (!this.closing.signal.aborted) this.showPanel();
+    });
+    /** For tests and the curious: the state of the page, in numbers. */
     Object.assign(window, {xlagraphView: this});
-  }
-
-  plots() {
-    return element(
-      'div.plots',
-      null,
-      element('div.legendline', null, this.legend, this.chips),
-      this.timeline.canvas,
-      element('div.map', null, this.map.canvas, this.map.overlay, this.thin),
-      this.lower.node,
-    );
   }
 
   close() {
     this.closing.abort();
     clearTimeout(this.settling);
+    this.plots.close();
+    this.holders.close();
     this.tip.node.remove();
   }
 
-  searchField() {
-    const field = /** @type {HTMLInputElement} */ (
-      element('input', {
-        type: 'search',
-        placeholder: 'name, op or line  ( / )',
-        'aria-label': 'search values by name, op or line',
-        value: this.state.words,
-        oninput: () => this.set({words: field.value}),
-        onkeydown: (/** @type {KeyboardEvent} */ event) => {
-          if (event.key === 'Enter') this.nextMatch(event.shiftKey ? -1 : 1);
-        },
-      })
-    );
-    return field;
+  newPlots() {
+    return new Plots((value) => this.labelOf(value), {
+      hoverValue: (value, x, y) => this.tip.show(value >= 0 ? tipOfValue(this.origins, value) : null, x, y),
+      hoverStep: (step, x, y) => {
+        const {group, picture} = this.scene;
+        this.tip.show(step === null ? null : tipOfStep(this.compilation, step, group.curves, picture.space.bytes), x, y);
+      },
+      pin: (value, add) => this.pin(value, add),
+      choose: (step) => this.set({step: this.state.step === step ? null : step}),
+      move: (view) => this.move(view),
+      showAll: () => this.move(this.whole()),
+    });
+  }
+
+  newHolders() {
+    return new HoldersPanel((value) => this.labelOf(value), {
+      sumUpBy: (pathBy) => this.set({pathBy, path: []}),
+      fold: (isFolded) => this.set({isFolded, path: []}),
+      open: (path) => this.set({path}),
+      pin: (value) => this.pinInView(value),
+      hover: (value, text, x, y) => {
+        this.highlight(value);
+        this.tip.show(text === null ? null : [element('div', null, text)], x, y);
+      },
+    });
+  }
+
+  /** @returns {import('../panels/tabs.js').Panel[]} */
+  panels() {
+    const {compilation, answers, holders} = this;
+    const pin = (/** @type {string} */ label) => this.pinLabel(label);
+    const values = new ValuesPanel(this.origins, {open: (value) => this.pinInView(value), hover: (value) => this.highlight(value)});
+    const allocations = new AllocationsPanel(compilation, (allocation) => this.showAllocation(allocation));
+    const advice = new AdvicePanel(answers, pin);
+    const queries = new QueriesPanel(answers, {pin, choose: (query) => this.set({query})});
+    return [
+      {name: 'peak', title: () => 'who holds it', node: holders.node, update: () => this.showHolders()},
+      {
+        name: 'values',
+        title: () => 'values',
+        node: values.node,
+        update: () => values.update({step: this.scene.step, shares: this.scene.shares, matches: this.scene.found.matches, view: this.state.view}),
+      },
+      {name: 'allocations', title: () => 'allocations', node: allocations.node, update: () => allocations.update(this.scene.picture.space)},
+      {name: 'advice', title: () => (answers.facts ? `advice ${answers.facts.findings.length}` : 'advice'), node: advice.node, update: () => advice.update()},
+      {name: 'queries', title: () => 'queries', node: queries.node, update: () => queries.update(this.state.query)},
+    ];
   }
 
   listen() {
     const {signal} = this.closing;
-    const observer = new ResizeObserver(() => this.frame());
-    for (const {canvas} of [this.timeline, this.map]) observer.observe(canvas);
-    signal.addEventListener('abort', () => observer.disconnect());
-    window.addEventListener('keydown', (event) => onKey(this, event), {signal});
+    const actions = this.keyActions();
+    window.addEventListener('keydown', (event) => onKey(actions, event), {signal});
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.refreshInk(), {signal});
   }
 
-  /** @returns {PlanWindow} */
+  /** @returns {import('./keys.js').KeyActions} */
+  keyActions() {
+    const withPinned = (/** @type {(value: number) => void} */ act) => {
+      const [pinned] = this.state.pins;
+      if (pinned !== undefined) act(pinned);
+    };
+    return {
+      search: () => this.search.focus(),
+      nextMatch: (direction) => this.nextMatch(direction),
+      moveBy: (across, up) => this.move(movedWindow(this.state.view, across, up)),
+      zoom: (factor) => this.plots.map.zoom(factor, 0.5, 0.5),
+      showAll: () => this.move(this.whole()),
+      centrePinned: () => withPinned((value) => this.centre(value, this.plots.map.boxOf(value) !== null)),
+      toPeak: () => this.set({step: this.scene.picture.peak}),
+      walk: (steps) => this.toStep(Math.max(0, this.scene.step + steps)),
+      pinNeighbour: (side) =>
+        withPinned((value) => {
+          const [neighbour] = side === 'before' ? this.compilation.takenFrom(value) : this.compilation.takenBy(value);
+          if (neighbour) this.pinInView(neighbour.value);
+        }),
+      toEndOfPinned: (end) => withPinned((value) => this.toStep(this.compilation[end][value])),
+      openPanel: (index) => this.set({tab: this.tabs.panels[index].name}),
+      colourByNext: () => this.colourBy(nextGrouping(this.state.by)),
+      changeTheme: () => this.changeTheme(),
+      clearOnce: () => this.set(clearedOnce(this.state)),
+    };
+  }
+
+  /** @returns {MapWindow} */
   whole() {
-    return wholeWindow(this.plan, this.state.color);
+    return wholeWindow(this.compilation, this.state.color);
   }
 
-  grouped() {
-    const group = new GroupPicture(this.picture, this.origins, this.state.by, this.ink.theme);
-    if (!group.groups.some((each) => each.name === this.state.group)) this.state.group = null;
-    return group;
-  }
-
-  /** @param {number} color */
-  changeSpace(color) {
-    Object.assign(this.state, {color, step: null, view: wholeWindow(this.plan, color)});
-    this.picture = new SpacePicture(this.plan, color);
-    this.group = this.grouped();
-    this.lower.forget();
-    this.update();
+  /** @param {number} value */
+  labelOf(value) {
+    return this.compilation.values.column('label').text(value);
   }
 
   changeTheme() {
@@ -144,61 +200,101 @@ export class CompilationView {
 
   refreshInk() {
     this.ink = readInk();
-    this.group = this.grouped();
     this.update();
+  }
+
+  /** @param {By} by */
+  colourBy(by) {
+    this.set({by, group: null});
   }
 
   /** @param {Partial<State>} changes */
   set(changes) {
-    const isRegrouped = changes.by !== undefined && changes.by !== this.state.by;
     Object.assign(this.state, changes);
-    if (isRegrouped) this.group = this.grouped();
     this.update();
   }
 
   /**
-   * Show another part of the plan, as much as there is; the rest follows when the move has ended.
-   * @param {PlanWindow} wanted
+   * Show another window of the map; the panels follow when the move has ended.
+   * @param {MapWindow} wanted
    */
   move(wanted) {
-    const whole = this.whole();
-    const across = Math.min(Math.max(wanted.to - wanted.from, Math.min(LEAST_STEPS, whole.to)), whole.to);
-    const up = Math.min(Math.max(wanted.high - wanted.low, Math.min(LEAST_BYTES, whole.high)), whole.high);
-    const from = Math.min(Math.max(0, wanted.from), whole.to - across);
-    const low = Math.min(Math.max(0, wanted.low), whole.high - up);
-    this.state.view = {from, to: from + across, low, high: low + up};
-    this.frame();
+    this.state.view = windowWithin(wanted, this.whole());
+    this.plots.scroll(this.state.view);
+    this.showChips();
     clearTimeout(this.settling);
     this.settling = setTimeout(() => this.update(), SETTLED_MILLISECONDS);
   }
 
-  /** Return the chosen step, or the one with the most bytes in view. */
-  focusStep() {
-    const {step, view} = this.state;
-    return step ?? largestStep(this.group.curves.total, Math.floor(view.from), Math.ceil(view.to) - 1);
-  }
-
-  find() {
-    const {state, group} = this;
-    const wanted = {words: state.words, group: group.groups.findIndex((each) => each.name === state.group), path: state.path};
-    return findValues(this.origins, wanted, group.grouping.of, (value) => this.lower.pathOf()(value));
-  }
-
   /** Bring everything up to date with the state. */
   update() {
-    const {state, found} = this;
-    this.found = this.find();
-    this.searched.textContent = state.words.trim() ? `${counted(this.found.count, 'value')}, ${humanBytes(this.found.bytes)}` : '';
-    if (this.found.count !== found.count) this.matchIndex = -1;
-    this.step = this.focusStep();
-    this.shares = this.plan.sharesAt(this.picture.space, this.step);
-    replace(this.figures, figures(this));
-    replace(this.legend, legend(this));
-    this.drawn = '';
+    const {state, ink, compilation} = this;
+    const {count} = this.scene.found;
+    const scene = new Scene(this.origins, state, ink.theme, this.scene);
+    this.scene = scene;
+    if (scene.chosenGroup < 0) state.group = null;
+    if (scene.found.count !== count) this.matchIndex = -1;
+    if (this.search.value !== state.words) this.search.value = state.words;
+    this.bySelect.value = state.by;
+    this.searched.textContent = state.words.trim() ? `${counted(scene.found.count, 'value')}, ${humanBytes(scene.found.bytes)}` : '';
+    const focus = {step: scene.step, isChosen: state.step !== null, bytes: scene.group.curves.total[scene.step]};
+    replace(this.figures, figures(compilation, scene.picture, focus, (step) => this.set({step})));
+    replace(this.legend, legend(scene.group.groups, scene.chosenGroup, (group) => this.set({group})));
+    this.showChips();
     this.showDetails();
-    this.lower.update();
-    writeFragment(settingsOf(this.plan, state));
-    this.frame();
+    this.showPanel();
+    writeFragment(settingsOf(compilation, state));
+    const [pinned] = state.pins;
+    const {view, step, pins} = state;
+    const readers = pinned === undefined ? [] : scene.readerSteps(pinned);
+    this.plots.show({space: scene.picture, group: scene.group, chosenGroup: scene.chosenGroup, matches: scene.found.matches, view, step, pins, readers}, ink);
+  }
+
+  showChips() {
+    const {view, step, path} = this.state;
+    const actions = {
+      move: (/** @type {MapWindow} */ wanted) => this.move(wanted),
+      clearStep: () => this.set({step: null}),
+      clearPath: () => this.set({path: []}),
+    };
+    replace(this.chips, chips({view, whole: this.whole(), step, path}, actions));
+  }
+
+  showPanel() {
+    const {step, picture, group} = this.scene;
+    const {instructions, instructionAt} = this.compilation;
+    const row = instructionAt[step];
+    const name = row < 0 ? '' : `, ${shortened(instructions.column('name').text(row), 40)}`;
+    const about = `${step === picture.peak ? 'at the peak, ' : ''}step ${numberText(step)}${name}: ${humanBytes(group.curves.total[step])}`;
+    this.tabs.show(this.state.tab, about);
+  }
+
+  showHolders() {
+    const {scene, ink} = this;
+    const {pathBy, isFolded, path} = this.state;
+    this.holders.update({shares: scene.shares, pathOf: scene.pathOf, by: pathBy, isFolded, path, group: scene.group, ink});
+  }
+
+  /** Show the details of what is pinned, else the largest values of the step. */
+  showDetails() {
+    const {state, scene, origins} = this;
+    const {pins, color, by, isFolded} = state;
+    const shown = pins.length ? pins.join('+') : [scene.step, color, by, isFolded, this.ink.theme].join();
+    if (shown === this.detailsShown) return;
+    this.detailsShown = shown;
+    const actions = {
+      pin: (/** @type {number} */ value) => this.pinInView(value),
+      choose: (/** @type {number} */ step) => this.set({step}),
+      hover: (/** @type {number | null} */ value) => this.highlight(value),
+      centre: (/** @type {number} */ value) => this.centre(value, true),
+    };
+    if (pins.length) {
+      replace(this.side, pinnedValues(origins, pins, () => this.set({pins: pins.slice(1)}), actions));
+      return;
+    }
+    const {colours, of} = scene.group;
+    const title = scene.step === scene.picture.peak ? 'Largest at the peak' : `Largest at step ${numberText(scene.step)}`;
+    replace(this.side, largestValues(origins, {title, shares: scene.shares, isFolded, colourOf: (value) => colours[of[value]]}, actions));
   }
 
   /**
@@ -206,12 +302,8 @@ export class CompilationView {
    * @param {number} direction
    */
   nextMatch(direction) {
-    const {plan} = this;
-    const {matches} = this.found;
-    if (!matches) return;
-    const rows = [...matches.keys()].filter((row) => matches[row]);
+    const rows = this.scene.matches();
     if (!rows.length) return;
-    rows.sort((a, b) => plan.size[b] - plan.size[a] || a - b);
     const index = this.matchIndex + direction;
     this.matchIndex = index < 0 ? rows.length - 1 : index % rows.length;
     this.pin(rows[this.matchIndex], false);
@@ -224,25 +316,25 @@ export class CompilationView {
    * @param {boolean} add to those that are pinned
    */
   pin(value, add) {
-    const {pins} = this.state;
-    if (value < 0) {
-      if (!add) this.set({pins: []});
-      return;
-    }
-    const others = pins.filter((other) => other !== value);
-    if (!add) this.set({pins: [value]});
-    else this.set({pins: others.length < pins.length ? others : [value, ...pins]});
-    const {label, shape} = this.plan.values.columns;
-    announce(`pinned ${label.text(value)}, ${humanBytes(this.plan.size[value])}, ${shape.text(value)}, steps ${this.plan.from[value]} to ${this.plan.until[value]}`);
+    this.set({pins: pinsWith(this.state.pins, value, add)});
+    if (value < 0) return;
+    const {size, from, until, values} = this.compilation;
+    announce(`pinned ${this.labelOf(value)}, ${humanBytes(size[value])}, ${values.column('shape').text(value)}, steps ${from[value]} to ${until[value]}`);
   }
 
   /**
-   * Pin a value, and move the view so that it is seen.
+   * Pin a value, and move the view to it if it is outside.
    * @param {number} value
    */
   pinInView(value) {
     this.pin(value, false);
-    if (!this.map.boxOf(value)) this.centre(value, false);
+    if (!this.plots.map.boxOf(value)) this.centre(value, false);
+  }
+
+  /** @param {string} label */
+  pinLabel(label) {
+    const value = this.compilation.valueOf(label);
+    if (value >= 0) this.pinInView(value);
   }
 
   /**
@@ -251,49 +343,20 @@ export class CompilationView {
    * @param {boolean} fit
    */
   centre(value, fit) {
-    const {plan} = this;
-    const low = plan.address(this.picture.space, value);
-    if (Number.isNaN(low) || !plan.isLive[value]) return;
-    const {view} = this.state;
-    const [from, to] = [plan.from[value], plan.until[value] + 1];
-    const high = low + plan.size[value];
-    const across = fit ? (to - from) * 2 : Math.max(view.to - view.from, (to - from) * 1.2);
-    const up = fit ? (high - low) * 3 : Math.max(view.high - view.low, (high - low) * 1.2);
-    const [middle, height] = [(from + to) / 2, (low + high) / 2];
-    this.move({from: middle - across / 2, to: middle + across / 2, low: height - up / 2, high: height + up / 2});
+    const wanted = windowAround(this.compilation, this.scene.picture.space, value, fit ? null : this.state.view);
+    if (wanted) this.move(wanted);
   }
 
   /** @param {number} allocation */
   showAllocation(allocation) {
-    const low = this.picture.space.bases[allocation];
-    const high = low + this.plan.allocations.column('sizeBytes').number(allocation);
+    const low = this.scene.picture.space.bases[allocation];
+    const high = low + this.compilation.allocations.column('sizeBytes').number(allocation);
     this.move({...this.state.view, low, high});
   }
 
-  /**
-   * @param {number} value -1 of none
-   * @param {number | null} step
-   * @param {number} x
-   * @param {number} y
-   */
-  hover(value, step, x, y) {
-    this.hovered = value;
-    this.hoveredStep = step;
-    this.map.overlay.style.cursor = value >= 0 ? 'pointer' : 'grab';
-    this.tip.show(value >= 0 ? tipOfValue(this.origins, value) : null, x, y);
-    this.frame();
-  }
-
-  /**
-   * @param {number | null} step
-   * @param {number} x
-   * @param {number} y
-   */
-  hoverStep(step, x, y) {
-    this.hoveredStep = step;
-    const lines = step === null ? null : tipOfStep(this.plan, step, this.group.curves, this.picture.space.bytes);
-    this.tip.show(lines, x, y);
-    this.frame();
+  /** @param {number} step -1 where a value has no live range */
+  toStep(step) {
+    if (step >= 0) this.set({step: Math.min(step, this.compilation.steps - 1)});
   }
 
   /**
@@ -301,73 +364,6 @@ export class CompilationView {
    * @param {number | null} value
    */
   highlight(value) {
-    this.hovered = value ?? -1;
-    this.frame();
+    this.plots.mark(value ?? -1, null);
   }
-
-  /** Draw the canvases with the next frame. */
-  frame() {
-    if (this.isFramed) return;
-    this.isFramed = true;
-    requestAnimationFrame(() => {
-      this.isFramed = false;
-      if (!this.closing.signal.aborted) drawPlots(this);
-    });
-  }
-
-  /** Show the details of what is pinned, else the largest values of the step. */
-  showDetails() {
-    const {state, plan, origins} = this;
-    const [first, ...others] = state.pins;
-    const shown = first === undefined ? [this.step, state.color, state.by, this.ink.theme].join() : state.pins.join('+');
-    if (shown === this.detailsShown) return;
-    this.detailsShown = shown;
-    const actions = {
-      pin: (/** @type {number} */ value) => this.pinInView(value),
-      choose: (/** @type {number} */ step) => this.set({step}),
-      hover: (/** @type {number | null} */ value) => this.highlight(value),
-      centre: (/** @type {number} */ value) => this.centre(value, true),
-    };
-    if (first === undefined) {
-      const colourOf = (/** @type {number} */ value) => this.group.colours[this.group.grouping.of[value]];
-      const title = this.step === this.picture.peak ? 'Largest at the peak' : `Largest at step ${numberText(this.step)}`;
-      replace(this.side, largestValues(origins, title, this.shares, colourOf, actions));
-      return;
-    }
-    replace(
-      this.side,
-      element('button.close', {type: 'button', 'aria-label': 'unpin', title: 'unpin (Esc)', onclick: () => this.set({pins: others})}, '×'),
-      valueDetails(plan, origins, first, actions),
-      others.length ? element('section', null, element('h3', null, 'also pinned'), element('ul', null, others.map((value) => element('li', null, valueButton(plan, value, actions))))) : null,
-    );
-  }
-}
-
-/** @param {CompilationView} view */
-function timelineOf(view) {
-  return new Timeline(newCanvas('canvas.timeline', true), {
-    zoom: (from, to) => view.move({...view.state.view, from, to}),
-    choose: (step) => view.set({step: view.state.step === step ? null : step}),
-    hover: (step, x, y) => view.hoverStep(step, x, y),
-    all: () => view.move(view.whole()),
-    redraw: () => view.frame(),
-  });
-}
-
-/** @param {CompilationView} view */
-function mapOf(view) {
-  return new AddressMap(newCanvas('canvas', false), newCanvas('canvas.overlay', true), {
-    hover: (value, step, x, y) => view.hover(value, step, x, y),
-    pin: (value, add) => view.pin(value, add),
-    move: (wanted) => view.move(wanted),
-    all: () => view.move(view.whole()),
-  });
-}
-
-/**
- * @param {string} tag
- * @param {boolean} hasFocus
- */
-function newCanvas(tag, hasFocus) {
-  return /** @type {HTMLCanvasElement} */ (element(tag, hasFocus ? {tabindex: 0, role: 'img'} : {'aria-hidden': true}));
 }

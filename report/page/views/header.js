@@ -1,129 +1,144 @@
-/** What stands above the plots: the figures, the legend, the filters that hold. */
+/** The lines above the plots: the bar, the figures, the legend, the active filters. */
 
 import {choice, element} from '../elements/dom.js';
 import {counted, humanBytes, numberText, shareText, shortened} from '../elements/format.js';
 import {goTo} from '../fragment.js';
-import {showKeys} from './keys.js';
 
-/** @typedef {import('../plan/parts.js').Part} Part */
-/** @typedef {import('./compilation.js').CompilationView} CompilationView */
+/** @typedef {import('../data/parts.js').Part} Part */
+/** @typedef {import('../data/compilation.js').Compilation} Compilation */
+/** @typedef {import('../plots/address_map.js').MapWindow} MapWindow */
 
 /**
- * Make the bar: which compilation, the search, what colours and memory space are shown.
- * @param {CompilationView} view
+ * Make the way back and the title of a compilation: a choice if there are others.
+ * @param {string} key of the compilation
  * @param {Part} overview
- * @param {boolean} isCompared
- * @returns {HTMLElement}
+ * @param {boolean} isCompared the page is a comparison
+ * @returns {(HTMLElement | null)[]}
  */
-export function bar(view, overview, isCompared) {
-  const {plan} = view;
+export function titleWithOthers(key, overview, isCompared) {
   const {columns, rows} = overview.tables.compilations;
   const carried = [...Array(rows).keys()].filter((row) => columns.carried.flag(row));
   const others = carried.map((row) => {
-    const key = columns.compilation.text(row);
-    return /** @type {[string, string]} */ ([key, `${shortened(key, 70)} – ${humanBytes(columns.reservedBytes.number(row))}`]);
+    const other = columns.compilation.text(row);
+    return /** @type {[string, string]} */ ([other, `${shortened(other, 70)} – ${humanBytes(columns.reservedBytes.number(row))}`]);
   });
-  const colors = plan.colors().map((color) => /** @type {[string, string]} */ ([String(color), String(color)]));
-  return element(
-    'header.bar',
-    null,
+  return [
     isCompared ? element('a.back', {href: '#', title: 'back to the comparison'}, '‹ comparison') : null,
     !isCompared && rows > 1 ? element('a.back', {href: '#', title: 'all compilations'}, '‹ all') : null,
     others.length > 1
-      ? element('span.title', null, element('h1.offscreen', null, plan.key), choice('compilation', others, plan.key, (key) => goTo({c: key})))
-      : element('h1', {title: plan.key}, plan.key),
-    element('span.searching', null, view.search, view.searched),
-    view.bySelect,
-    colors.length > 1 ? choice('memory space', colors, String(view.state.color), (color) => view.changeSpace(Number(color))) : null,
-    element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => view.changeTheme()}, '◐'),
-    element('button.icon', {type: 'button', title: 'keys (?)', 'aria-label': 'keys', onclick: showKeys}, '?'),
-  );
+      ? element('span.title', null, element('h1.offscreen', null, key), choice('compilation', others, key, (other) => goTo({c: other})))
+      : element('h1', {title: key}, key),
+  ];
 }
 
 /**
- * Make the figures: what is reserved, the peaks, how much lies idle.
- * @param {CompilationView} view
+ * Make the field for searching values.
+ * @param {string} words
+ * @param {{search: (words: string) => void, next: (direction: number) => void}} actions
+ * @returns {HTMLInputElement}
+ */
+export function searchField(words, {search, next}) {
+  const field = /** @type {HTMLInputElement} */ (
+    element('input', {
+      type: 'search',
+      placeholder: 'name, op or line  ( / )',
+      'aria-label': 'search values by name, op or line',
+      value: words,
+      oninput: () => search(field.value),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === 'Enter') next(event.shiftKey ? -1 : 1);
+      },
+    })
+  );
+  return field;
+}
+
+/**
+ * Make the choice of a memory space; null if there is only one.
+ * @param {Compilation} compilation
+ * @param {number} color
+ * @param {(color: number) => void} choose
+ * @returns {HTMLElement | null}
+ */
+export function spaceChoice(compilation, color, choose) {
+  const colors = compilation.colors().map((each) => /** @type {[string, string]} */ ([String(each), String(each)]));
+  return colors.length > 1 ? choice('memory space', colors, String(color), (chosen) => choose(Number(chosen))) : null;
+}
+
+/**
+ * Make the figures: reserved bytes, the peaks, idle bytes.
+ * @param {Compilation} compilation
+ * @param {import('./scene.js').SpacePicture} picture
+ * @param {{step: number, isChosen: boolean, bytes: number}} focus the step that the panels show
+ * @param {(step: number | null) => void} choose
  * @returns {(HTMLElement | null)[]}
  */
-export function figures(view) {
-  const {plan, state, step} = view;
-  const {space, peak, peakBytes} = view.picture;
-  const {printedPeakBytes, printedPeakStep} = plan.facts;
-  const cell = (/** @type {string} */ name) => (space.row < 0 ? NaN : plan.spaces.column(name).number(space.row));
+export function figures(compilation, {space, peak, peakBytes}, {step, isChosen, bytes}, choose) {
+  const {printedPeakBytes, printedPeakStep} = compilation.facts;
+  const cell = (/** @type {string} */ name) => (space.row < 0 ? NaN : compilation.spaces.column(name).number(space.row));
   const idle = space.bytes - peakBytes;
-  const stepFigure = (/** @type {string} */ label, /** @type {number} */ bytes, /** @type {number | null} */ at) =>
+  const stepFigure = (/** @type {string} */ label, /** @type {number} */ size, /** @type {number | null} */ at) =>
     at === null || Number.isNaN(at)
-      ? figure(label, humanBytes(bytes), '')
-      : figure(label, humanBytes(bytes), `step ${numberText(at)}`, () => view.set({step: at}));
+      ? figure(label, humanBytes(size), '')
+      : figure(label, humanBytes(size), `step ${numberText(at)}`, () => choose(at));
   return [
     figure('reserved', humanBytes(space.bytes), counted(space.allocations.length, 'allocation')),
     stepFigure('physical peak', peakBytes, peak),
     figure('idle at the peak', humanBytes(idle), shareText(space.bytes ? idle / space.bytes : 0)),
     stepFigure('logical peak', cell('logicalPeakBytes'), cell('logicalPeakStep')),
     printedPeakBytes === null ? null : stepFigure('printed by XLA', printedPeakBytes, printedPeakStep),
-    figure('schedule', numberText(plan.steps - 1), `steps, ${numberText(plan.values.rows)} values`),
+    figure('schedule', numberText(compilation.steps - 1), `steps, ${numberText(compilation.values.rows)} values`),
     step === peak
       ? null
-      : figure(
-          state.step === null ? 'largest in view' : 'chosen step',
-          humanBytes(view.group.curves.total[step]),
-          `step ${numberText(step)}`,
-          () => view.set({step: state.step === null ? step : null}),
-          true,
-        ),
+      : figure(isChosen ? 'chosen step' : 'largest in view', humanBytes(bytes), `step ${numberText(step)}`, () => choose(isChosen ? null : step), true),
   ];
 }
 
 /**
  * Make the legend: a click fades all but one group.
- * @param {CompilationView} view
+ * @param {import('../data/grouping.js').Group[]} groups
+ * @param {number} chosen index of the group that is not faded; -1 if there is none
+ * @param {(group: string | null) => void} choose
  * @returns {HTMLElement[]}
  */
-export function legend(view) {
-  const {state} = view;
-  return view.group.groups
-    .filter((group) => group.values > 0)
-    .map((group) => {
-      const swatch = element('span.swatch');
-      swatch.style.background = group.colour;
-      const isChosen = state.group === group.name;
-      return element(
-        'button.group',
-        {
-          type: 'button',
-          title: `${group.name || group.title}: ${counted(group.values, 'value')}, ${humanBytes(group.bytes)} at the peak`,
-          'aria-pressed': isChosen ? 'true' : 'false',
-          onclick: () => view.set({group: isChosen ? null : group.name}),
-        },
-        swatch,
-        element('span.name', null, shortened(group.title, 24)),
-        element('span.faint', null, humanBytes(group.bytes)),
-      );
-    });
+export function legend(groups, chosen, choose) {
+  return groups.flatMap((group, index) => {
+    if (!group.values) return [];
+    const swatch = element('span.swatch');
+    swatch.style.background = group.colour;
+    const repeats = group.repeats > 1 ? ` ×${numberText(group.repeats)}` : '';
+    return element(
+      'button.group',
+      {
+        type: 'button',
+        title: `${group.name || group.title}${repeats}: ${counted(group.values, 'value')}, ${humanBytes(group.bytes)} at the peak`,
+        'aria-pressed': index === chosen ? 'true' : 'false',
+        onclick: () => choose(index === chosen ? null : group.name),
+      },
+      swatch,
+      element('span.name', null, `${shortened(group.title, 24)}${repeats}`),
+      element('span.faint', null, humanBytes(group.bytes)),
+    );
+  });
 }
 
 /**
- * Make the filters that hold, each with a way to drop it.
- * @param {CompilationView} view
+ * Make the active filters, each with a button that clears it.
+ * @param {{view: MapWindow, whole: MapWindow, step: number | null, path: string[]}} filters
+ * @param {{move: (view: MapWindow) => void, clearStep: () => void, clearPath: () => void}} actions
  * @returns {(HTMLElement | null)[]}
  */
-export function chips(view) {
-  const {state} = view;
-  const shown = state.view;
-  const whole = view.whole();
+export function chips({view, whole, step, path}, {move, clearStep, clearPath}) {
+  const {from, to, low, high} = view;
   return [
-    shown.from === whole.from && shown.to === whole.to
+    from === whole.from && to === whole.to
       ? null
-      : chip(`steps ${numberText(Math.floor(shown.from))}–${numberText(Math.ceil(shown.to) - 1)}`, () =>
-          view.move({...shown, from: whole.from, to: whole.to}),
-        ),
-    shown.low === whole.low && shown.high === whole.high
+      : chip(`steps ${numberText(Math.floor(from))}–${numberText(Math.ceil(to) - 1)}`, () => move({...view, from: whole.from, to: whole.to})),
+    low === whole.low && high === whole.high
       ? null
-      : chip(`bytes ${humanBytes(shown.low)}–${humanBytes(shown.high)}`, () =>
-          view.move({...shown, low: whole.low, high: whole.high}),
-        ),
-    state.step === null ? null : chip(`step ${numberText(state.step)}`, () => view.set({step: null})),
-    state.path.length ? chip(shortened(state.path.join('/'), 30), () => view.set({path: []})) : null,
+      : chip(`bytes ${humanBytes(low)}–${humanBytes(high)}`, () => move({...view, low: whole.low, high: whole.high})),
+    step === null ? null : chip(`step ${numberText(step)}`, clearStep),
+    path.length ? chip(shortened(path.join('/'), 30), clearPath) : null,
   ];
 }
 

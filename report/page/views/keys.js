@@ -1,86 +1,92 @@
-/** The keyboard: what each key does. */
+/** The keyboard of a compilation's view. */
 
 import {element} from '../elements/dom.js';
-import {GROUPINGS} from '../plan/grouping.js';
 
-/** @typedef {import('./compilation.js').CompilationView} CompilationView */
+/**
+ * The actions that keys stand for.
+ * @typedef {object} KeyActions
+ * @property {() => void} search
+ * @property {(direction: number) => void} nextMatch
+ * @property {(across: number, up: number) => void} moveBy shares of the window
+ * @property {(factor: number) => void} zoom less than 1 to see less, larger
+ * @property {() => void} showAll
+ * @property {() => void} centrePinned
+ * @property {() => void} toPeak
+ * @property {(steps: number) => void} walk
+ * @property {(side: 'before' | 'after') => void} pinNeighbour
+ * @property {(end: 'from' | 'until') => void} toEndOfPinned
+ * @property {(index: number) => void} openPanel
+ * @property {() => void} colourByNext
+ * @property {() => void} changeTheme
+ * @property {() => void} clearOnce
+ */
 
 const PAN = 0.15;
 const ZOOM = 0.8;
 
 /**
- * Keys that do alike: how they are shown, what they do in words, what each does by its name.
+ * Keys of one kind: how they are shown, their purpose in words, and the action of each.
  * @typedef {object} Binding
  * @property {string} keys
  * @property {string} does
- * @property {Record<string, (view: CompilationView) => void>} [actions]
+ * @property {Record<string, (actions: KeyActions) => void>} [actions]
  */
 
 /** @type {Binding[]} */
 const BINDINGS = [
-  {keys: '/', does: 'search; Enter pins the next match', actions: {'/': (view) => view.search.focus()}},
+  {keys: '/', does: 'search; Enter pins the next match', actions: {'/': (view) => view.search()}},
   {keys: 'n N', does: 'next or previous match', actions: {n: (view) => view.nextMatch(1), N: (view) => view.nextMatch(-1)}},
   {
     keys: '← → ↑ ↓  w a s d',
     does: 'move the view',
     actions: {
-      ArrowLeft: (view) => pan(view, -1, 0),
-      ArrowRight: (view) => pan(view, 1, 0),
-      ArrowUp: (view) => pan(view, 0, 1),
-      ArrowDown: (view) => pan(view, 0, -1),
-      w: (view) => pan(view, 0, 1),
-      a: (view) => pan(view, -1, 0),
-      s: (view) => pan(view, 0, -1),
-      d: (view) => pan(view, 1, 0),
+      ArrowLeft: (view) => view.moveBy(-PAN, 0),
+      ArrowRight: (view) => view.moveBy(PAN, 0),
+      ArrowUp: (view) => view.moveBy(0, PAN),
+      ArrowDown: (view) => view.moveBy(0, -PAN),
+      w: (view) => view.moveBy(0, PAN),
+      a: (view) => view.moveBy(-PAN, 0),
+      s: (view) => view.moveBy(0, -PAN),
+      d: (view) => view.moveBy(PAN, 0),
     },
   },
   {
     keys: '+ −',
-    does: 'zoom in or out; so do the wheel (with Ctrl where the page scrolls) and a pinch',
+    does: 'zoom in or out; also the wheel (with Ctrl if the page scrolls) and a pinch',
     actions: {
-      '+': (view) => view.map.zoom(ZOOM, 0.5, 0.5),
-      '=': (view) => view.map.zoom(ZOOM, 0.5, 0.5),
-      '-': (view) => view.map.zoom(1 / ZOOM, 0.5, 0.5),
+      '+': (view) => view.zoom(ZOOM),
+      '=': (view) => view.zoom(ZOOM),
+      '-': (view) => view.zoom(1 / ZOOM),
     },
   },
-  {keys: '0', does: 'show all', actions: {0: (view) => view.move(view.whole())}},
-  {
-    keys: 'f',
-    does: 'centre the pinned value, again: fit it',
-    actions: {f: (view) => withPinned(view, (value) => view.centre(value, view.map.boxOf(value) !== null))},
-  },
-  {keys: 'p', does: 'to the peak', actions: {p: (view) => view.set({step: view.picture.peak})}},
-  {keys: ', .', does: 'previous or next step', actions: {',': (view) => toStep(view, Math.max(0, view.step - 1)), '.': (view) => toStep(view, view.step + 1)}},
+  {keys: '0', does: 'show all', actions: {0: (view) => view.showAll()}},
+  {keys: 'f', does: 'centre the pinned value, again: fit it', actions: {f: (view) => view.centrePinned()}},
+  {keys: 'p', does: 'to the peak', actions: {p: (view) => view.toPeak()}},
+  {keys: ', .', does: 'previous or next step', actions: {',': (view) => view.walk(-1), '.': (view) => view.walk(1)}},
   {
     keys: '[ ]',
-    does: 'pin who had these bytes before, or has them after',
-    actions: {
-      '[': (view) => withPinned(view, (value) => pinFirst(view, view.plan.takenFrom(value))),
-      ']': (view) => withPinned(view, (value) => pinFirst(view, view.plan.takenBy(value))),
-    },
+    does: 'pin the value that had these bytes before, or has them after',
+    actions: {'[': (view) => view.pinNeighbour('before'), ']': (view) => view.pinNeighbour('after')},
   },
   {
     keys: '{ }',
     does: 'to the definition or the end of the live range',
-    actions: {
-      '{': (view) => withPinned(view, (value) => toStep(view, view.plan.from[value])),
-      '}': (view) => withPinned(view, (value) => toStep(view, view.plan.until[value])),
-    },
+    actions: {'{': (view) => view.toEndOfPinned('from'), '}': (view) => view.toEndOfPinned('until')},
   },
   {
     keys: '1 – 5',
     does: 'panels',
-    actions: Object.fromEntries([1, 2, 3, 4, 5].map((key) => [key, (view) => view.set({tab: view.lower.tabs[key - 1][0]})])),
+    actions: Object.fromEntries([1, 2, 3, 4, 5].map((key) => [key, (view) => view.openPanel(key - 1)])),
   },
-  {keys: 'c', does: 'colour by the next grouping', actions: {c: colourByNext}},
+  {keys: 'c', does: 'colour by the next grouping', actions: {c: (view) => view.colourByNext()}},
   {keys: 't', does: 'light or dark', actions: {t: (view) => view.changeTheme()}},
   {keys: 'Enter', does: 'in a table or the icicle: open'},
-  {keys: 'Esc', does: 'clear the last filter or pin', actions: {Escape: clearLast}},
+  {keys: 'Esc', does: 'clear the last filter or pin', actions: {Escape: (view) => view.clearOnce()}},
   {keys: '?', does: 'these keys', actions: {'?': showKeys}},
 ];
 const ACTIONS = new Map(BINDINGS.flatMap(({actions}) => Object.entries(actions ?? {})));
 
-/** Show what each key does. */
+/** Show a list of the keys. */
 export function showKeys() {
   const dialog = /** @type {HTMLDialogElement} */ (
     element(
@@ -97,77 +103,21 @@ export function showKeys() {
 
 /**
  * Do what a key stands for, unless somebody is writing.
- * @param {CompilationView} view
+ * @param {KeyActions} actions
  * @param {KeyboardEvent} event
  */
-export function onKey(view, event) {
+export function onKey(actions, event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
   if (target.matches('input, textarea, select')) {
     if (event.key === 'Escape') {
       target.blur();
-      clearLast(view);
+      actions.clearOnce();
     }
     return;
   }
   const act = ACTIONS.get(event.key);
   if (!act) return;
-  act(view);
+  act(actions);
   event.preventDefault();
-}
-
-/**
- * @param {CompilationView} view
- * @param {number} across
- * @param {number} up
- */
-function pan(view, across, up) {
-  const {from, to, low, high} = view.state.view;
-  const [steps, bytes] = [across * PAN * (to - from), up * PAN * (high - low)];
-  view.move({from: from + steps, to: to + steps, low: low + bytes, high: high + bytes});
-}
-
-/**
- * @param {CompilationView} view
- * @param {number} step -1 where a value has no live range
- */
-function toStep(view, step) {
-  if (step >= 0) view.set({step: Math.min(step, view.plan.steps - 1)});
-}
-
-/**
- * @param {CompilationView} view
- * @param {(value: number) => void} act
- */
-function withPinned(view, act) {
-  const [pinned] = view.state.pins;
-  if (pinned !== undefined) act(pinned);
-}
-
-/**
- * @param {CompilationView} view
- * @param {import('../plan/plan.js').Neighbour[]} neighbours
- */
-function pinFirst(view, neighbours) {
-  if (neighbours.length) view.pinInView(neighbours[0].value);
-}
-
-/** @param {CompilationView} view */
-function colourByNext(view) {
-  const index = GROUPINGS.findIndex(([by]) => by === view.state.by);
-  const [by] = GROUPINGS[(index + 1) % GROUPINGS.length];
-  /** @type {HTMLSelectElement} */ (view.bySelect.querySelector('select')).value = by;
-  view.set({by, group: null});
-}
-
-/** @param {CompilationView} view */
-function clearLast(view) {
-  const {state} = view;
-  if (state.words) {
-    view.search.value = '';
-    view.set({words: ''});
-  } else if (state.path.length) view.set({path: []});
-  else if (state.group !== null) view.set({group: null});
-  else if (state.pins.length) view.set({pins: state.pins.slice(1)});
-  else if (state.step !== null) view.set({step: null});
 }

@@ -5,7 +5,7 @@ import {counted, humanBytes} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {goTo} from '../fragment.js';
 
-/** @typedef {import('../plan/parts.js').Part} Part */
+/** @typedef {import('../data/parts.js').Part} Part */
 
 /**
  * @param {HTMLElement} root
@@ -43,7 +43,7 @@ export function showList(root, overview) {
       'main.list',
       null,
       element('h1', null, 'Memory plans of ', element('em', null, overview.facts.title)),
-      element('p.faint', null, `${counted(table.rows, 'compilation')} in ${overview.facts.graph}, the one that reserves most first.`, carried.length < table.rows ? ` ${table.rows - carried.length} are only listed: the file would be too large. Name one of them to see it.` : ''),
+      element('p.faint', null, `${counted(table.rows, 'compilation')} in ${overview.facts.graph}, the largest first.`, carried.length < table.rows ? ` ${table.rows - carried.length} of them are only listed, or the file would be too large. To see one, name it in the command.` : ''),
       element(
         'div.bars',
         {role: 'group', 'aria-label': 'compilations'},
@@ -55,7 +55,7 @@ export function showList(root, overview) {
 }
 
 /**
- * @param {Record<string, import('../plan/parts.js').Column>} columns
+ * @param {Record<string, import('../data/parts.js').Column>} columns
  * @param {number} row
  * @param {number} most
  * @param {(row: number) => void} open

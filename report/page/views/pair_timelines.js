@@ -1,4 +1,4 @@
-/** The timelines of two compilations that are compared: both at the pointer, a range by dragging. */
+/** The timelines of two compilations that are compared: point at both, drag to zoom. */
 
 import {announce, element} from '../elements/dom.js';
 import {growthText, humanBytes, numberText} from '../elements/format.js';
@@ -64,7 +64,7 @@ export class PairTimelines {
     this.draw();
   }
 
-  /** Return what stands at the share that is pointed at, a line for each side. */
+  /** Return the step and bytes of each side at the pointer, and the growth. */
   lines() {
     const {sides, hovered} = this;
     if (!sides || hovered === null) return [];

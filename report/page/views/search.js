@@ -1,11 +1,11 @@
-/** Which values stand out: those of a group, below a branch of the icicle, found by words. */
+/** The values that are not faded: those of a group, of a branch of the icicle, or found by words. */
 
-/** @typedef {import('../plan/grouping.js').Origins} Origins */
+/** @typedef {import('../data/grouping.js').Origins} Origins */
 
 /** @typedef {{matches: Uint8Array | null, count: number, bytes: number}} Found */
 
 /**
- * Return the values that are not faded, null if that is all; and how many words find.
+ * Return the values that are not faded, null if all are; and the count and bytes of these.
  * @param {Origins} origins
  * @param {{words: string, group: number, path: string[]}} wanted a group of -1 is any
  * @param {Uint8Array} groupOf
@@ -13,10 +13,10 @@
  * @returns {Found}
  */
 export function findValues(origins, {words, group, path}, groupOf, pathOf) {
-  const {plan} = origins;
+  const {compilation} = origins;
   const test = words.trim() ? matcher(words.trim()) : null;
   if (!test && group < 0 && !path.length) return {matches: null, count: 0, bytes: 0};
-  const matches = new Uint8Array(plan.values.rows);
+  const matches = new Uint8Array(compilation.values.rows);
   let [count, bytes] = [0, 0];
   for (let row = 0; row < matches.length; row += 1) {
     if (group >= 0 && groupOf[row] !== group) continue;
@@ -24,7 +24,7 @@ export function findValues(origins, {words, group, path}, groupOf, pathOf) {
     if (test && !test(searchText(origins, row))) continue;
     matches[row] = 1;
     count += 1;
-    bytes += plan.size[row];
+    bytes += compilation.size[row];
   }
   return {matches, count, bytes};
 }
@@ -34,7 +34,7 @@ export function findValues(origins, {words, group, path}, groupOf, pathOf) {
  * @param {number} row
  */
 function searchText(origins, row) {
-  const {columns} = origins.plan.values;
+  const {columns} = origins.compilation.values;
   const words = [columns.label, origins.op, columns.opcode, columns.shape].map((column) => column.text(row));
   return [...words, origins.sourceLine(row)].join('\n');
 }

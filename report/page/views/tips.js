@@ -1,11 +1,11 @@
-/** What stands beside the pointer. */
+/** The text beside the pointer. */
 
 import {element, replace} from '../elements/dom.js';
 import {humanBytes, numberText, shortened} from '../elements/format.js';
 
-/** @typedef {import('../plan/grouping.js').Origins} Origins */
-/** @typedef {import('../plan/plan.js').Plan} Plan */
-/** @typedef {import('../plan/plan.js').Neighbour} Neighbour */
+/** @typedef {import('../data/grouping.js').Origins} Origins */
+/** @typedef {import('../data/compilation.js').Compilation} Compilation */
+/** @typedef {import('../data/compilation.js').Neighbour} Neighbour */
 
 const NEIGHBOURS = 2;
 
@@ -32,35 +32,35 @@ export class Tip {
 }
 
 /**
- * Return what stands beside a value: what it is, and whose bytes it has.
+ * Return the lines about a value: its size, its origin, and the values that it shares bytes with.
  * @param {Origins} origins
  * @param {number} value
  * @returns {HTMLElement[]}
  */
 export function tipOfValue(origins, value) {
-  const {plan} = origins;
-  const {label, shape, opcode} = plan.values.columns;
+  const {compilation} = origins;
+  const {label, shape, opcode} = compilation.values.columns;
   const source = origins.sourceLine(value);
   return [
-    element('div', null, element('b', null, label.text(value)), ` ${humanBytes(plan.size[value])}`),
+    element('div', null, element('b', null, label.text(value)), ` ${humanBytes(compilation.size[value])}`),
     element('div.faint', null, `${shape.text(value)} ${opcode.text(value)}`),
     element('div', null, shortened(origins.op.text(value) || 'unattributed', 90)),
     ...(source ? [element('div.faint', null, shortened(source, 70))] : []),
-    element('div', null, `steps ${numberText(plan.from[value])}–${numberText(plan.until[value])}`),
-    ...neighbourLines(plan, plan.takenFrom(value), 'takes', 'of'),
-    ...neighbourLines(plan, plan.takenBy(value), 'gives', 'to'),
+    element('div', null, `steps ${numberText(compilation.from[value])}–${numberText(compilation.until[value])}`),
+    ...neighbourLines(compilation, compilation.takenFrom(value), 'takes', 'of'),
+    ...neighbourLines(compilation, compilation.takenBy(value), 'gives', 'to'),
   ];
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {Neighbour[]} neighbours
  * @param {string} verb
  * @param {string} preposition
  */
-function neighbourLines(plan, neighbours, verb, preposition) {
+function neighbourLines(compilation, neighbours, verb, preposition) {
   const lines = neighbours.slice(0, NEIGHBOURS).map(({value, inPlace, sharedBytes}) => {
-    const label = plan.values.column('label').text(value);
+    const label = compilation.values.column('label').text(value);
     return `${verb} ${humanBytes(sharedBytes)} ${preposition} ${label}${inPlace ? ' in place' : ''}`;
   });
   if (neighbours.length > NEIGHBOURS) lines.push(`… ${verb} ${preposition} ${neighbours.length - NEIGHBOURS} more`);
@@ -68,16 +68,16 @@ function neighbourLines(plan, neighbours, verb, preposition) {
 }
 
 /**
- * Return what stands beside a step: its instruction, op and line, and how many bytes are live.
- * @param {Plan} plan
+ * Return the lines about a step: its instruction, op and line, and its live bytes.
+ * @param {Compilation} compilation
  * @param {number} step
  * @param {{total: Float64Array, logical: Float64Array}} curves
  * @param {number} reserved
  * @returns {HTMLElement[]}
  */
-export function tipOfStep(plan, step, curves, reserved) {
-  const row = plan.instructionAt[step];
-  const {name, opcode, opName, sourceFile, sourceLine} = plan.instructions.columns;
+export function tipOfStep(compilation, step, curves, reserved) {
+  const row = compilation.instructionAt[step];
+  const {name, opcode, opName, sourceFile, sourceLine} = compilation.instructions.columns;
   const instruction = row < 0 ? ' the end' : ` ${name.text(row)} ${opcode.text(row)}`;
   const lines = [element('div', null, element('b', null, `step ${numberText(step)}`), instruction)];
   if (row >= 0) {
@@ -87,6 +87,6 @@ export function tipOfStep(plan, step, curves, reserved) {
   }
   const [physical, logical] = [curves.total[step], curves.logical[step]];
   lines.push(element('div', null, `physical ${humanBytes(physical)}, logical ${humanBytes(logical)}`));
-  lines.push(element('div.faint', null, `${humanBytes(reserved - physical)} of ${humanBytes(reserved)} reserved lie idle`));
+  lines.push(element('div.faint', null, `${humanBytes(reserved - physical)} of ${humanBytes(reserved)} reserved are idle`));
   return lines;
 }

@@ -1,19 +1,18 @@
-/** The details of a value: what it is, who made it, whose bytes it has, who reads it, its end. */
+/** The details of a value: its origin, its live range, its bytes, its readers. */
 
 import {copyButton, element} from '../elements/dom.js';
-import {counted, humanBytes, numberText, roleTitle, shareText, shellQuoted, shortened} from '../elements/format.js';
+import {counted, humanBytes, numberText, roleTitle, shareText, shellQuoted} from '../elements/format.js';
 
-/** @typedef {import('../plan/grouping.js').Origins} Origins */
-/** @typedef {import('../plan/plan.js').Plan} Plan */
+/** @typedef {import('../data/grouping.js').Origins} Origins */
+/** @typedef {import('../data/compilation.js').Compilation} Compilation */
 
-/** What the rules of attribution mean. @type {Record<string, string>} */
+/** The rules of attribution in words. @type {Record<string, string>} */
 const RULES = {
   inside: 'of what it computes',
   operand: 'of what it moves',
   reader: 'of its first reader',
 };
 const SHOWN = 10;
-const LARGEST_SHOWN = 14;
 
 /**
  * @typedef {object} DetailsActions
@@ -24,14 +23,31 @@ const LARGEST_SHOWN = 14;
  */
 
 /**
- * @param {Plan} plan
+ * Make the details of the value that was pinned last, and the list of the others.
+ * @param {Origins} origins
+ * @param {number[]} pins at least one value, the last one first
+ * @param {() => void} unpin the one that was pinned last
+ * @param {DetailsActions} actions
+ * @returns {(HTMLElement | null)[]}
+ */
+export function pinnedValues(origins, [first, ...others], unpin, actions) {
+  const items = others.map((value) => element('li', null, valueButton(origins.compilation, value, actions)));
+  return [
+    element('button.close', {type: 'button', 'aria-label': 'unpin', title: 'unpin (Esc)', onclick: unpin}, '×'),
+    valueDetails(origins.compilation, origins, first, actions),
+    items.length ? element('section', null, element('h3', null, 'also pinned'), element('ul', null, items)) : null,
+  ];
+}
+
+/**
+ * @param {Compilation} compilation
  * @param {Origins} origins
  * @param {number} value
  * @param {DetailsActions} actions
  * @returns {HTMLElement}
  */
-export function valueDetails(plan, origins, value, actions) {
-  const {values} = plan;
+function valueDetails(compilation, origins, value, actions) {
+  const {values} = compilation;
   const text = (/** @type {string} */ name) => values.column(name).text(value);
   const number = (/** @type {string} */ name) => values.column(name).at(value);
   const label = text('label');
@@ -39,64 +55,26 @@ export function valueDetails(plan, origins, value, actions) {
     'article.details',
     {'aria-label': `details of ${label}`},
     element('h2', {title: label}, label),
-    element('p.headline', null, element('b', null, humanBytes(plan.size[value])), ` ${text('shape')}${text('layout')}`),
+    element('p.headline', null, element('b', null, humanBytes(compilation.size[value])), ` ${text('shape')}${text('layout')}`),
     element(
       'p.buttons',
       null,
       element('button.small', {type: 'button', onclick: () => actions.centre(value)}, 'show in map'),
-      copyButton('copy command', () => `xlagraph value ${shellQuoted(label)} --compilation ${shellQuoted(plan.key)}`),
+      copyButton('copy command', () => `xlagraph value ${shellQuoted(label)} --compilation ${shellQuoted(compilation.key)}`),
       copyButton('copy link', () => location.href),
     ),
-    section('made by', madeBy(plan, origins, value, actions)),
-    section('life', [life(plan, value, actions)]),
-    section('at the peak', [atPeak(plan, value, actions)]),
-    section('storage', [storage(plan, value)]),
-    number('denseBytes') !== null && Number(number('denseBytes')) < plan.size[value]
-      ? section('padding', [`${humanBytes(plan.size[value] - Number(number('denseBytes')))} of it is padding`])
+    section('made by', madeBy(compilation, origins, value, actions)),
+    section('life', [life(compilation, value, actions)]),
+    section('at the peak', [atPeak(compilation, value, actions)]),
+    section('storage', [storage(compilation, value)]),
+    number('denseBytes') !== null && Number(number('denseBytes')) < compilation.size[value]
+      ? section('padding', [`${humanBytes(compilation.size[value] - Number(number('denseBytes')))} of it is padding`])
       : null,
-    section('takes bytes of', neighbours(plan, plan.takenFrom(value), 'earlier', actions)),
-    section('gives bytes to', neighbours(plan, plan.takenBy(value), 'later', actions)),
-    section('read by', readers(plan, value, actions)),
-    section('names', names(plan, value)),
+    section('takes bytes of', neighbours(compilation, compilation.takenFrom(value), 'earlier', actions)),
+    section('gives bytes to', neighbours(compilation, compilation.takenBy(value), 'later', actions)),
+    section('read by', readers(compilation, value, actions)),
+    section('names', names(compilation, value)),
   );
-}
-
-/**
- * Make the list of the values that hold most at a step.
- * @param {Origins} origins
- * @param {string} title
- * @param {{values: Int32Array, bytes: Float64Array}} shares
- * @param {(value: number) => string} colourOf
- * @param {DetailsActions} actions
- * @returns {HTMLElement[]}
- */
-export function largestValues(origins, title, {values, bytes}, colourOf, actions) {
-  const {plan} = origins;
-  const largest = [...values].sort((a, b) => bytes[b] - bytes[a] || a - b).slice(0, LARGEST_SHOWN);
-  const most = bytes[largest[0]] || 1;
-  const items = largest.map((value) => {
-    const bar = element('span.bar');
-    bar.style.width = `${(bytes[value] / most) * 100}%`;
-    bar.style.background = colourOf(value);
-    const op = origins.op.text(value) || `${plan.values.column('opcode').text(value)}, unattributed`;
-    return element(
-      'li',
-      null,
-      valueButton(plan, value, actions),
-      element('span.figure', null, humanBytes(bytes[value])),
-      bar,
-      element('span.faint', {title: op}, shortened(op, 46)),
-    );
-  });
-  return [
-    element('h2', null, title),
-    element('ul.largest', null, items),
-    element(
-      'p.faint',
-      null,
-      'Click a box of the map for its details. Drag in the timeline to zoom, in the map to move; the wheel zooms. Press ? for all keys.',
-    ),
-  ];
 }
 
 /**
@@ -118,12 +96,12 @@ function section(title, lines) {
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {number} value
  * @param {DetailsActions} actions
  */
-export function valueButton(plan, value, actions) {
-  const label = plan.values.column('label').text(value);
+export function valueButton(compilation, value, actions) {
+  const label = compilation.values.column('label').text(value);
   return element(
     'button.link.value',
     {
@@ -155,27 +133,27 @@ function line(...parts) {
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {Origins} origins
  * @param {number} value
  * @param {DetailsActions} actions
  */
-function madeBy(plan, origins, value, actions) {
-  const row = plan.values.column('instruction').integer(value);
-  const opcode = plan.values.column('opcode').text(value) || 'opcode unknown';
+function madeBy(compilation, origins, value, actions) {
+  const row = compilation.values.column('instruction').integer(value);
+  const opcode = compilation.values.column('opcode').text(value) || 'opcode unknown';
   const lines = [];
   if (row < 0) {
     lines.push(opcode);
   } else {
-    const step = plan.instructions.column('step').integer(row);
-    lines.push(line(`${plan.instructions.column('name').text(row)} (${opcode})`, step >= 0 ? ' at ' : null, step >= 0 ? stepButton(step, actions) : null));
+    const step = compilation.instructions.column('step').integer(row);
+    lines.push(line(`${compilation.instructions.column('name').text(row)} (${opcode})`, step >= 0 ? ' at ' : null, step >= 0 ? stepButton(step, actions) : null));
   }
   const op = origins.op.text(value);
   const rule = origins.rule.text(value);
   if (op) lines.push(element('span.op', {title: op}, op, rule === 'own' ? null : element('span.faint', null, ` (${RULES[rule] ?? rule})`)));
   else lines.push(element('span.faint', null, 'no op name: unattributed'));
-  const stack = plan.stack(value);
-  const {columns} = plan.frames;
+  const stack = compilation.stack(value);
+  const {columns} = compilation.frames;
   for (const [depth, frame] of stack.entries()) {
     const source = `${columns.file.text(frame)}:${columns.line.integer(frame)}`;
     lines.push(element('span.frame', {title: source}, depth ? '↳ from ' : '', element('b', null, columns.function.text(frame)), ` ${source}`));
@@ -185,34 +163,34 @@ function madeBy(plan, origins, value, actions) {
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {number} value
  * @param {DetailsActions} actions
  */
-function life(plan, value, actions) {
-  const why = plan.values.column('why').text(value);
-  if (plan.from[value] < 0) return why;
+function life(compilation, value, actions) {
+  const why = compilation.values.column('why').text(value);
+  if (compilation.from[value] < 0) return why;
   return line(
-    stepButton(plan.from[value], actions),
+    stepButton(compilation.from[value], actions),
     ' to ',
-    stepButton(Math.min(plan.until[value], plan.steps - 1), actions),
-    ` of ${numberText(plan.steps - 1)} (${counted(plan.until[value] - plan.from[value] + 1, 'step')}); ${why}`,
+    stepButton(Math.min(compilation.until[value], compilation.steps - 1), actions),
+    ` of ${numberText(compilation.steps - 1)} (${counted(compilation.until[value] - compilation.from[value] + 1, 'step')}); ${why}`,
   );
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {number} value
  * @param {DetailsActions} actions
  */
-function atPeak(plan, value, actions) {
-  const holder = plan.holder[value];
+function atPeak(compilation, value, actions) {
+  const holder = compilation.holder[value];
   if (holder < 0) return 'unknown';
-  const space = plan.space(plan.allocations.column('memorySpace').integer(holder));
-  const step = space.row < 0 ? -1 : plan.spaces.column('physicalPeakStep').integer(space.row);
+  const space = compilation.space(compilation.allocations.column('memorySpace').integer(holder));
+  const step = space.row < 0 ? -1 : compilation.spaces.column('physicalPeakStep').integer(space.row);
   if (step < 0) return 'unknown: the dump has no live ranges';
-  const {values, bytes} = plan.sharesAt(space, step);
-  const whole = plan.spaces.column('physicalPeakBytes').number(space.row);
+  const {values, bytes} = compilation.sharesAt(space, step);
+  const whole = compilation.spaces.column('physicalPeakBytes').number(space.row);
   if (!values.includes(value)) return line('not live at the physical peak, ', stepButton(step, actions));
   let rank = 1;
   for (const other of values) if (bytes[other] > bytes[value]) rank += 1;
@@ -220,30 +198,30 @@ function atPeak(plan, value, actions) {
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {number} value
  */
-function storage(plan, value) {
-  const holder = plan.holder[value];
+function storage(compilation, value) {
+  const holder = compilation.holder[value];
   if (holder < 0) return 'unknown';
-  const cell = (/** @type {string} */ name) => plan.allocations.column(name).at(holder);
+  const cell = (/** @type {string} */ name) => compilation.allocations.column(name).at(holder);
   const parameter = cell('parameterNumber');
   const role = `${roleTitle(String(cell('role') ?? 'role unknown'))}${parameter === null ? '' : ` ${parameter}${cell('shapeIndex') ?? ''}`}`;
-  return `allocation ${cell('number')} (${role}, ${humanBytes(plan.allocations.column('sizeBytes').number(holder))}) of memory space ${cell('memorySpace')}, from byte ${numberText(plan.offset[value])}`;
+  return `allocation ${cell('number')} (${role}, ${humanBytes(compilation.allocations.column('sizeBytes').number(holder))}) of memory space ${cell('memorySpace')}, from byte ${numberText(compilation.offset[value])}`;
 }
 
 /**
- * @param {Plan} plan
- * @param {import('../plan/plan.js').Neighbour[]} found
+ * @param {Compilation} compilation
+ * @param {import('../data/compilation.js').Neighbour[]} found
  * @param {string} side
  * @param {DetailsActions} actions
  */
-function neighbours(plan, found, side, actions) {
+function neighbours(compilation, found, side, actions) {
   return found.map(({value, sharedBytes, steps, inPlace}) =>
     line(
       element(`span.tag${inPlace ? '.inplace' : ''}`, null, inPlace ? 'in place' : 'reuse'),
       ' ',
-      valueButton(plan, value, actions),
+      valueButton(compilation, value, actions),
       ` ${humanBytes(sharedBytes)}, `,
       inPlace ? stepButton(steps, actions) : `${counted(steps, 'step')} ${side}`,
     ),
@@ -251,36 +229,36 @@ function neighbours(plan, found, side, actions) {
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {number} value
  * @param {DetailsActions} actions
  */
-function readers(plan, value, actions) {
-  const {columns} = plan.uses;
-  const rows = Array.from(plan.readers.of(value));
-  const step = (/** @type {number} */ use) => plan.instructions.column('step').integer(columns.instruction.integer(use));
+function readers(compilation, value, actions) {
+  const {columns} = compilation.uses;
+  const rows = Array.from(compilation.readers.of(value));
+  const step = (/** @type {number} */ use) => compilation.instructions.column('step').integer(columns.instruction.integer(use));
   rows.sort((a, b) => (step(a) < 0 ? 1 : 0) - (step(b) < 0 ? 1 : 0) || step(a) - step(b) || a - b);
   return rows.map((use) => {
     const reader = columns.instruction.integer(use);
-    const name = plan.instructions.column('name').text(reader);
-    const made = plan.defined.of(reader);
+    const name = compilation.instructions.column('name').text(reader);
+    const made = compilation.defined.of(reader);
     const operand = columns.operand.integer(use);
     return line(
       step(use) >= 0 ? stepButton(step(use), actions) : element('span.faint', null, 'not scheduled'),
       ' ',
-      made.length ? valueButton(plan, made[0], actions) : name,
-      element('span.faint', null, ` ${plan.instructions.column('opcode').text(reader)}${operand >= 0 ? `, operand ${operand}` : ''}`),
+      made.length ? valueButton(compilation, made[0], actions) : name,
+      element('span.faint', null, ` ${compilation.instructions.column('opcode').text(reader)}${operand >= 0 ? `, operand ${operand}` : ''}`),
     );
   });
 }
 
 /**
- * @param {Plan} plan
+ * @param {Compilation} compilation
  * @param {number} value
  */
-function names(plan, value) {
-  const {columns} = plan.positions;
-  const rows = Array.from(plan.names.of(value));
+function names(compilation, value) {
+  const {columns} = compilation.positions;
+  const rows = Array.from(compilation.names.of(value));
   if (rows.length < 2) return [];
-  return rows.map((row) => `${plan.instructions.column('name').text(columns.instruction.integer(row))}${columns.shapeIndex.text(row)}`);
+  return rows.map((row) => `${compilation.instructions.column('name').text(columns.instruction.integer(row))}${columns.shapeIndex.text(row)}`);
 }

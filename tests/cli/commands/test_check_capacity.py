@@ -53,19 +53,31 @@ def test_each_memory_space_has_a_capacity_of_its_own(run, tmp_path):
     graph = ("--graph", tmp_path / "g.lbug")
     run("ingest", tmp_path / "runs", *graph)
     for capacities, code, found in (
-        (["4096"], 0, [(0, 4096, True, 0), (1, 512, None, None)]),
-        (["1=512"], 0, [(0, 4096, None, None), (1, 512, True, 0)]),
+        (["4096B"], 0, [(0, 4096, True, 0), (1, 512, None, None)]),
+        (["1=512B"], 0, [(0, 4096, None, None), (1, 512, True, 0)]),
         (["4KiB", "1=500B"], 4, [(1, 512, False, 12), (0, 4096, True, 0)]),
-        (["0=4000", "1=500B"], 4, [(0, 4096, False, 96), (1, 512, False, 12)]),
+        (["0=4000B", "1=500B"], 4, [(0, 4096, False, 96), (1, 512, False, 12)]),
     ):
         options = [part for text in capacities for part in ("--capacity", text)]
         ended = run("check", *options, *graph, "--format", "json")
         assert ended.code == code
         assert rows(ended) == found
-    ended = run("check", "--capacity", "3=1KiB", *graph)
-    assert ended.code == 0
-    assert "nothing is allocated in memory space 3" in ended.err
-    assert ended.out.startswith("Does it fit? Nothing is allocated there.\n")
+
+
+def test_a_memory_space_that_is_not_there_is_an_error(run, graph):
+    ended = run("check", "--capacity", "3=1KiB")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.splitlines()[1:] == [
+        "error: nothing is allocated in memory space 3; the memory spaces in use: 0"
+    ]
+
+
+def test_a_capacity_without_a_unit_is_an_error(run, graph):
+    for text in ("16", "0=16"):
+        ended = run("check", "--capacity", text)
+        assert (ended.code, ended.out) == (2, "")
+        assert f"{text} has no unit: write {text}GiB, or {text}B for bytes" in ended.err
+    assert run("check", "--capacity", "0").code == 4
 
 
 def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_path):
@@ -96,7 +108,23 @@ def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_p
 
 def test_all_that_fits_is_said_in_a_sentence(run, graph):
     shown = run("check", "--capacity", "16GiB", "--format", "md").out
-    assert shown.startswith("**Does it fit? Yes: 4 compilations.**\n")
+    assert shown.startswith(
+        f"**Does it fit? Yes: 4 compilations; {AFTER_F} leaves 16.0 GiB (100.0%) of memory space 0"
+        " free, the least.**\n"
+    )
+
+
+def test_what_is_free_and_what_is_not_counted_stand_beside_the_verdict(run, graph):
+    (row,) = json.loads(
+        run("check", "after/module_0001", "--capacity", "1KiB", "--format", "json").out
+    )
+    assert row["freeBytes"] == 384
+    shown = run("check", "after/module_0001", "--capacity", "1KiB").out
+    assert shown.splitlines()[0] == (
+        f"Does it fit? Yes: 1 compilation; {AFTER_F} leaves 384 B (37.5%) of memory space 0 free,"
+        " the least."
+    )
+    assert "every argument once. Not counted, as a compilation cannot tell" in shown
 
 
 def test_other_limits_still_hold_beside_a_capacity(run, graph):
@@ -114,7 +142,7 @@ def test_what_is_not_a_capacity_shows_the_forms(run, graph, text):
 
 
 def test_a_limit_holds_for_memory_spaces_and_the_gate_for_all(run, graph):
-    ended = run("check", "--capacity", "1", "--limit", "1", "--format", "json")
+    ended = run("check", "--capacity", "1B", "--limit", "1", "--format", "json")
     assert len(rows(ended)) == 1
     assert ended.code == 4
     assert len(ended.err.splitlines()) == 1 + 1 + 4

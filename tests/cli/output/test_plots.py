@@ -2,7 +2,7 @@
 
 import io
 
-from xlagraph.cli.output.plots import write_bars, write_series
+from xlagraph.cli.output.terminal import write_bars, write_series
 
 
 def drawn(write, columns, rows):

@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from xlagraph.cli.output.prose import write_prose
+from xlagraph.cli.output.messages import write_prose
 
 
 class Terminal(StringIO):

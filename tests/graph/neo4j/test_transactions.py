@@ -10,7 +10,7 @@ from tests.graph.made_rows import made_rows
 from tests.neo4j_server.server import Neo4jServer
 from xlagraph.graph import Graph
 from xlagraph.graph.neo4j.chunks import Batch
-from xlagraph.graph.neo4j.database import ServerDatabase
+from xlagraph.graph.neo4j.connections import ServerDatabase
 from xlagraph.graph.neo4j.schema_statements import write_chunk
 from xlagraph.graph.neo4j.transactions import LoadState, Transactions, run_statement
 

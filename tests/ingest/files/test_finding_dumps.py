@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from xlagraph.ingest import FoundDumps, find_dumps
-from xlagraph.ingest.files.file_bytes import MOST_UNPACKED_BYTES, read_bytes
-from xlagraph.ingest.files.file_names import dump_name
+from xlagraph.ingest.carriers.file_bytes import MOST_UNPACKED_BYTES, read_bytes
+from xlagraph.ingest.carriers.file_names import dump_name
 
 DUMP = "BufferAssignment:\nallocation 0: size 4, constant:\n"
 STEM = "module_0001.jit_f.cpu_after_optimizations"
@@ -159,7 +159,7 @@ def test_companions_are_joined_by_stem(given, write):
     module_text = write(f"{STEM}.txt", "HloModule jit_f\n")
     write("module_0002.jit_f.cpu_after_optimizations.txt", "HloModule jit_f\n")
     (found,) = find_dumps(given).dumps
-    assert (found.allocations, found.values, found.live_range, found.module_text) == (
+    assert tuple(path for _, path, *_ in found.sources[0].parts) == (
         dump,
         values,
         live_range,
@@ -176,7 +176,7 @@ def test_a_function_may_be_called_buffer_assignment(given, write):
     write(f"{stem}.txt", "HloModule jit_x-buffer-assignment\n")
     (dump,) = find_dumps(given).dumps
     assert dump.name.module_name == "jit_x-buffer-assignment"
-    assert dump.module_text == given / f"{stem}.txt"
+    assert dump.file("module text") == given / f"{stem}.txt"
 
 
 def test_packed_files_are_read_like_others(given, write):
@@ -185,14 +185,14 @@ def test_packed_files_are_read_like_others(given, write):
     module_text = write(f"{STEM}.txt.gz", gzip.compress(b"HloModule f\n"))
     (dump,) = find_dumps(given).dumps
     assert dump.key == f"given/{STEM}"
-    assert (dump.values, dump.module_text) == (values, module_text)
+    assert (dump.file("values"), dump.file("module text")) == (values, module_text)
 
 
 def test_the_same_dump_packed_and_not_counts_once(given, write):
     plain = write(f"{STEM}-buffer-assignment.txt")
     write(f"{STEM}-buffer-assignment.txt.gz", gzip.compress(DUMP.encode()))
     found = find_dumps(given)
-    assert [dump.allocations for dump in found.dumps] == [plain]
+    assert [dump.path for dump in found.dumps] == [plain]
     assert found.problems == ()
 
 
@@ -201,7 +201,7 @@ def test_another_dump_of_the_same_stem_is_named(given, write):
     write(f"{STEM}-buffer-assignment.txt.gz", gzip.compress(DUMP.encode() + b"more"))
     write(f"{STEM}.txt", DUMP.replace("4", "8"))
     found = find_dumps(given)
-    assert [dump.allocations.name for dump in found.dumps] == [f"{STEM}-buffer-assignment.txt"]
+    assert [dump.path.name for dump in found.dumps] == [f"{STEM}-buffer-assignment.txt"]
     assert problems(found, given) == [
         (f"{STEM}-buffer-assignment.txt.gz", "another file of the same stem is read instead"),
         (f"{STEM}.txt", "another file of the same stem is read instead"),
@@ -223,7 +223,7 @@ def test_module_text_is_found_under_another_timestamp(given, write):
     write("1795217606000000.module_0000.after_optimizations.txt", "HloModule old\n")
     newest = write("1795217606447017.module_0000.after_optimizations.txt", "HloModule new\n")
     (dump,) = find_dumps(given).dumps
-    assert dump.module_text == newest
+    assert dump.file("module text") == newest
 
 
 def test_module_texts_go_to_the_dumps_nearest_in_time(given, write):
@@ -231,7 +231,7 @@ def test_module_texts_go_to_the_dumps_nearest_in_time(given, write):
         write(f"{moment}.module_0000.after_optimizations-buffer-assignment.txt")
     own = write("2000000000.module_0000.after_optimizations.txt", "HloModule b\n")
     near = write("1000000700.module_0000.after_optimizations.txt", "HloModule a\n")
-    assert [dump.module_text for dump in find_dumps(given).dumps] == [near, own, None]
+    assert [dump.file("module text") for dump in find_dumps(given).dumps] == [near, own, None]
 
 
 def test_folders_that_xla_makes_belong_to_the_run_above(given, write):
@@ -297,7 +297,7 @@ def test_a_single_file_is_a_run_named_after_its_folder(given, write):
     dump = write(f"{STEM}-buffer-assignment.txt")
     values = write(f"{STEM}-buffer-assignment-values.txt")
     found = find_dumps(dump)
-    assert [(dump.key, dump.values) for dump in found.dumps] == [(f"given/{STEM}", values)]
+    assert [(dump.key, dump.file("values")) for dump in found.dumps] == [(f"given/{STEM}", values)]
     assert found.searched == frozenset()
 
 
@@ -341,16 +341,16 @@ def test_all_real_dumps_are_found(real_dumps):
     for folder in real_dumps:
         found = find_dumps(folder)
         named = folder.rglob("*.txt" if folder.name == "seeds" else "*-buffer-assignment.txt")
-        assert {dump.allocations for dump in found.dumps} == set(named)
+        assert {dump.path for dump in found.dumps} == set(named)
         assert found.problems == ()
-        without = {dump.run for dump in found.dumps if dump.module_text is None}
+        without = {dump.run for dump in found.dumps if dump.file("module text") is None}
         assert without == ({"seeds"} if folder.name == "seeds" else set())
 
 
 def test_all_files_of_a_dump_are_found(corpus):
     found = find_dumps(corpus)
     assert all(
-        dump.values and dump.live_range
+        dump.file("values") and dump.file("live range")
         for dump in found.dumps
         if dump.run in ("runs/baseline", "versions/jaxlib-0.10.2")
     )

@@ -2,24 +2,20 @@
 
 import pytest
 
-from xlagraph.ingest.carriers.text.module_text import hlo_module, parse_module_text
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.hlo.buffer_sets import buffer_sets
-from xlagraph.ingest.hlo.computations import WHOLE, Aliasing, HloTextError
 from xlagraph.ingest.hlo.in_place import in_place_pairs
 from xlagraph.ingest.hlo.overwriting import ReadOperand, WrittenOutput, may_overwrite
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
+from xlagraph.ingest.model.program import WHOLE, Aliasing, ProgramError
 
 HEADER = "HloModule jit_f, is_scheduled=true"
-
-
-def parse_hlo(text):
-    return hlo_module(parse_module_text(text, ()))
 
 
 def module(entry, *others, header=HEADER):
     bodies = [*others, ("ENTRY %main () -> f32[] {", entry)]
     texts = [f"{head}\n{body.strip(chr(10))}\n}}\n" for head, body in bodies]
-    return parse_hlo(header + "\n\n" + "\n".join(texts))
+    return parse_module_text(header + "\n\n" + "\n".join(texts))
 
 
 def fusion(body):
@@ -38,7 +34,7 @@ def may(made, operand=0, *, is_gpu=False, shape="f32[8]{0}", index=WHOLE):
     entry = made.entry
     root = entry.root
     name = root.operands[operand].name
-    read = ReadOperand(operand, entry.instructions[name].shape)
+    read = ReadOperand(operand, entry[name].shape)
     return may_overwrite(WrittenOutput(root, index, shape), read, entry, made, is_gpu=is_gpu)
 
 
@@ -256,7 +252,7 @@ def test_post_order_takes_operands_first_and_callers_before_callees():
     computations = scheduled_computations(made)
     assert computations[0].name == "main"
     order = sorted(post_order(computations).items(), key=lambda operand: operand[1])
-    assert [name for name, _ in order if name in made.entry.instructions] == [
+    assert [name for name, _ in order if name in made.entry.by_name] == [
         "i", "x", "start", "while", "result",
     ]  # fmt: skip
     assert [name for name, _ in order][5:] == [
@@ -276,7 +272,7 @@ def test_control_predecessors_come_before_operands():
 
 
 def test_texts_without_percent_signs_and_with_shapes_of_operands_are_read():
-    made = parse_hlo("""HloModule f
+    made = parse_module_text("""HloModule f
 ENTRY main.3 {
   Arg_0.1 = f32[2,3]{1,0} parameter(0)
   tuple.1 = (f32[2,3]{1,0}, f32[]) tuple(f32[2,3]{1,0} Arg_0.1, f32[] Arg_0.1)
@@ -285,7 +281,7 @@ ENTRY main.3 {
 """)
     root = made.entry.root
     assert [tuple(operand) for operand in root.operands] == [("Arg_0.1", "{}"), ("tuple.1", "{0}")]
-    (before,) = [one for one in made.entry.instructions.values() if one.opcode == "tuple"]
+    (before,) = [one for one in made.entry.instructions if one.opcode == "tuple"]
     assert [operand.name for operand in before.operands] == ["Arg_0.1", "Arg_0.1"]
 
 
@@ -295,14 +291,14 @@ def test_what_is_its_own_operand_is_an_error_and_not_followed_forever():
   %b = f32[8]{0} bitcast(%b)
   ROOT %u = f32[8]{0} dynamic-update-slice(%b, %p0, %p0)
 """
-    with pytest.raises(HloTextError, match="its own operand"):
+    with pytest.raises(ProgramError, match="its own operand"):
         pairs(fusion(update))
     reshaped = "  %p0 = f32[8]{0} parameter(0)\n  ROOT %b = f32[8]{0} bitcast(%b)\n"
-    with pytest.raises(HloTextError, match="its own operand"):
+    with pytest.raises(ProgramError, match="its own operand"):
         may(fusion(reshaped), is_gpu=True)
 
 
 def test_a_computation_that_is_not_there_is_an_error_of_the_text():
     made = module("  %x = f32[] parameter(0)\n  ROOT %w = f32[] while(%x), condition=%c, body=%b\n")
-    with pytest.raises(HloTextError, match="no computation b"):
+    with pytest.raises(ProgramError, match="no computation b"):
         buffer_sets([1], {}, made, scheduled_computations(made))

@@ -111,7 +111,7 @@ def test_a_missing_companion_of_a_split_dump_is_named_and_gives_nulls(graph, run
 
 def test_a_module_text_from_which_nothing_can_be_planned_is_named(graph, runs, write):
     write("baseline", 1)
-    text = "ENTRY main {\n  ROOT add = (f32[4]) fusion(), calls=dynamic-update-slice\n}\n"
+    text = "ENTRY main {\n  ROOT fused = (f32[4]) fusion(), calls=dynamic-update-slice\n}\n"
     text += "dynamic-update-slice {\n  a = f32[] scatter()\n"
     text += "  ROOT b = (f32[4]) fusion(), calls=dynamic-update-slice\n}\n"
     (runs / "baseline" / f"{name(1)}.txt").write_text(f"HloModule f\n{text}")

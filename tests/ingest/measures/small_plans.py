@@ -53,9 +53,8 @@ def small_plan(*blocks, max_step):
             for number, each in enumerate(blocks)
         ),
         values=tuple(values),
-        total=None,
+        total_bytes=None,
         used_values=None,
-        instructions={},
         live_ranges=LiveRanges(max_step, schedule, tuple(ranges), None)
         if max_step is not None
         else None,

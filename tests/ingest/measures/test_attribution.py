@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
+from xlagraph.ingest.carriers.text.read import join_texts
 from xlagraph.ingest.measures.attribution import Attribution
-from xlagraph.ingest.measures.compilation_facts import derive_facts, instruction_names
+from xlagraph.ingest.measures.compilation_facts import derive_facts
 from xlagraph.ingest.model.plan import (
     Allocation,
     LiveRanges,
-    Plan,
     Use,
     UsedValue,
     Value,
@@ -33,16 +34,15 @@ def attributed(
     name, brace, index = label.partition("{")
     value = Value(0, name, brace + index or None, False, 0, 0, 0, 4, "f32[]")
     uses = tuple(Use(reader, 0, None) for reader in readers)
-    plan = Plan(
+    plan = PrintedPlan(
         allocations=(Allocation(0, 4),),
         values=(value,),
-        total=None,
+        total_bytes=None,
         used_values=(UsedValue(0, (), uses),),
         instructions=texts or {},
         live_ranges=LiveRanges(len(schedule), tuple(schedule), (), None) if schedule else None,
     )
-    names = instruction_names(plan)
-    (found,) = derive_facts(plan, parse_module_text(module, names), names).attributions
+    (found,) = derive_facts(plan, join_texts(plan, parse_module_text(module))).attributions
     return found
 
 

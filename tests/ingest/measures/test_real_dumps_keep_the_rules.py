@@ -6,10 +6,7 @@ from heapq import heappop, heappush
 
 import pytest
 
-from xlagraph.ingest.carriers.text.instruction_text import instruction_facts
-from xlagraph.ingest.carriers.text.module_text import parse_module_text
-from xlagraph.ingest.carriers.text.parser import parse_plan
-from xlagraph.ingest.files.contents import read_dump
+from xlagraph.ingest.files.contents import read_compilation, read_dump
 from xlagraph.ingest.files.discovery import find_dumps
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
 from xlagraph.ingest.measures.peaks import Peak, peaks
@@ -20,14 +17,13 @@ from xlagraph.ingest.model.plan import Plan, Value
 
 @pytest.fixture(scope="module")
 def dumps(real_dumps):
-    """Every real dump: where it is, its plan, its live ranges, its module text."""
+    """Every real dump: where it is, its plan, its live ranges, its program."""
     found = []
     for files in (files for folder in real_dumps for files in find_dumps(folder).dumps):
         contents = read_dump(files)
-        parts, problems = contents.take_parts()
-        assert not problems
-        plan = parse_plan(parts)
-        found.append((files.key, plan, value_spans(plan), contents.take_module_text()))
+        plan, program = read_compilation(contents)
+        assert not contents.problems
+        found.append((files.key, plan, value_spans(plan), program))
     return found
 
 
@@ -38,8 +34,8 @@ def live_dumps(dumps):
 
 def test_allocations_add_up_to_the_total(dumps):
     for key, plan, _, _ in dumps:
-        if plan.total is not None:
-            assert sum(each.size_bytes for each in plan.allocations) == plan.total.bytes, key
+        if plan.total_bytes is not None:
+            assert sum(each.size_bytes for each in plan.allocations) == plan.total_bytes, key
 
 
 def test_every_range_is_that_of_a_value(live_dumps):
@@ -164,19 +160,18 @@ def test_an_alias_set_is_the_same_for_all_its_values(live_dumps):
 
 
 def test_module_texts_tell_computation_root_and_place_of_every_instruction(dumps):
-    for key, plan, _, module_text in dumps:
-        if module_text is None:
+    for key, plan, _, program in dumps:
+        if not program.has_computations:
             continue
-        names = {value.name for value in plan.values}
-        module = parse_module_text(module_text, names)
-        assert module.entry, key
-        for name, (computation, text) in module.instructions.items():
-            facts = instruction_facts(text)
-            root_opcode = module.root_opcode(facts)
-            assert facts.opcode, f"{key}: {name}"
-            assert computation, f"{key}: {name}"
-            assert (root_opcode is not None) == (facts.opcode == "fusion"), f"{key}: {name}"
-            if facts.stack_frame_id is not None:
-                file, line = module.source_location(facts)
+        assert program.entry_name, key
+        for name in {value.name for value in plan.values}:
+            instruction = program.instructions[name]
+            assert instruction.opcode, f"{key}: {name}"
+            if instruction.computation is None:
+                continue  # an element that the module text leaves out
+            is_fusion = instruction.opcode == "fusion"
+            assert (program.root_opcode(instruction) is not None) == is_fusion, f"{key}: {name}"
+            if instruction.attributes.stack_frame is not None:
+                file, line = program.source_location(instruction.attributes)
                 assert file, f"{key}: {name}"
                 assert line, f"{key}: {name}"

@@ -50,7 +50,7 @@ class _Deadly:
     """Ends the process that unpickles it."""
 
     size_bytes = 0
-    allocations = Path("deadly.txt")
+    path = Path("deadly.txt")
 
     def __reduce__(self):
         return os._exit, (9,)
@@ -73,7 +73,7 @@ class _Spy:
     """Tells the modules of the process that unpickles it, which that process does not outlive."""
 
     size_bytes = 0
-    allocations = Path("spy.txt")
+    path = Path("spy.txt")
 
     def __init__(self, listing: Path) -> None:
         self.listing = listing

@@ -4,9 +4,12 @@ from pathlib import Path
 
 from xlagraph.graph import CompilationRows
 from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
+from xlagraph.ingest.carriers.carrier import Part, Source
+from xlagraph.ingest.carriers.file_names import dump_name
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
-from xlagraph.ingest.files.file_names import dump_name
-from xlagraph.ingest.measures.compilation_facts import derive_facts, instruction_names
+from xlagraph.ingest.carriers.text.read import join_texts
+from xlagraph.ingest.measures.compilation_facts import derive_facts
+from xlagraph.ingest.model.program import NO_PROGRAM
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_rows
 
 STEM = "module_0007.jit_step.3.cpu_after_optimizations"
@@ -130,17 +133,13 @@ def rows_of(
         key=f"base/{stem}",
         other_key=None,
         name=dump_name(stem),
-        allocations=Path("x.txt"),
-        values=None,
-        live_range=None,
-        module_text=None,
+        sources=(Source("text", stem, (Part("allocations", Path("x.txt")),)),),
         size_bytes=len(dump),
     )
     plan = parse_plan([DumpPart("x.txt", dump)])
-    names = instruction_names(plan)
-    parsed = parse_module_text(module_text, names) if module_text else None
+    program = join_texts(plan, parse_module_text(module_text) if module_text else NO_PROGRAM)
     provenance = Provenance(files, "digest", "2026-11-21T07:00:00+00:00", tags)
-    return compilation_rows([(provenance, derive_facts(plan, parsed, names))])
+    return compilation_rows([(provenance, derive_facts(plan, program))])
 
 
 def nodes(rows: CompilationRows, label: str, *columns: str) -> list[tuple[object, ...]]:

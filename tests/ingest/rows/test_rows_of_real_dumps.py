@@ -26,12 +26,12 @@ def compilations(
     for dumps in real_dumps:
         found = find_dumps(dumps).dumps
         chosen += found[::EVERY] if len(found) > MANY else found
-    compilations = []
+    compilations: list[tuple[str, Plan, CompilationRows]] = []
     for dump in chosen:
         (prepared,) = prepare_all([Job(dump, "2026-11-21T07:00:00+00:00", ())], 1, folder)
         assert prepared.files is not None
         rows = prepared.files.read()
-        paths = [dump.allocations, dump.values, dump.live_range]
+        paths = [dump.path, dump.file("values"), dump.file("live range")]
         parts = [DumpPart(path.name, path.read_bytes().decode()) for path in paths if path]
         compilations.append((dump.key, parse_plan(parts), rows))
     return compilations
@@ -108,7 +108,7 @@ def test_allocations_add_up_to_what_xla_prints(compilations):
         (total,) = column(rows, "Compilation", "totalBytes")
         (allocated,) = column(rows, "Compilation", "allocationBytes")
         assert total is None or total == allocated, key
-        assert (total is None) == (plan.total is None)
+        assert (total is None) == (plan.total_bytes is None)
         assert sum(column(rows, "MemorySpace", "allocationBytes")) == allocated, key
 
 

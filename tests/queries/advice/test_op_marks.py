@@ -12,7 +12,8 @@ from xlagraph.queries.advice.op_marks import (
     is_backward,
     is_recomputed,
 )
-from xlagraph.queries.advice.plannable_compilation import read_plannable_compilation
+from xlagraph.queries.advice.plannable_compilation import plannable_compilation
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 
 
 @pytest.mark.parametrize("marks", [BACKWARD_MARKS, RECOMPUTED_MARKS])
@@ -59,7 +60,7 @@ def test_gradients_of_tensorflow_are_read_backward_and_not_made_again(graph, tmp
         )
     )
     ingest(graph, tmp_path / "run", jobs=1)
-    compiled = read_plannable_compilation(graph, "run/f")
+    compiled = plannable_compilation(StoredCompilation(graph, "run/f"))
     found = checkpoint(compiled, compiled.program, "dense")
     kept = {value.instruction: (value.first, value.last) for value in found.least.values}
     assert kept["h"] == (1, 2)

@@ -9,7 +9,8 @@ from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import BadParameter, Changes, NoSuchName, QueryError, whatif
 from xlagraph.queries.advice.patterns import in_scope
-from xlagraph.queries.advice.plannable_compilation import read_plannable_compilation
+from xlagraph.queries.advice.plannable_compilation import plannable_compilation
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.xla_planner.memory_plan import plan_anew
 from xlagraph.xla_planner.replay import replay
 
@@ -25,7 +26,7 @@ def graph(corpus, tmp_path_factory):
 @pytest.fixture(scope="module")
 def compiled(graph):
     keys = graph.query("MATCH (c:Compilation) RETURN c.key AS key ORDER BY key").rows
-    found = [read_plannable_compilation(graph, str(key)) for (key,) in keys]
+    found = [plannable_compilation(StoredCompilation(graph, str(key))) for (key,) in keys]
     return [each for each in found if each.has_ranges]
 
 

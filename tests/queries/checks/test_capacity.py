@@ -4,7 +4,7 @@ import pytest
 
 from tests.tiny_dumps import dump, ingest_two_runs
 from xlagraph.ingest import ingest
-from xlagraph.queries import NoSuchCompilation, check_capacity, first_findings
+from xlagraph.queries import NoSuchCompilation, NoSuchMemorySpace, check_capacity, first_findings
 
 
 @pytest.fixture
@@ -26,10 +26,16 @@ def test_what_lacks_most_comes_first_then_what_reserves_most(two_runs):
 
 
 def test_without_a_capacity_nothing_is_said_of_a_space(two_runs):
-    (space,) = check_capacity(two_runs, {1: 5}, ["jit_h"])
+    (space,) = check_capacity(two_runs, {}, ["jit_h"])
     assert (space.memory_space, space.capacity_bytes, space.fits, space.missing_bytes) == (
         *(0, None, None, None),
     )
+    assert space.free_bytes is None
+
+
+def test_a_capacity_of_a_memory_space_that_nothing_uses_raises(two_runs):
+    with pytest.raises(NoSuchMemorySpace, match="in memory space 1; the memory spaces in use: 0"):
+        check_capacity(two_runs, {1: 5}, ["jit_h"])
 
 
 def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path):

@@ -24,8 +24,7 @@ from tests.queries.plain.text import (
     read_operands,
 )
 from tests.queries.plain.value import PlainValue
-from xlagraph.ingest import DumpFiles, DumpPart, parse_plan
-from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest import DumpFiles, DumpPart, PrintedPlan, parse_plan
 
 
 @dataclass(eq=False)
@@ -33,7 +32,7 @@ class PlainDump:
     """A compilation: its plan, and what follows from it."""
 
     files: DumpFiles
-    plan: Plan
+    plan: PrintedPlan
     module: PlainModule
     values: list[PlainValue] = field(default_factory=list)
 
@@ -195,9 +194,10 @@ class PlainDump:
 
 def read_dump(files: DumpFiles) -> PlainDump:
     """Read the files of one compilation."""
-    paths = [files.allocations, files.values, files.live_range]
+    paths = [files.path, files.file("values"), files.file("live range")]
     plan = parse_plan([DumpPart(path.name, path.read_text()) for path in paths if path])
-    module = read_module(files.module_text.read_text()) if files.module_text else PlainModule()
+    text = files.file("module text")
+    module = read_module(text.read_text()) if text is not None else PlainModule()
     return PlainDump(files, plan, module)
 
 

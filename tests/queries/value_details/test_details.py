@@ -10,6 +10,7 @@ from tests.graph_fixtures import Fill, GraphOf
 from tests.queries.short_dumps import short_dump
 from xlagraph.graph import Graph
 from xlagraph.ingest import ingest
+from xlagraph.ingest.measures import range_end as ingest_ends
 from xlagraph.queries import AmbiguousValue, NoSuchName, RangeEnd, ValueDetails, value
 
 STEP = (Path(__file__).parents[1] / "dumps" / "tiny" / "step.txt").read_text()
@@ -41,46 +42,33 @@ def tell(graph_of: GraphOf) -> Tell:
 
 def test_details_have_what_where_and_who_made_it(tell):
     details = tell("update{0}")
-    assert (details.compilation, details.value) == ("run/f", "update{0}")
-    assert details.properties == {
-        "shape": "f32[16]",
-        "layout": "{0}",
-        "dtype": "f32",
-        "sizeBytes": 64,
-        "denseBytes": 64,
-        "paddingBytes": 0,
-        "isPhi": False,
-    }
-    assert details.storage == {
-        "memorySpace": 0,
-        "allocation": 0,
-        "role": "parameter",
-        "allocationBytes": 64,
-        "offsetBytes": 0,
-        "parameterNumber": 0,
-        "memorySpaceName": "HBM",
-    }
-    assert details.maker == {
-        "instruction": "update",
-        "opcode": "fusion",
-        "opName": "jit(f)/layer_0/add",
-        "sourceFile": "f.py",
-        "sourceLine": 7,
-        "step": 6,
-        "computation": None,
-    }
-    assert [(row["name"], row["shapeIndex"]) for row in details.names] == [
+    value, allocation, maker = details.value, details.allocation, details.maker
+    assert (details.compilation, value.label) == ("run/f", "update{0}")
+    assert (value.shape, value.layout, value.dtype, value.is_phi) == (
+        "f32[16]",
+        "{0}",
+        "f32",
+        False,
+    )
+    assert (value.size_bytes, value.dense_bytes, details.padding_bytes) == (64, 64, 0)
+    assert (details.space.color, details.space.name, value.offset_bytes) == (0, "HBM", 0)
+    assert (allocation.number, allocation.role, allocation.size_bytes) == (0, "parameter", 64)
+    assert allocation.parameter_number == 0
+    assert (maker.name, maker.opcode, maker.op_name) == ("update", "fusion", "jit(f)/layer_0/add")
+    assert (maker.source_file, maker.source_line, maker.step) == ("f.py", 7, 6)
+    assert maker.computation is None
+    assert [(each.name, each.shape_index) for each in details.names] == [
         ("update", "{0}"),
         ("result", "{0}"),
         ("get-tuple-element.2", None),
     ]
-    assert [(row["instruction"], row["step"]) for row in details.readers] == [("result", 10)]
+    assert [(reader.instruction, reader.step) for reader in details.readers] == [("result", 10)]
 
 
 def test_details_say_whose_bytes_it_took_and_who_took_its(tell):
     before, after = tell("update{0}").predecessors, tell("make").successors
-    assert [(row["value"], row["inPlace"], row["steps"]) for row in before] == [("p", True, 6)]
-    assert [(row["value"], row["inPlace"], row["sharedBytes"], row["steps"]) for row in after] == [
+    assert [(each.value, each.in_place, each.steps) for each in before] == [("p", True, 6)]
+    assert [(each.value, each.in_place, each.shared_bytes, each.steps) for each in after] == [
         ("late", False, 64, 2),
         ("loop{0}", False, 64, 1),
     ]
@@ -88,16 +76,19 @@ def test_details_say_whose_bytes_it_took_and_who_took_its(tell):
 
 
 def test_details_say_whose_line_it_is_though_its_maker_has_no_op_name(tell):
-    details = tell("late")
-    assert details.maker["opName"] is None
-    assert details.attribution == {
-        "attribution": "reader",
-        "attributedOpName": "jit(f)/transpose(jvp(layer_1))/mul",
-        "attributedFile": "f.py",
-        "attributedLine": 9,
-        "userFile": "f.py",
-        "userLine": 9,
-        "userFunction": None,
+    value = tell("late").value
+    assert value.op_name is None
+    assert (value.attribution, value.attributed_op_name) == (
+        "reader",
+        "jit(f)/transpose(jvp(layer_1))/mul",
+    )
+    assert (value.attributed_file, value.attributed_line) == ("f.py", 9)
+    assert (value.user_file, value.user_line, value.user_function) == ("f.py", 9, None)
+
+
+def test_each_end_of_a_range_that_an_ingest_finds_has_a_sentence():
+    assert {end.value for end in ingest_ends.RangeEndKind} == {end.value for end in RangeEnd} - {
+        "unknown"
     }
 
 
@@ -133,27 +124,23 @@ def test_a_value_that_ends_before_its_reader_is_handed_on(tell):
 
 
 def test_details_give_the_rank_among_those_at_the_peak(tell):
-    assert tell("pair{0}").peak == {
-        "physicalBytes": 256,
-        "share": pytest.approx(256 / 612),
-        "rank": 1,
-        "contributors": 9,
-        "peakBytes": 612,
-        "peakStep": 6,
-    }
-    assert tell("late").peak["rank"] is None
+    peak = tell("pair{0}").peak
+    assert (peak.physical_bytes, peak.rank, peak.contributors) == (256, 1, 9)
+    assert (peak.peak_bytes, peak.peak_step) == (612, 6)
+    assert peak.share == pytest.approx(256 / 612)
+    assert tell("late").peak.rank is None
 
 
 def test_another_name_stands_for_its_value(tell):
-    assert tell("get-tuple-element.2").value == "update{0}"
-    assert tell("result{0}").value == "update{0}"
-    assert tell("%make").value == "make"
+    assert tell("get-tuple-element.2").value.label == "update{0}"
+    assert tell("result{0}").value.label == "update{0}"
+    assert tell("%make").value.label == "make"
 
 
 def test_a_name_that_is_too_long_for_a_key_stands_for_its_value(tell):
     name = "get-tuple-element." + "2" * 1000
     text = STEP.replace("get-tuple-element.2", name)
-    assert tell(name, text).value == "update{0}"
+    assert tell(name, text).value.label == "update{0}"
 
 
 def test_a_tuple_lists_its_elements(tell):
@@ -172,7 +159,7 @@ def test_an_unknown_name_gets_names_that_are_near(tell):
 def test_without_live_ranges_and_uses_the_rest_is_told(tell):
     text = STEP[: STEP.index("\nTotal bytes used:")]
     details = tell("make", text)
-    assert details.properties["sizeBytes"] == 128
+    assert details.value.size_bytes == 128
     assert details.live_range.ending is RangeEnd.UNKNOWN
     assert (details.names, details.readers, details.predecessors, details.successors) == (
         (),
@@ -180,4 +167,4 @@ def test_without_live_ranges_and_uses_the_rest_is_told(tell):
         (),
         (),
     )
-    assert details.peak["peakBytes"] is None
+    assert details.peak.peak_bytes is None

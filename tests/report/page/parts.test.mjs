@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {unpacked} from '../../../report/page/plan/parts.js';
+import {unpacked} from '../../../report/page/data/parts.js';
 
 /** Pack columns of two rows, each given as an array that is 8 bytes long or 16. */
 function packed(columns, strings) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
 import {commandOf} from '../../../report/page/service/query.js';
-import {atStep} from '../../../report/page/views/panels.js';
+import {atStep} from '../../../report/page/panels/provenance.js';
 
 test('a flag of a query is an option without argument', () => {
   const parameters = [{name: 'runA', type: 'STRING'}, {name: 'isLate', type: 'BOOLEAN'}, {name: 'isDonated', type: 'BOOLEAN'}];

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {scopeParts} from '../../../report/page/plan/grouping.js';
-import {byteTicks, hexOf, ticks} from '../../../report/page/plots/axis.js';
-import {pixelOf} from '../../../report/page/plots/box_painter.js';
+import {byteTicks, ticks} from '../../../report/page/plots/axis.js';
 import {stepOfShare} from '../../../report/page/plots/overlaid_timelines.js';
 import {columnSteps, largestStep} from '../../../report/page/plots/timeline.js';
 import {waterfallBars} from '../../../report/page/plots/waterfall.js';
@@ -42,14 +40,4 @@ test('the bars of a waterfall begin where the one above ends, and all are counte
   assert.deepEqual([bars[0].to, bars.at(-1).to], [200, 410]);
   for (const [index, bar] of bars.slice(1, -1).entries()) assert.equal(bar.from, bars[index].to);
   assert.equal(bars.at(-2).title, 'everything else (8)');
-});
-
-test('colours become pixels, and those of the style sheet hexadecimal', () => {
-  assert.equal(hexOf('rgb(255, 0, 16)'), '#ff0010');
-  assert.equal(pixelOf('#ff0010'), 0xff1000ff);
-  assert.equal(pixelOf('#ffffff', 0.5, '#000000'), 0xff808080);
-});
-
-test('an op name is split at slashes outside brackets', () => {
-  assert.deepEqual(scopeParts('jit(f)/h_0/dot[a/b]/x'), ['jit(f)', 'h_0', 'dot[a/b]', 'x']);
 });

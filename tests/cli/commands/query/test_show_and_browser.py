@@ -151,7 +151,7 @@ def test_a_link_needs_what_the_query_needs(run, graph):
     ],
 )
 def test_a_page_is_where_such_a_server_puts_it(monkeypatch, server, page):
-    from xlagraph.graph.browser import browser_page
+    from xlagraph.graph.neo4j.browser import browser_page
 
     monkeypatch.delenv("NEO4J_USERNAME", raising=False)
     link = browser_page(server)
@@ -194,7 +194,7 @@ def test_a_server_that_cannot_be_named_is_said(run, graph, monkeypatch, uri):
     ],
 )
 def test_a_server_tells_by_its_settings_where_its_page_is(settings, page):
-    from xlagraph.graph.neo4j.browser_page import page_of_settings
+    from xlagraph.graph.neo4j.browser import page_of_settings
 
     values = {f"server.{name}": value for name, value in settings.items()}
     assert page_of_settings(values, "neo4j://db:7687") == (page and f"{page}/browser/")

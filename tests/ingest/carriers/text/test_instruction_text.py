@@ -3,13 +3,26 @@
 import pytest
 
 from xlagraph.ingest.carriers.text.instruction_text import (
-    NO_FACTS,
-    InstructionFacts,
-    instruction_facts,
+    fill_from_plan,
+    parse_instruction,
     unescaped,
-    with_gaps_filled,
 )
-from xlagraph.ingest.hlo.computations import parse_instruction
+from xlagraph.ingest.model.program import (
+    NO_ATTRIBUTES,
+    Aliasing,
+    Attributes,
+    Callee,
+    Instruction,
+    Operand,
+)
+
+
+def parsed(text):
+    return parse_instruction("x", text)
+
+
+def attributes(text):
+    return parsed(text).attributes
 
 
 def test_everything_that_an_instruction_says_is_read():
@@ -18,16 +31,16 @@ def test_everything_that_an_instruction_says_is_read():
         'calls=%body.3, metadata={op_type="Add" op_name="jit(f)/add" source_file="/src/a.py" '
         'source_line=12 source_end_line=13 stack_frame_id=7}, backend_config={"k":{"l":["m"]}}'
     )  # fmt: skip
-    assert instruction_facts(text) == InstructionFacts(
-        shape="f32[64,64]{1,0}",
-        opcode="custom-call",
+    found = parsed(text)
+    assert (found.shape, found.opcode) == ("f32[64,64]{1,0}", "custom-call")
+    assert found.attributes == Attributes(
         op_name="jit(f)/add",
         source_file="/src/a.py",
         source_line=12,
-        stack_frame_id=7,
+        stack_frame=7,
         target="my_kernel",
-        calls="body.3",
-        sharding=None,
+        runs="body.3",
+        callees=(Callee("calls", "body.3"),),
     )
 
 
@@ -47,15 +60,12 @@ def test_everything_that_an_instruction_says_is_read():
     ],
 )  # fmt: skip
 def test_the_opcode_follows_one_balanced_shape(text, shape, opcode):
-    facts = instruction_facts(text)
-    assert (facts.shape, facts.opcode) == (shape, opcode)
-    found = parse_instruction("x", text)
-    assert found is not None
+    found = parsed(text)
     assert (found.shape, found.opcode) == (shape, opcode)
 
 
-def op_name(attributes):
-    return instruction_facts(f"f32[] add(%a, %b){attributes}").op_name
+def op_name(written):
+    return attributes(f"f32[] add(%a, %b){written}").op_name
 
 
 def test_quoted_text_fools_nobody():
@@ -65,7 +75,7 @@ def test_quoted_text_fools_nobody():
     assert op_name(', backend_config="metadata={op_name=}", metadata={op_name="right"}') == "right"
     assert op_name(', frontend_attributes={a=", metadata={op_name=}"}') is None
     assert op_name(', metadata={op_type="op_name=" op_name="source_line=3 }"}') == "source_line=3 }"
-    assert instruction_facts('f32[] add(%a), metadata={op_name="x, calls=%y"}').calls is None
+    assert attributes('f32[] add(%a), metadata={op_name="x, calls=%y"}').runs is None
 
 
 def test_metadata_within_another_attribute_belongs_to_that_one():
@@ -85,13 +95,13 @@ def test_metadata_behind_other_attributes_of_any_depth_is_found():
 
 def test_nested_constants_are_operands():
     text = 'f32[2,2]{1,0} constant({ { 1, 2 }, { (3), ((4)) } }), metadata={op_name="c"}'
-    assert instruction_facts(text).op_name == "c"
+    assert attributes(text).op_name == "c"
 
 
 def test_calls_has_no_sign_and_is_one_computation():
-    assert instruction_facts("f32[] fusion(%a), kind=kLoop, calls=%f.1").calls == "f.1"
-    assert instruction_facts("f32[] fusion(a), kind=kLoop, calls=f.1, x=1").calls == "f.1"
-    assert instruction_facts("f32[] call(%a), calls={%f.1, %f.2}").calls is None
+    assert attributes("f32[] fusion(%a), kind=kLoop, calls=%f.1").runs == "f.1"
+    assert attributes("f32[] fusion(a), kind=kLoop, calls=f.1, x=1").runs == "f.1"
+    assert attributes("f32[] call(%a), calls={%f.1, %f.2}").runs is None
 
 
 @pytest.mark.parametrize(
@@ -113,55 +123,132 @@ def test_names_are_unescaped_as_in_c(quoted, plain):
 
 
 def test_what_is_empty_or_zero_is_not_known():
-    facts = instruction_facts(
+    found = parsed(
         'f32[] add(%a), custom_call_target="", metadata={op_name="" source_file="" source_line=0 '
         "stack_frame_id=0}"
     )
-    assert facts == ("f32[]", "add", None, None, None, None, None, None, None)
+    assert (found.shape, found.opcode) == ("f32[]", "add")
+    assert found.attributes == NO_ATTRIBUTES
 
 
 def test_numbers_beyond_64_bits_are_not_known():
     text = f"f32[] add(%a), metadata={{source_line={'9' * 5000}}}"
-    assert instruction_facts(text).source_line is None
+    assert attributes(text).source_line is None
 
 
 @pytest.mark.parametrize(
     "text", ["", "f32[]", "f32[] ", "f32[] add", "(f32[] add(%a)", "add(%a)", "{", '"', "\\"]
 )
 def test_text_without_shape_and_opcode_tells_nothing(text):
-    assert instruction_facts(text) == NO_FACTS
+    found = parsed(text)
+    assert (found.shape, found.opcode) == (None, None)
+    assert (found.operands, found.attributes) == ((), NO_ATTRIBUTES)
 
 
 def test_a_cut_leaves_what_stands_before_it():
     whole = 'f32[] fusion(%a), calls=%f, metadata={op_name="a/b" source_line=3}'
-    assert instruction_facts(whole[: whole.index(" source_line")]).op_name == "a/b"
-    assert instruction_facts(whole[: whole.index('b" s')]).op_name is None
-    assert instruction_facts(whole[: whole.index("b\" s")]).calls == "f"  # fmt: skip
+    assert attributes(whole[: whole.index(" source_line")]).op_name == "a/b"
+    assert attributes(whole[: whole.index('b" s')]).op_name is None
+    assert attributes(whole[: whole.index("b\" s")]).runs == "f"  # fmt: skip
     for end in range(len(whole)):
-        assert instruction_facts(whole[:end]).opcode in (None, "fusion")
+        assert parsed(whole[:end]).opcode in (None, "fusion")
 
 
 def test_the_sharding_of_a_parameter_is_read_outside_of_strings():
     nested = "sharding={{devices=[2,1]<=[2]}, {replicated}}"
     quoted = 'metadata={op_name="x, sharding={manual}"}'
-    assert instruction_facts(f"(f32[], f32[]) parameter(0), {nested}, {quoted}").sharding == (
+    assert attributes(f"(f32[], f32[]) parameter(0), {nested}, {quoted}").sharding == (
         "{{devices=[2,1]<=[2]}, {replicated}}"
     )
-    assert instruction_facts(f"f32[] parameter(0), {quoted}").sharding is None
-    assert instruction_facts("f32[] add(%a), sharding={replicated}").sharding is None
+    assert attributes(f"f32[] parameter(0), {quoted}").sharding is None
 
 
 @pytest.mark.parametrize("part", ['\\"', '"', "{", "(", "}", '{"', ", a={{{", ", a=", "[(", "\\"])
 def test_a_million_odd_characters_are_read_once(part):
-    instruction_facts("f32[] add(%a), b=" + part * (1_000_000 // len(part)))
-    instruction_facts("f32[] add(" + part * (1_000_000 // len(part)))
-    instruction_facts("(" + part * (1_000_000 // len(part)))
-    instruction_facts("f32[] add(%a), metadata={" + part * (1_000_000 // len(part)))
+    odd = part * (1_000_000 // len(part))
+    for before in ("f32[] add(%a), b=", "f32[] add(", "(", "f32[] add(%a), metadata={"):
+        found = parsed(before + odd)
+        assert found.opcode in ("add", None)
+        assert found.operands is not None
+        assert found.attributes is not None
 
 
-def test_filling_keeps_file_and_line_together():
-    own = NO_FACTS._replace(opcode="add", source_file="a.py")
-    other = InstructionFacts("f32[]", "copy", "op", "b.py", 7, 3, "kernel", "f", "{manual}")
-    filled = ("f32[]", "add", "op", "a.py", None, 3, "kernel", "f", "{manual}")
-    assert with_gaps_filled(own, other) == filled
-    assert with_gaps_filled(NO_FACTS, other) == other
+OPERANDS = [
+    ("f32[2]{0} add(%a, %b.1)", ["a", "b.1"]),
+    ("f32[2]{0} add(f32[2,3]{1,0:T(8,128)(2,1)} %a, /*index=1*/f32[] %b)", ["a", "b"]),
+    ("f32[2]{0} add(f32[2,3]{1,0} a, (f32[2]{0}, s32[]) b)", ["a", "b"]),
+    ("f32[2]{0} add(a, b)", ["a", "b"]),
+    ("(f32[2]{0}, s32[]) tuple(%a, %b)", ["a", "b"]),
+    ("f32[2]{0} parameter(0), sharding={replicated}", []),
+    ("f32[2]{0} constant({1, 2})", []),
+    ("() tuple()", []),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), OPERANDS)
+def test_operands_are_names_in_every_spelling(text, names):
+    assert [name for name, _ in parsed(text).operands] == names
+    assert list(parsed(text).operand_names) == names
+
+
+def test_an_operand_can_be_an_element_of_a_tuple():
+    found = parsed("f32[] add(%t#1, %t#0#2, %a)")
+    assert found.operands == (Operand("t", "{1}"), Operand("t", "{0,2}"), Operand("a"))
+    assert list(found.operand_names) == ["t", "t", "a"]
+    assert parsed("f32[] negate(t#1)").operands == (Operand("t", "{1}"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "callees"),
+    [
+        ("f32[] fusion(%a), kind=kLoop, calls=%f.1", [("calls", "f.1")]),
+        ("(s32[]) while(%t), condition=%c, body=%b", [("condition", "c"), ("body", "b")]),
+        (
+            "f32[] conditional(%i, %a, %b), branch_computations={%x, %y}",
+            [("branch", "x"), ("branch", "y")],
+        ),
+        (
+            "f32[] conditional(%p, %a, %b), true_computation=%x, false_computation=%y",
+            [("branch", "x"), ("branch", "y")],
+        ),
+        ("f32[] call(a), to_apply=f", [("to_apply", "f")]),
+        ('f32[] add(%a), metadata={op_name=", calls=%x"}', []),
+    ],
+)
+def test_called_computations_have_the_purpose_that_their_attribute_names(text, callees):
+    assert list(attributes(text).callees) == callees
+
+
+def test_an_element_and_a_parameter_have_their_number():
+    assert attributes("f32[] get-tuple-element(%t), index=3, metadata={}").tuple_element == 3
+    assert attributes("f32[] copy(%t)").tuple_element is None
+    assert parsed("f32[] parameter(12), sharding={replicated}").parameter_number == 12
+    assert parsed("f32[] constant(12)").parameter_number is None
+
+
+def test_declared_aliasing_control_and_backend_facts_are_read():
+    text = (
+        'f32[] custom-call(%a, %b), custom_call_target="__cublas$lt$matmul", '
+        "output_to_operand_aliasing={{0}: (0, {}), {1}: (0, {1, 2}, may-alias)}, "
+        "control-predecessors={%c, %d}, "
+        'backend_config={"gemm_backend_config":{"alpha_real":1,"beta":0.5}}'
+    )
+    found = attributes(text)
+    assert found.aliasing == (Aliasing("{0}", 0, "{}"), Aliasing("{1}", 0, "{1,2}"))
+    assert found.control_predecessors == ("c", "d")
+    assert found.gemm_beta == 0.5
+    assert not found.uses_nvshmem
+    reduced = 'f32[] all-reduce-start(%a), to_apply=%add, backend_config={"backend":"NVSHMEM"}'
+    assert attributes(reduced).uses_nvshmem
+
+
+def test_what_a_plan_prints_goes_before_the_module_text_and_keeps_file_and_line_together():
+    instruction = Instruction(
+        "x", "copy", "f32[]", "main", (Operand("p"),),
+        Attributes("op", "b.py", 7, 3, "kernel", "{manual}", "f", (Callee("calls", "f"),)),
+    )  # fmt: skip
+    fill_from_plan(instruction, parsed('f32[] add(%t), metadata={source_file="a.py"}'))
+    assert (instruction.opcode, instruction.operands) == ("add", (Operand("p"),))
+    assert instruction.attributes == Attributes(
+        "op", "a.py", None, 3, "kernel", "{manual}", "f", (Callee("calls", "f"),)
+    )

@@ -1,10 +1,7 @@
 """The first line of a module text gives its name and what it declares."""
 
-from xlagraph.ingest.carriers.text.module_header import (
-    EntryParameter,
-    ModuleHeader,
-    parse_module_header,
-)
+from xlagraph.ingest.carriers.text.module_header import ModuleHeader, parse_module_header
+from xlagraph.ingest.model.program import EntryParameter
 
 HEADER = (
     "HloModule jit_step, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias), "
@@ -15,6 +12,7 @@ HEADER = (
 
 def test_inputs_that_the_caller_gives_up_are_paired_or_not():
     assert parse_module_header(HEADER) == ModuleHeader(
+        "jit_step",
         {EntryParameter(1, "{}"): "{0}", EntryParameter(2, "{3}"): "{1,0}"},
         frozenset({EntryParameter(0, "{}"), EntryParameter(2, "{0,1}")}),
         8,
@@ -28,4 +26,4 @@ def test_the_kind_of_an_alias_need_not_be_printed():
 
 def test_a_header_that_is_silent_or_odd_states_nothing():
     for line in ("HloModule m", "HloModule m, input_output_alias={ {0}: (x }, buffer_donor={"):
-        assert parse_module_header(line) == ModuleHeader({}, frozenset(), 1)
+        assert parse_module_header(line) == ModuleHeader("m", {}, frozenset(), 1)

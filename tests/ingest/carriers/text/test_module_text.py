@@ -1,11 +1,10 @@
 """A module text gives computations, call stacks and the root of each fusion."""
 
-from xlagraph.ingest.carriers.text.instruction_text import (
-    NO_FACTS,
-    InstructionFacts,
-    instruction_facts,
-)
-from xlagraph.ingest.carriers.text.module_text import ModuleText, StackFrame, parse_module_text
+import pytest
+
+from xlagraph.ingest.carriers.text.instruction_text import PrintedComputation
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.ingest.model.program import Attributes, Program, ProgramError, StackFrame
 
 NEW = """\
 HloModule jit_step, is_scheduled=true, entry_computation_layout={(f32[8]{0})->f32[8]{0}}
@@ -56,43 +55,48 @@ metadata={source_file="a.py" source_line=3}
 """
 
 
-def facts(module: ModuleText, name: str) -> InstructionFacts:
-    return instruction_facts(module.instructions[name].text)
+def root_opcode(program: Program, name: str) -> str | None:
+    return program.root_opcode(program.instructions[name])
 
 
-def root_opcode(module: ModuleText, name: str) -> str | None:
-    return module.root_opcode(facts(module, name))
-
-
-def test_only_the_instructions_asked_for_are_kept():
-    module = parse_module_text(NEW, {"x", "fusion", "get-tuple-element.9"})
-    assert set(module.instructions) == {"x", "fusion"}
+def test_instructions_of_all_but_fused_computations_are_found_by_name():
+    program = parse_module_text(NEW)
+    assert set(program.instructions) == {"x", "fusion"}
+    assert set(program.computations) == {"fused_computation.1", "main.3"}
+    assert (program.name, program.entry_name) == ("jit_step", "main.3")
 
 
 def test_an_instruction_knows_its_computation_and_a_fusion_its_root():
-    module = parse_module_text(NEW, ["x", "fusion", "tanh.1"])
-    assert module.instructions["x"].computation == "main.3"
-    assert root_opcode(module, "x") is None
-    assert root_opcode(module, "fusion") == "tanh"
-    assert module.instructions["tanh.1"].computation == "fused_computation.1"
+    program = parse_module_text(NEW)
+    assert program.instructions["x"].computation == "main.3"
+    assert root_opcode(program, "x") is None
+    assert root_opcode(program, "fusion") == "tanh"
+    assert program.computations["fused_computation.1"]["tanh.1"].opcode == "tanh"
 
 
 def test_the_short_form_of_names_and_headers_says_the_same():
-    module = parse_module_text(SHORT, {"x.1", "fusion.2"})
-    assert module.instructions["x.1"].computation == "main"
-    assert root_opcode(module, "fusion.2") == "add"
-    assert facts(module, "fusion.2").calls == "fused_computation"
-    assert module.frames == {}
+    program = parse_module_text(SHORT)
+    assert program.instructions["x.1"].computation == "main"
+    assert root_opcode(program, "fusion.2") == "add"
+    assert program.instructions["fusion.2"].attributes.runs == "fused_computation"
+    assert program.frames == {}
 
 
 def test_windows_line_ends_and_a_byte_order_mark_change_nothing():
-    names = {"x", "fusion"}
-    marked = "\N{BYTE ORDER MARK}" + NEW.replace("\n", "\r\n")
-    assert parse_module_text(marked, names) == parse_module_text(NEW, names)
+    def stated(text: str) -> object:
+        program = parse_module_text(text)
+        lines = [
+            (each.name, each.shape, each.opcode, each.operands, each.attributes)
+            for computation in program.computations.values()
+            for each in computation.instructions
+        ]
+        return lines, program.frames, program.entry_name, program.partitions
+
+    assert stated("\N{BYTE ORDER MARK}" + NEW.replace("\n", "\r\n")) == stated(NEW)
 
 
 def test_frames_tell_the_place_and_the_printed_parent_counts_from_one():
-    frames = parse_module_text(NEW, ()).frames
+    frames = parse_module_text(NEW).frames
     assert frames == {
         1: StackFrame("<module>", "/src/train.py", 50, 18, None),
         2: StackFrame("step.<locals>.<lambda>", "/src/café.py", 9, 0, 1),
@@ -100,18 +104,59 @@ def test_frames_tell_the_place_and_the_printed_parent_counts_from_one():
 
 
 def test_the_place_is_the_instructions_own_or_that_of_its_innermost_frame():
-    module = parse_module_text(NEW, {"x", "fusion"})
-    assert module.source_location(facts(module, "fusion")) == ("/src/café.py", 9)
-    assert module.source_location(facts(module, "x")) == (None, None)
-    own = InstructionFacts(None, None, None, "own.py", 4, 2, None, None, None)
-    assert module.source_location(own) == ("own.py", 4)
-    assert module.source_location(own._replace(source_file=None, stack_frame_id=99)) == (None, None)
+    program = parse_module_text(NEW)
+    in_frame = program.instructions["fusion"].attributes
+    assert program.source_location(in_frame) == ("/src/café.py", 9)
+    assert program.source_location(program.instructions["x"].attributes) == (None, None)
+    own = Attributes(source_file="own.py", source_line=4, stack_frame=2)
+    assert program.source_location(own) == ("own.py", 4)
+    assert program.source_location(Attributes(source_line=4, stack_frame=99)) == (None, None)
 
 
 def test_a_fusion_of_an_unknown_computation_has_no_root():
     text = "ENTRY main {\n  a = f32[] fusion(), calls=gone\n  b = f32[] fusion()\n}\n"
-    module = parse_module_text(text, {"a", "b"})
-    assert [root_opcode(module, name) for name in ("a", "b")] == [None, None]
+    program = parse_module_text(text)
+    assert [root_opcode(program, name) for name in ("a", "b")] == [None, None]
+
+
+LINES = """
+  %p = f32[8]{0:T(8,128)} parameter(0)
+  %k = (s32[], /*index=1*/f32[]) constant((1, 2))
+  ROOT %c = f32[8]{0} call(%p, (s32[], f32[]) %k), to_apply=%f, metadata={op_name="a = b c(d"}
+  %late = f32[] custom-call(), custom_call_target="x", k=1"""
+
+
+def test_lines_with_parentheses_among_the_operands_are_read_like_the_others():
+    for lines in (LINES, LINES.replace("%", "")):
+        made = PrintedComputation("main", lines)
+        assert [each.name for each in made.instructions] == ["p", "k", "c", "late"]
+        assert made["k"].shape == "(s32[], /*index=1*/f32[])"
+        assert [operand.name for operand in made["c"].operands] == ["p", "k"]
+        assert made.opcodes == {"parameter", "constant", "call", "custom-call"}
+        assert made.runs == {"f"}
+        assert made.has_op_names
+        assert made.root is made["c"]
+        assert made.parameters == {0: made["p"]}
+        readers = [list(made.readers(name)) for name in ("p", "k", "c", "f")]
+        assert readers == [[made["c"]], [made["c"]], [], []]
+
+
+def test_the_root_is_the_same_instruction_whether_it_is_read_first_or_with_the_others():
+    made = PrintedComputation("main", LINES)
+    root = made.root
+    assert made["c"] is root
+
+
+def test_a_line_that_does_not_fit_is_unknown_and_what_it_mentions_is_an_error_to_ask_for():
+    made = PrintedComputation("odd", "\n  odd\n  a = f32[] negate(b)\n  c = odd(a, d)")
+    assert [each.name for each in made.instructions] == ["a"]
+    assert made.opcodes == {"negate", None}
+    assert made.find_root() is None
+    with pytest.raises(ProgramError, match="odd has no root"):
+        _ = made.root
+    assert [each.name for each in made.readers("b")] == ["a"]
+    with pytest.raises(ProgramError, match="cannot be read"):
+        made.readers("a")
 
 
 def callers(*printed_parents):
@@ -119,7 +164,7 @@ def callers(*printed_parents):
         f"{number} {{file_location_id=1 parent_frame_id={parent}}}"
         for number, parent in enumerate(printed_parents, 1)
     ]
-    frames = parse_module_text("\n".join(["StackFrames", *rows]), ()).frames
+    frames = parse_module_text("\n".join(["StackFrames", *rows])).frames
     return {number: frame.caller for number, frame in frames.items()}
 
 
@@ -137,10 +182,10 @@ def test_a_caller_that_is_not_in_the_table_is_none():
 def test_broken_tables_leave_holes_and_not_errors():
     text = "StackFrames\n1 {file_location_id=5 parent_frame_id=1}\n2 what\n3 {}\nx y\n"
     nowhere = StackFrame(None, None, None, None, None)
-    assert parse_module_text(text, ()).frames == {1: nowhere, 2: nowhere, 3: nowhere}
+    assert parse_module_text(text).frames == {1: nowhere, 2: nowhere, 3: nowhere}
 
 
 def test_lines_that_do_not_fit_are_passed_over():
     text = "garbage\n  more = garbage\n  ROOT\n  ROOT x\n{\n}\n  \n%%% {\n"
-    module = parse_module_text(text, {"more", ""})
-    assert facts(module, "more") == NO_FACTS
+    program = parse_module_text(text)
+    assert (program.instructions, program.entry_name) == ({}, None)

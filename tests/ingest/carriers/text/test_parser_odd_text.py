@@ -7,10 +7,11 @@ import pytest
 
 from tests.ingest.carriers.text.sample_dumps import NEW, sample
 from xlagraph.ingest.carriers.text.parser import parse_plan
+from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan, Style
 from xlagraph.ingest.carriers.text.render import render_plan
 from xlagraph.ingest.carriers.text.text import DumpPart
 from xlagraph.ingest.errors import ParseError
-from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Plan, Position, Style, Use
+from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Position, Use
 
 ALLOCATIONS = NEW[: NEW.index("\nTotal")]
 TOTALS = NEW[NEW.index("\nTotal") : NEW.index("\n\nHloLiveRange")]
@@ -25,7 +26,7 @@ def parsed(*texts):
 
 
 def facts(plan):
-    return (plan.allocations, plan.values, plan.total, plan.used_values, plan.live_ranges)
+    return (plan.allocations, plan.values, plan.total_bytes, plan.used_values, plan.live_ranges)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_files_come_in_any_order(order):
 
 def test_missing_companions_are_missing_facts():
     plan = parsed(ALLOCATIONS)
-    assert (plan.total, plan.used_values, plan.live_ranges) == (None, None, None)
+    assert (plan.total_bytes, plan.used_values, plan.live_ranges) == (None, None, None)
     assert parsed(ALLOCATIONS, LIVE_RANGES).used_values is None
     assert parsed(TOTALS, ALLOCATIONS).live_ranges is None
 
@@ -104,19 +105,19 @@ def test_uses_that_xla_had_not_computed_are_an_empty_list():
 
 
 def test_printed_total_that_is_wrong_is_not_an_error_of_the_text():
-    assert parsed(NEW.replace("used: 56 (56B)", "used: 57 (57B)")).total.bytes == 57
+    assert parsed(NEW.replace("used: 56 (56B)", "used: 57 (57B)")).total_bytes == 57
 
 
 def test_older_stack_trace_is_kept_as_it_is():
     start = NEW.index("    main.5")
     lines = ("    main.5 (100.0%, 56 bytes)", "      odd é, {1} (50.0%, 28 bytes)")
     plan = parsed(NEW[:start] + "\n".join(lines) + "\n")
-    assert plan.live_ranges.peak.stack_trace[1:] == lines
+    assert plan.peak_stack_trace[1:] == lines
 
 
 def test_a_peak_of_no_bytes_has_a_stack_trace_without_lines():
     zeros = re.sub(r"\d+ bytes", "0 bytes", NEW[: NEW.index("    main.5")])
-    trace = parsed(zeros).live_ranges.peak.stack_trace
+    trace = parsed(zeros).peak_stack_trace
     assert trace == ("  Stack trace breakdown for peak usage: 0 bytes",)
 
 
@@ -131,7 +132,7 @@ def test_a_label_of_the_stack_trace_may_hold_line_ends(label):
     )
     text = NEW[:start] + trace
     plan = parsed(text)
-    assert "\n".join(plan.live_ranges.peak.stack_trace[1:]) + "\n" == trace
+    assert "\n".join(plan.peak_stack_trace[1:]) + "\n" == trace
     apart = parse_plan([DumpPart.decoded("a.txt", text.encode())])
     assert apart == plan
 
@@ -269,7 +270,7 @@ def test_plan_without_style_renders_as_one_file_of_the_newest_forms():
 
 
 def test_plan_renders_only_the_sections_that_it_has():
-    plan = Plan((Allocation(0, 8, is_constant=True),), (), None, None, {}, None)
+    plan = PrintedPlan((Allocation(0, 8, is_constant=True),), (), None, None, None)
     assert render_plan(plan) == ("BufferAssignment:\nallocation 0: size 8, constant:\n",)
 
 

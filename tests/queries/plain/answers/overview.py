@@ -39,7 +39,7 @@ def compilations(dumps: Sequence[PlainDump], run: str = "") -> Rows:
     for dump in chosen(dumps, run):
         yield (
             *(dump.files.run, dump.key, dump.module_name, dump.platform, len(dump.plan.values)),
-            *(dump.plan.total and dump.plan.total.bytes, dump.reserved(0)),
+            *(dump.plan.total_bytes, dump.reserved(0)),
             *(dump.logical_peak(0), dump.physical_peak(0), dump.printed_peak),
         )
 
@@ -51,7 +51,7 @@ def compilations(dumps: Sequence[PlainDump], run: str = "") -> Rows:
 def totals(dumps: Sequence[PlainDump], run: str = "") -> Rows:
     rows = []
     for dump in chosen(dumps, run):
-        total = dump.plan.total.bytes if dump.plan.total else None
+        total = dump.plan.total_bytes
         taken = dump.allocated
         agrees = None if total is None else total == taken
         peaks = (dump.printed_peak, dump.logical_peak(0), dump.physical_peak(0))

@@ -1,0 +1,146 @@
+"""`xlagraph oom`: explain an out-of-memory message."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
+from xlagraph.cli.options.shared_options import RowOptions, parse_path
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.messages import error, note, problem
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Graph
+    from xlagraph.ingest.error_message import ErrorLog, Failure
+    from xlagraph.queries import FailedProgram
+
+
+@dataclass(frozen=True, slots=True)
+class OomOptions(RowOptions):
+    """Options, in reverse order of the help."""
+
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN|COMPILATION",
+            help="Look for the program in a run of the graph.",
+            autocompletion=complete_run,
+        ),
+    ] = None
+    dumps: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Look for the program among dumps; a failed compilation writes them, too.",
+            parser=parse_path,
+        ),
+    ] = None
+
+
+def oom(
+    options: OomOptions,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="A log that holds the message; - is stdin.")
+    ] = "-",
+) -> None:
+    """Explain an out-of-memory message: plan or allocator, how much is missing, which lines.
+
+    Reads what XLA, JAX, PyTorch/XLA and TensorFlow write on TPUs and GPUs; the log around it
+    does not matter. The first failure is explained, the number of others is shown.
+
+    With --dumps or --run it finds the program and answers as `check --capacity` and `advise` do.
+
+    Example: xlagraph oom train.log --dumps /tmp/dumps
+    """
+    from xlagraph.cli.summaries.oom import write_failure_report
+
+    if options.dumps is not None and options.run is not None:
+        raise UsageError("--dumps and --run each name a place to look: give one")
+    log = _read_log(file)
+    if not log.failures:
+        error(_no_failure(log, file))
+        raise typer.Exit(ExitCode.FAILED)
+    first, *others = log.failures
+    program = _find_program(first, options)
+    write_failure_report(first, others, program, options, options.dumps)
+    if program is None and options.dumps is not None:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _read_log(file: str) -> "ErrorLog":
+    from xlagraph.ingest.error_message import read_error_log
+
+    if file != "-":
+        with Path(file).open(encoding="utf-8", errors="replace") as lines:
+            return read_error_log(lines)
+    if sys.stdin.isatty():
+        note("reading standard input; end it with Ctrl-D")
+    return read_error_log(line.decode(errors="replace") for line in sys.stdin.buffer)
+
+
+def _no_failure(log: "ErrorLog", file: str) -> str:
+    name = "standard input" if file == "-" else file
+    if log.unknown is None:
+        return (
+            f"{name}: expected an out-of-memory message of XLA (RESOURCE_EXHAUSTED, Ran out of"
+            f" memory …), found none in {log.line_count:,} lines"
+        )
+    number, text = log.unknown
+    return (
+        f"{name}:{number}: RESOURCE_EXHAUSTED, but not in a form that reports memory:"
+        f" '{text.strip()[:80]}'"
+    )
+
+
+def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | None":
+    if options.dumps is None and options.run is None:
+        return None
+    from xlagraph.cli.options.graph_and_queries import catalogue
+    from xlagraph.queries import MessageClues, diagnose_failed_program
+
+    named = (failure.instruction, *(each.instruction for each in failure.largest))
+    clues = MessageClues(
+        module=failure.module,
+        instructions=tuple(name for name in named if name),
+        op_names=tuple(each.op_name for each in failure.largest if each.op_name),
+        requested_bytes=failure.requested_bytes,
+        memory_space_name=failure.memory_space,
+        capacity_bytes=None if failure.is_scoped else failure.capacity_bytes,
+    )
+    names = [options.run] if options.run else []
+    with _open_graph(options) as graph:
+        if graph is None:
+            return None
+        found = diagnose_failed_program(graph, clues, names, catalogue=catalogue())
+    for text in found.problems:
+        problem(f"left out: {text}")
+    return found
+
+
+@contextmanager
+def _open_graph(options: OomOptions) -> "Iterator[Graph | None]":
+    """Open the graph of the options, or load dumps into one that is removed at the end.
+
+    None where there are no dumps to load.
+    """
+    if options.dumps is None:
+        with open_graph_of(options) as graph:
+            yield graph
+        return
+    from xlagraph.cli.summaries.ingest import write_summary
+    from xlagraph.graph import open_graph
+    from xlagraph.ingest import ingest
+
+    with (
+        TemporaryDirectory(prefix="xlagraph-oom-") as folder,
+        open_graph(Path(folder) / "dumps.lbug", create=True) as graph,
+    ):
+        summary = ingest(graph, options.dumps)
+        write_summary(summary, [options.dumps])
+        yield graph if summary.added else None

@@ -1,0 +1,177 @@
+"""Write an out-of-memory failure: what ran out, the largest lines, what to change."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+from xlagraph.cli.options.shared_options import RowOptions
+from xlagraph.cli.output.cells import escape_control_characters
+from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.formats import Format, escape_markdown
+from xlagraph.cli.output.messages import counted, write_prose
+from xlagraph.cli.summaries.capacity import change_cells, changes_section
+from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
+from xlagraph.ingest.error_message import (
+    Explanation,
+    Failure,
+    LargeAllocation,
+    LineShare,
+    Part,
+    Stage,
+    Unknown,
+    explain,
+    largest_lines,
+)
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries import FailedProgram
+
+COLUMNS: Final = (
+    "stage", "code", "memorySpace", "requestedBytes", "capacityBytes", "freeBytes", "inUseBytes",
+    "missingBytes", "paddingBytes", "module", "userFile", "userLine", "verdict", "parts", "largest",
+    "allocations", "advice", "unknown", "otherFailures", "compilation", "reservedBytes", "fits",
+    "peakLines", "changes",
+)  # fmt: skip
+LARGEST_COLUMNS: Final = ("line", "opName", "sizeBytes", "paddingBytes", "allocations", "shape")
+_SHOWN: Final = 10
+"""Lines of the largest allocations that people see."""
+
+
+def write_failure_report(
+    failure: Failure,
+    others: Sequence[Failure],
+    program: "FailedProgram | None",
+    options: RowOptions,
+    dumps: Path | None = None,
+) -> None:
+    """Write a failure as a page for people, or as one row.
+
+    ``dumps`` is the folder in which the program was looked for; None for the user's graph.
+    """
+    explanation = explain(failure)
+    if options.format not in (Format.TABLE, Format.MD):
+        write_rows(COLUMNS, [_row(failure, others, explanation, program)], options)
+        return
+    with open_output(options) as stream:
+        lines = [explanation.verdict, *explanation.facts]
+        if others:
+            where = ", ".join(str(other.line_number) for other in others[:_SHOWN])
+            lines.append(
+                f"{counted(len(others), 'more failure')} in this log, not explained here:"
+                f" line {where}{', …' if len(others) > _SHOWN else ''}."
+            )
+        write_lines(lines, options.format, stream)
+        write_sections(_sections(failure, program, dumps), options.format, stream)
+        changes = [f"{number}. {text}" for number, text in enumerate(explanation.changes, start=1)]
+        title = "What to change first" if program is None else "As the message alone tells"
+        _write_list(title, changes, options.format, stream)
+        unknown = [f"- {each.text}: {each.remedy}" for each in _unknown(explanation, program)]
+        _write_list(
+            "What the message does not tell, and how to see it", unknown, options.format, stream
+        )
+
+
+def _write_list(title: str, lines: Sequence[str], format_: Format, stream: TextIO) -> None:
+    if not lines:
+        return
+    stream.write("\n")
+    if format_ is Format.MD:
+        stream.write(f"### {title}\n\n")
+        for line in lines:
+            stream.write(f"{escape_markdown(escape_control_characters(line))}\n")
+        return
+    for line in (title, *lines):
+        write_prose(line, stream, indent=3 if line is not title else 0)
+
+
+def _unknown(explanation: Explanation, program: "FailedProgram | None") -> list[Unknown]:
+    """Return what neither the message nor the program tells."""
+    return [each for each in explanation.unknown if program is None or not each.is_in_dumps]
+
+
+def _sections(
+    failure: Failure, program: "FailedProgram | None", dumps: Path | None
+) -> list[Section]:
+    sections = []
+    shares = largest_lines(failure)
+    if shares:
+        columns = LARGEST_COLUMNS if any(share.line for share in shares) else LARGEST_COLUMNS[1:]
+        rows = [
+            (share.line, share.op_name or share.label, share.size_bytes, share.padding_bytes,
+             share.allocations, share.shape)[-len(columns):]
+            for share in shares[:_SHOWN]
+        ]  # fmt: skip
+        count = len(failure.largest)
+        title = f"The largest by line and op ({counted(count, 'allocation')} in the message)"
+        sections.append(Section(title, columns, rows))
+    if program is not None:
+        sections += _program_sections(program, dumps, is_plan=failure.stage is Stage.PLAN)
+    return sections
+
+
+def _program_sections(
+    program: "FailedProgram", dumps: Path | None, *, is_plan: bool
+) -> list[Section]:
+    fit = program.fit
+    title = f"In its plan: {program.compilation} ({program.reason})"
+    if is_plan and fit is not None and fit.fits:
+        title += "; it fits: the message may be about another program"
+    if fit is None:
+        return [Section(title, ("note",), [("it allocates nothing in this memory space",)])]
+    columns = (
+        "memorySpace",
+        "memorySpaceName",
+        "reservedBytes",
+        "capacityBytes",
+        "fits",
+        "missingBytes",
+    )
+    row = (
+        fit.memory_space, fit.memory_space_name, fit.reserved_bytes, fit.capacity_bytes, fit.fits,
+        fit.missing_bytes,
+    )  # fmt: skip
+    sections = [Section(title, columns, [row])]
+    if program.lines is not None and program.lines.rows:
+        lines = program.lines
+        sections.append(Section("The largest at its peak, by line", lines.columns, lines.rows))
+    before = "" if dumps is None else f"{shlex.join(['xlagraph', 'ingest', str(dumps)])}, then "
+    return [*sections, changes_section(fit, program.findings, before)]
+
+
+def _row(
+    failure: Failure,
+    others: Sequence[Failure],
+    explanation: Explanation,
+    program: "FailedProgram | None",
+) -> "tuple[Cell, ...]":
+    frame = failure.traceback_line
+    fit = program.fit if program else None
+    unknown: list[Cell] = [
+        {"unknown": each.text, "remedy": each.remedy} for each in _unknown(explanation, program)
+    ]
+    return (
+        *(failure.stage.value, failure.code, failure.memory_space, failure.requested_bytes),
+        *(failure.capacity_bytes, failure.room_bytes, failure.in_use_bytes, failure.missing_bytes),
+        *(failure.padding_bytes, failure.module),
+        *((frame.file, frame.line) if frame else (None, None)),
+        explanation.verdict,
+        *([*map(_cells, failure.parts)], [*map(_cells, largest_lines(failure))]),
+        *([*map(_cells, failure.largest)], list(explanation.changes), unknown, len(others)),
+        program.compilation if program else None,
+        *((fit.reserved_bytes, fit.fits) if fit else (None, None)),
+        list(program.lines.mappings()) if program and program.lines else [],
+        change_cells(program.findings) if program else [],
+    )
+
+
+def _cells(record: Part | LineShare | LargeAllocation) -> "dict[str, Cell]":
+    """Return a record as a cell of a machine format, its fields named like columns."""
+    return {_column(each.name): getattr(record, each.name) for each in fields(record)}
+
+
+def _column(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)

@@ -1,0 +1,62 @@
+"""Write what programs need that are loaded together."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from xlagraph.cli.options.shared_options import RowOptions
+from xlagraph.cli.output.destination import first_rows, open_output, write_rows
+from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.messages import counted
+from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
+from xlagraph.presentation.byte_sizes import human_bytes
+
+if TYPE_CHECKING:
+    from xlagraph.graph import Cell
+    from xlagraph.queries.checks.resident import ResidentSpace
+
+COLUMNS: Final = (
+    "compilation", "memorySpace", "memorySpaceName", "argumentBytes", "sharedArgumentBytes",
+    "constantBytes", "runningBytes", "codeBytes", "addsBytes",
+)  # fmt: skip
+_BASIS: Final = (
+    "A lower bound: arguments of one shape are taken to be the same arrays and count once,"
+    " temporaries and results count for the program that needs most, as one runs at a time. The"
+    " code of programs (where null), arrays that are not arguments, and the allocator's rounding"
+    " and fragmentation come on top."
+)
+
+
+def write_resident(
+    spaces: Sequence["ResidentSpace"], limit: int | None, options: RowOptions
+) -> None:
+    """Write a row for each program in each memory space; `addsBytes` add up to the bound."""
+    every: list[tuple[Cell, ...]] = [
+        (
+            *(program.compilation, space.memory_space, space.memory_space_name),
+            *(program.argument_bytes, program.shared_argument_bytes, program.constant_bytes),
+            *(program.running_bytes, program.code_bytes, program.adds_bytes),
+        )
+        for space in spaces
+        for program in space.programs
+    ]
+    rows = first_rows(every, limit, options.format)
+    if options.format not in (Format.TABLE, Format.MD):
+        write_rows(COLUMNS, rows, options)
+        return
+    with open_output(options) as stream:
+        lines = [_sentence(space) for space in spaces]
+        write_lines([*lines, _BASIS], options.format, stream)
+        write_sections([Section("What each adds", COLUMNS, rows)], options.format, stream)
+
+
+def _sentence(space: "ResidentSpace") -> str:
+    least = human_bytes(space.least_bytes)
+    count = counted(len(space.programs), "program")
+    text = f"Together {count} need {least} or more of {space.space_text}"
+    if space.capacity_bytes is None:
+        return f"{text}."
+    capacity = human_bytes(space.capacity_bytes)
+    if space.fits:
+        free = human_bytes(space.capacity_bytes - space.least_bytes)
+        return f"{text}: that fits {capacity}, at most {free} are left."
+    return f"{text}: {capacity} is too little, {human_bytes(space.missing_bytes or 0)} are missing."

@@ -1,0 +1,1 @@
+"""Open a graph, whichever engine it is for."""

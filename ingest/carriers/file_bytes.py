@@ -1,0 +1,66 @@
+"""Reads a file, packed or not; refuses what is not a file or too large when unpacked."""
+
+import errno
+import gzip
+import os
+import stat
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, Final
+
+__all__ = ["MOST_UNPACKED_BYTES", "UNREADABLE", "begins_like_a_dump", "read_bytes"]
+
+_HEADER: Final = b"BufferAssignment:"
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+MOST_UNPACKED_BYTES: Final = 2**30  # what is small when packed may fill the memory
+_SNIFFED_BYTES: Final = 512  # the header, and whatever a packer writes before it
+UNREADABLE: Final = (OSError, EOFError, zlib.error)
+
+
+def read_bytes(
+    path: Path,
+    start: int = 0,
+    length: int | None = None,
+    *,
+    most_bytes: int = MOST_UNPACKED_BYTES,
+) -> bytes:
+    """Read a whole file, and unpack it if it is packed; or a range of its bytes as they are.
+
+    Raises OSError if it cannot be read, is not a regular file, or unpacks to more than
+    ``most_bytes``, EOFError or zlib.error if it cannot be unpacked.
+    """
+    with _open(path) as file:
+        if length is not None:
+            file.seek(start)
+            return file.read(length)
+        content = file.read()
+    if not content.startswith(_GZIP_MAGIC):
+        return content
+    with gzip.GzipFile(fileobj=BytesIO(content)) as packed:
+        unpacked = packed.read(most_bytes + 1)
+    if len(unpacked) > most_bytes:
+        limit = f"{most_bytes / 2**30:g} GiB"
+        raise OSError(errno.EFBIG, f"it unpacks to more than {limit}; unpack it first")
+    return unpacked
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a regular file without blocking on a pipe or device."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a file")
+    return file
+
+
+def begins_like_a_dump(path: Path) -> bool:
+    """Return whether a file begins with the header of a dump; False if it cannot be read."""
+    try:
+        with _open(path) as file:
+            start = file.read(_SNIFFED_BYTES)
+        if start.startswith(_GZIP_MAGIC):
+            start = zlib.decompressobj(wbits=31).decompress(start, _SNIFFED_BYTES)
+    except UNREADABLE:
+        return False
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").startswith(_HEADER)

@@ -1,0 +1,56 @@
+"""Facts in the name of a dump: the program that it is of, and its platform.
+
+[TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+__all__ = ["DumpName", "dump_name", "split_timestamp"]
+
+# 1795217606140152.
+_TIMESTAMP: Final = re.compile(r"\d{10,}\.")
+# 1795217606140152.module_0000.after_optimizations
+# module_0001.SyncTensorsGraph.45.cl_829516930.sm_8.0_gpu_after_optimizations
+_NAME: Final = re.compile(
+    r"""(?:\d{10,}\.)?
+        module_(?P<module_id>\d{1,18})
+        (?:\.(?P<module_name>.+?))??
+        (?:\.cl_\d+)?
+        (?:\.(?P<target>cpu_|(?:sm_(?:[\d.]+[a-z]?_)?)?gpu_|gfx[^.]*_gpu_)?after_optimizations)?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PLATFORMS: Final[Mapping[str, str]] = {"cpu": "cpu", "gfx": "rocm"}
+# SyncTensorsGraph.45
+_TRAILING_NUMBER: Final = re.compile(r"\.\d+\Z")
+
+
+class DumpName(NamedTuple):
+    """What the name of a dump shows; None where it is silent."""
+
+    module_id: int | None
+    module_name: str | None
+    module: str | None
+    """Module name without trailing ``.digits``: the program across runs."""
+    platform: str | None
+    """``cpu``, ``gpu`` or ``rocm``."""
+
+
+def dump_name(stem: str) -> DumpName:
+    """Parse a stem: ``module_0064.jit_train_step.cpu_after_optimizations``."""
+    match = _NAME.fullmatch(stem)
+    if match is None:
+        return DumpName(None, None, None, None)
+    module_name: str | None = match["module_name"]
+    module = None if module_name is None else _TRAILING_NUMBER.sub("", module_name)
+    target: str | None = match["target"]
+    platform = None if target is None else _PLATFORMS.get(target[:3], "gpu")
+    return DumpName(int(match["module_id"]), module_name, module or None, platform)
+
+
+def split_timestamp(stem: str) -> tuple[int, str]:
+    """Return microseconds, 0 if there are none, and the rest of the stem."""
+    match = _TIMESTAMP.match(stem)
+    return (0, stem) if match is None else (int(match[0][:-1]), stem[match.end() :])

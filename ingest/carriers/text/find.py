@@ -1,0 +1,131 @@
+"""Which files of a folder are text dumps, and which of them make one compilation.
+
+STAGE-buffer-assignment.txt           the allocation file: this is the dump
+STAGE-buffer-assignment-values.txt    its companions (jaxlib 0.10 and later)
+STAGE-live-range.txt
+STAGE.txt                             scheduled text of the module
+
+Each may be packed (``.gz``). A file of any other name is a dump if it begins with
+``BufferAssignment:``.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from xlagraph.ingest.carriers.carrier import Part, Source
+from xlagraph.ingest.carriers.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
+from xlagraph.ingest.carriers.file_names import split_timestamp
+from xlagraph.ingest.problems import Problem, readable
+
+__all__ = ["TEXT", "FileKind", "find_text_dumps", "split_file_name"]
+
+TEXT: Final = "text"
+_FAR_FUTURE: Final = 10**30
+
+
+class FileKind(Enum):
+    """What a file of a dump holds, and how its name ends."""
+
+    ALLOCATIONS = "-buffer-assignment.txt"
+    VALUES = "-buffer-assignment-values.txt"
+    LIVE_RANGE = "-live-range.txt"
+    MODULE_TEXT = ".txt"
+
+
+def split_file_name(name: str) -> tuple[str, FileKind | None]:
+    """Split a file name; the kind is None where only the content shows it."""
+    name = name.removesuffix(".gz")
+    for kind in FileKind:
+        if kind is not FileKind.MODULE_TEXT and name.endswith(kind.value):
+            return name.removesuffix(kind.value), kind
+    return name.removesuffix(".txt"), None
+
+
+def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
+    """Pair the dumps of one folder with their companions; name companions left alone."""
+    files: dict[FileKind, dict[str, Path]] = {kind: {} for kind in FileKind}
+    # What says by its name that it is a dump goes before what only begins like one,
+    # and NAME.txt before NAME.txt.gz.
+    by_content: list[str] = []
+    for name in names:
+        stem, kind = split_file_name(name)
+        if kind is None:
+            by_content.append(name)
+        else:
+            _take(files[kind], stem, folder / name, problems)
+    for name in by_content:
+        stem, _ = split_file_name(name)
+        if begins_like_a_dump(folder / name):
+            _take(files[FileKind.ALLOCATIONS], stem, folder / name, problems)
+        elif name.endswith((".txt", ".txt.gz")):
+            files[FileKind.MODULE_TEXT].setdefault(stem, folder / name)
+
+    dumps = files[FileKind.ALLOCATIONS]
+    module_texts = _module_texts(dumps, files[FileKind.MODULE_TEXT])
+    for kind in (FileKind.VALUES, FileKind.LIVE_RANGE):
+        for stem, path in files[kind].items():
+            if stem not in dumps:
+                missing = readable(stem + FileKind.ALLOCATIONS.value)
+                problems.append(
+                    Problem(readable(path), None, f"its allocation file {missing} is not there")
+                )
+    companions = (
+        ("values", files[FileKind.VALUES]),
+        ("live range", files[FileKind.LIVE_RANGE]),
+        ("module text", module_texts),
+    )
+    return [
+        Source(
+            TEXT,
+            stem,
+            (
+                Part("allocations", path),
+                *[Part(name, paths[stem]) for name, paths in companions if stem in paths],
+            ),
+        )
+        for stem, path in dumps.items()
+    ]
+
+
+def _take(paths: dict[str, Path], stem: str, path: Path, problems: list[Problem]) -> None:
+    """Enter a file under its stem; a second one is named unless it has the same content."""
+    first = paths.setdefault(stem, path)
+    if first is not path and not _have_same_content(first, path):
+        message = f"another file of the same stem is read instead: {readable(first.name)}"
+        problems.append(Problem(readable(path), None, message))
+
+
+def _have_same_content(first: Path, second: Path) -> bool:
+    try:
+        return read_bytes(first) == read_bytes(second)
+    except UNREADABLE:
+        return False
+
+
+def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, Path]:
+    """Find the module text of each dump: same stem, or same but for the timestamp.
+
+    TensorFlow 2.2 to 2.8 may put a timestamp of its own before each. What has no partner
+    of its own stem is paired by nearest timestamps; without one, with the latest text.
+    """
+    found = {stem: texts[stem] for stem in dumps if stem in texts}
+    alone: dict[str, list[str]] = defaultdict(list)
+    for stem in texts:
+        if stem not in found:
+            alone[split_timestamp(stem)[1]].append(stem)
+    pairs = []
+    for dump in dumps:
+        if dump not in found:
+            timestamp, rest = split_timestamp(dump)
+            for text in alone.get(rest, ()):
+                distance = abs(split_timestamp(text)[0] - (timestamp or _FAR_FUTURE))
+                pairs.append((distance, dump, text))
+    taken: set[str] = set()
+    for _, dump, text in sorted(pairs):
+        if dump not in found and text not in taken:
+            found[dump] = texts[text]
+            taken.add(text)
+    return found

@@ -1,0 +1,116 @@
+"""Reads a compilation from the text files that XLA dumps."""
+
+import re
+from typing import Final
+
+from xlagraph.ingest.carriers.carrier import Carrier, Contents
+from xlagraph.ingest.carriers.text.find import TEXT, find_text_dumps
+from xlagraph.ingest.carriers.text.instruction_text import (
+    PrintedInstruction,
+    fill_from_plan,
+    parse_instruction,
+)
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.ingest.carriers.text.parser import parse_plan
+from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
+from xlagraph.ingest.carriers.text.text import DumpPart
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.model.program import NO_PROGRAM, Program
+from xlagraph.ingest.problems import Problem, readable
+
+__all__ = ["TEXT_CARRIER", "join_texts", "read_text_dump"]
+
+_CONTENT: Final = re.compile("[^\ufeff\r\n]")
+_EMPTY: Final = "the file is empty"
+_PLAN_PARTS: Final = ("allocations", "values", "live range")
+
+
+def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
+    """Read a plan, and the program as far as plan and module text state it.
+
+    A companion that is empty, or a module text that is not UTF-8, is a problem of the contents.
+    Raises `ParseError`, and `UnreadableDump` if a part of the plan is not UTF-8 or the
+    allocation file is empty.
+    """
+    plan = parse_plan(_plan_parts(contents))
+    module = NO_PROGRAM
+    try:
+        if (part := _decoded(contents, "module text")) is not None:
+            text = part.joined().text
+            del part
+            module = parse_module_text(text) if text else NO_PROGRAM
+    except UnreadableDump as error:  # the dump is whole without it
+        contents.problems.append(error.problem._replace(left_out=False))
+    _name_missing_companions(contents, plan)
+    return plan, join_texts(plan, module)
+
+
+def join_texts(plan: PrintedPlan, module: Program) -> Program:
+    """Return a program with the instructions that a plan names.
+
+    What the plan prints of an instruction goes first; the module text fills what it leaves open.
+    """
+    instructions = dict(module.instructions)
+    for name, text in plan.instructions.items():
+        known = instructions.get(name)
+        if known is None:
+            known = instructions[name] = parse_instruction(name, text)
+        elif not (isinstance(known, PrintedInstruction) and known.prints(text)):
+            # alike in every producer but the oldest
+            fill_from_plan(known, parse_instruction(name, text))
+        known.text = text
+    return module.with_instructions(instructions)
+
+
+def _plan_parts(contents: Contents) -> tuple[DumpPart, ...]:
+    parts = []
+    for name in _PLAN_PARTS:
+        if (part := _decoded(contents, name)) is None:
+            continue
+        if part.rest or _CONTENT.search(part.text):
+            parts.append(part)
+        elif name == "allocations":
+            raise UnreadableDump(Problem(part.name, None, _EMPTY))
+        else:
+            contents.problems.append(Problem(part.name, None, _EMPTY))
+    return tuple(parts)
+
+
+def _decoded(contents: Contents, name: str) -> DumpPart | None:
+    path, content = contents.source.path(name), contents.take(name)
+    if path is None or content is None:
+        return None
+    try:
+        return DumpPart.decoded(readable(path), content)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        unfit = content[error.start : error.start + 1].hex()
+        message = f"expected UTF-8, found the byte 0x{unfit}"
+        raise UnreadableDump(Problem(readable(path), line, message)) from None
+
+
+def _name_missing_companions(contents: Contents, plan: PrintedPlan) -> None:
+    """Name companions that a split dump should have; older ones are not split.
+
+    A dump without addresses (TensorFlow 2.11, jaxlib 0.4.1 and later) always has a total
+    and live ranges: what its allocation file does not say is in a companion. (Up to
+    jaxlib 0.9 it can also be a file cut between two sections: nothing tells.)
+    """
+    if any(allocation.address is not None for allocation in plan.allocations):
+        return
+    source = contents.source
+    empty = {problem.file for problem in contents.problems}
+    has_total, has_ranges = plan.total_bytes is not None, plan.live_ranges is not None
+    for part, is_there, name, ending in (
+        ("total and used values", has_total, "values", "buffer-assignment-values"),
+        ("live ranges", has_ranges, "live range", "live-range"),
+    ):
+        path = source.path(name)
+        if not is_there and (path is None or readable(path) not in empty):
+            message = f"has no {part}, nor is {readable(source.stem)}-{ending}.txt beside it"
+            file = readable(source.parts[0].path)
+            contents.problems.append(Problem(file, None, message, left_out=False))
+
+
+TEXT_CARRIER: Final = Carrier(TEXT, find_text_dumps, read_text_dump)

@@ -1,0 +1,139 @@
+"""An out-of-memory failure as its message reports it.
+
+Sizes are bytes. Messages round them to two decimals of a unit; absent is None, never 0.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Failure", "LargeAllocation", "Part", "Stage", "TracebackLine"]
+
+
+class Stage(StrEnum):
+    """What ran out of memory."""
+
+    PLAN = "plan"
+    """The compiler: the memory plan is larger than the memory space, nothing was run."""
+    PROGRAM_LOAD = "program load"
+    """The runtime: a compiled program did not find room on the device."""
+    ALLOCATOR = "allocator"
+    """The runtime: the allocator had no room for a buffer, or for the temporaries of a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracebackLine:
+    """The innermost line of the user's own code in the traceback around the message."""
+
+    file: str
+    line: int
+    function: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One line of a breakdown: how much a kind of memory takes."""
+
+    whole: str
+    """What it is a part of: `total`, `program` or `assignment`."""
+    name: str
+    """As printed: `arguments`, `HLO temp`, `preallocated temp allocation`."""
+    size_bytes: int | None
+    """None where the message says `unknown size`."""
+    padding_bytes: int | None = None
+    """None where the message does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class LargeAllocation:
+    """An entry of the list of largest allocations, or of peak buffers."""
+
+    size_bytes: int
+    op_name: str | None = None
+    source_file: str | None = None
+    source_line: int | None = None
+    shape: str | None = None
+    unpadded_bytes: int | None = None
+    instruction: str | None = None
+    """Name of the HLO instruction; None where only an opcode is printed."""
+    label: str | None = None
+    """The XLA label as printed, which XLA cuts where it is long."""
+    kind: str | None = None
+    """Type of the allocation: `HLO temp`, `scoped`, `arguments`."""
+
+    @property
+    def padding_bytes(self) -> int:
+        """Bytes that hold no element; 0 where the message does not say."""
+        return max(0, self.size_bytes - (self.unpadded_bytes or self.size_bytes))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failure to get memory."""
+
+    stage: Stage
+    requested_bytes: int | None
+    """Memory that the plan needs, or bytes that were asked of the allocator."""
+    capacity_bytes: int | None = None
+    """Size of the memory space, or limit of the allocator."""
+    free_bytes: int | None = None
+    """Bytes that were free; only an allocator says so."""
+    contiguous_bytes: int | None = None
+    """Largest free block, if that is smaller than what is free."""
+    in_use_bytes: int | None = None
+    """Bytes that were in use before the request."""
+    exceeded_bytes: int | None = None
+    """Missing bytes as printed."""
+    memory_space: str | None = None
+    """`hbm`, `vmem`, …; None where the message names none."""
+    allocator: str | None = None
+    """Name of the allocator: `GPU_0_bfc`."""
+    code: str | None = None
+    """XLA's error code: `E1000`."""
+    module: str | None = None
+    """Module that the message names, or that its op names begin with."""
+    instruction: str | None = None
+    """HLO instruction of a scoped allocation."""
+    is_scoped: bool = False
+    """Whether one instruction needs more scratch memory than it may have."""
+    parts: tuple[Part, ...] = ()
+    output_bytes: int | None = None
+    output_shared_bytes: int | None = None
+    """Part of the output that is stored in the arguments: donated."""
+    largest: tuple[LargeAllocation, ...] = ()
+    is_cut: bool = False
+    """Whether the message ends in the middle."""
+    traceback_line: TracebackLine | None = None
+    line_number: int = 0
+    """Line of the log where the message begins, counted from 1."""
+
+    @property
+    def missing_bytes(self) -> int | None:
+        """Bytes that were missing; None where the message does not tell."""
+        if self.exceeded_bytes is not None:
+            return self.exceeded_bytes
+        if self.requested_bytes is None:
+            return None
+        if self.stage is Stage.PLAN:
+            there = self.capacity_bytes
+        else:
+            there = self.contiguous_bytes if self.contiguous_bytes is not None else self.room_bytes
+        return None if there is None else max(0, self.requested_bytes - there)
+
+    @property
+    def room_bytes(self) -> int | None:
+        """Bytes that were free, as printed or as the limit and the bytes in use imply."""
+        if self.free_bytes is not None:
+            return self.free_bytes
+        if self.stage is Stage.PLAN or self.capacity_bytes is None or self.in_use_bytes is None:
+            return None
+        return max(0, self.capacity_bytes - self.in_use_bytes)
+
+    @property
+    def padding_bytes(self) -> int:
+        """Padding of the temporaries as printed, or of the listed allocations if that is more."""
+        listed = sum(allocation.padding_bytes for allocation in self.largest)
+        return max(listed, *(part.padding_bytes or 0 for part in self.parts), 0)
+
+    def part_bytes(self, name: str) -> int | None:
+        """Return the size of a part by its printed name; None where it is not printed."""
+        return next((part.size_bytes for part in self.parts if part.name == name), None)

@@ -1,0 +1,232 @@
+"""Unpack archives, packed files and dumps to standard output into a folder, within bounds.
+
+The first bytes decide, layer by layer: gzip, xz, bzip2 and Zstandard are unpacked; what is
+below is a tar or zip archive, XLA's dump to standard output, or a single file. No member is
+written outside of the folder, links and devices are left out, and what unpacks to far more
+than it is packed is refused.
+"""
+
+import bz2
+import gzip
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BufferedReader, RawIOBase
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, BinaryIO, Final, cast
+
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.files.dump_streams import BEGIN, streamed_files
+from xlagraph.ingest.problems import Problem, readable
+
+__all__ = ["Unpacked", "unpack", "unpacked"]
+
+_LEAST_BOUND: Final = 2**30
+"""Bytes that everything may unpack to."""
+_MOST_RATIO: Final = 100
+"""Times its packed size that anything larger may unpack to; texts of dumps reach 30."""
+_MOST_FILES: Final = 200_000
+_CHUNK_BYTES: Final = 2**20
+_SNIFFED_BYTES: Final = 2**16
+_TAR_MAGIC: Final = (257, b"ustar")
+_ZIP_MAGIC: Final = b"PK\x03\x04"
+_PACKED_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst")
+_UNREADABLE: Final = (
+    OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
+    NotImplementedError, RuntimeError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A folder with what was unpacked, and what was left out of it."""
+
+    folder: Path
+    problems: tuple[Problem, ...]
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Unpacked]:
+    """Unpack a file into a temporary folder, which is removed at the end.
+
+    Raises UnreadableDump if it is not whole, or unpacks to too much; OSError if it cannot
+    be opened.
+    """
+    with TemporaryDirectory(prefix="xlagraph-") as folder, path.open("rb") as stream:
+        problems = unpack(stream, path.name, Path(folder), path.stat().st_size)
+        yield Unpacked(Path(folder), problems)
+
+
+def unpack(
+    stream: BinaryIO, name: str, folder: Path, packed_bytes: int | None = None
+) -> tuple[Problem, ...]:
+    """Unpack a stream, such as standard input, into a folder; return what was left out.
+
+    ``name`` is that of the file, which a single file keeps without the suffix of a packer. Where
+    the packed size is not known, it may unpack to a gibibyte. Raises UnreadableDump.
+    """
+    target = _Target(folder, readable(name), packed_bytes)
+    try:
+        _unpack_layer(_buffered(stream), name, target)
+    except _UNREADABLE as error:
+        raise target.unreadable(f"cannot be unpacked: {error}") from error
+    return tuple(target.problems)
+
+
+@dataclass(slots=True)
+class _Target:
+    """The folder that is filled, and what goes into it."""
+
+    folder: Path
+    source: str
+    packed_bytes: int | None
+    unpacked_bytes: int = 0
+    files: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    def path_of(self, name: str) -> Path | None:
+        """Return where a member goes; None, and a problem, for one that is left out."""
+        member = PurePosixPath(name.replace("\\", "/"))
+        parts = [part for part in member.parts if part != "."]
+        # a colon begins the name of a drive
+        if member.is_absolute() or ".." in parts or not parts or ":" in parts[0] or "\0" in name:
+            self.leave_out(name, "its path leads out of the archive")
+            return None
+        path = self.folder.joinpath(*parts)
+        if path.exists():
+            self.leave_out(name, "it is there twice, the first is kept")
+            return None
+        self.files += 1
+        if self.files > _MOST_FILES:
+            raise self.unreadable(f"holds more than {_MOST_FILES:,} files; unpack it first")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def leave_out(self, name: str, reason: str) -> None:
+        """Name a member that is left out."""
+        self.problems.append(Problem(self.source, None, f"{ascii(name)[:80]}: {reason}"))
+
+    def write(self, path: Path, chunks: Iterable[bytes]) -> None:
+        """Write a file."""
+        with path.open("wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+
+    def count(self, size_bytes: int) -> None:
+        """Count bytes that were unpacked; raises UnreadableDump beyond the bound."""
+        self.unpacked_bytes += size_bytes
+        most = max(_LEAST_BOUND, _MOST_RATIO * (self.packed_bytes or 0))
+        if self.unpacked_bytes > most:
+            size = "" if self.packed_bytes is None else f"its {self.packed_bytes:,} bytes "
+            raise self.unreadable(f"{size}unpack to more than {most:,} bytes; unpack it first")
+
+    def unreadable(self, message: str) -> UnreadableDump:
+        """Return the error for the whole archive."""
+        return UnreadableDump(Problem(self.source, None, message))
+
+
+class _Reader(RawIOBase):
+    """A stream whose bytes are counted, and which is not closed with the reader."""
+
+    def __init__(self, content: IO[bytes], target: _Target | None) -> None:
+        self._content = content
+        self._target = target
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # any buffer
+        chunk = self._content.read(len(buffer))
+        buffer[: len(chunk)] = chunk
+        if self._target is not None:
+            self._target.count(len(chunk))
+        return len(chunk)
+
+
+def _buffered(content: IO[bytes], target: _Target | None = None) -> BufferedReader:
+    """Return a stream to look ahead in; what it reads counts as unpacked into the target."""
+    return BufferedReader(cast("RawIOBase", _Reader(content, target)), _SNIFFED_BYTES)
+
+
+def _unpack_layer(stream: BufferedReader, name: str, target: _Target) -> None:
+    while (content := _unpacked_content(stream)) is not None:
+        stream = _buffered(content, target)
+        name = _without_suffix(name)
+    start = stream.peek(_SNIFFED_BYTES)
+    if start.startswith(_ZIP_MAGIC):
+        _unpack_zip(stream, target)
+    elif start.startswith(_TAR_MAGIC[1], _TAR_MAGIC[0]):
+        _unpack_tar(stream, target)
+    elif BEGIN.search(start):
+        _unpack_streamed_files(stream, target)
+    elif path := target.path_of(Path(name).name):
+        target.write(path, _chunks(stream))
+
+
+def _unpacked_content(stream: BufferedReader) -> IO[bytes] | None:
+    """Return what a packed stream holds; None if it is not packed."""
+    start = stream.peek(6)
+    if start.startswith(b"\x1f\x8b"):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return cast("IO[bytes]", lzma.LZMAFile(stream))
+    if start.startswith(b"BZh"):
+        return cast("IO[bytes]", bz2.BZ2File(stream))
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        import pyarrow as pa  # takes long
+
+        return cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(stream), "zstd"))
+    return None
+
+
+def _without_suffix(name: str) -> str:
+    suffix = next((suffix for suffix in _PACKED_SUFFIXES if name.endswith(suffix)), "")
+    return name.removesuffix(suffix)
+
+
+def _chunks(content: IO[bytes] | BufferedReader) -> Iterator[bytes]:
+    return iter(lambda: content.read(_CHUNK_BYTES), b"")
+
+
+def _unpack_tar(stream: BufferedReader, target: _Target) -> None:
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            # a sparse file may be far larger than what it takes in the archive
+            is_plain = member.isreg() and not member.issparse()
+            content = archive.extractfile(member) if is_plain else None
+            if content is not None:
+                if path := target.path_of(member.name):
+                    target.write(path, _chunks(content))
+            elif not member.isdir():
+                target.leave_out(member.name, "it is a link, a device or sparse")
+
+
+def _unpack_zip(stream: BufferedReader, target: _Target) -> None:
+    with TemporaryFile() as file:  # a zip is read from its end
+        for chunk in _chunks(stream):
+            file.write(chunk)
+        with zipfile.ZipFile(file) as archive:
+            for member in archive.infolist():
+                if not member.is_dir() and (path := target.path_of(member.filename)):
+                    with archive.open(member) as content:
+                        counted = _buffered(content, target)
+                        target.write(path, _chunks(counted))
+
+
+def _unpack_streamed_files(stream: BufferedReader, target: _Target) -> None:
+    lines = iter(lambda: stream.readline(_CHUNK_BYTES), b"")
+    for file in streamed_files(lines):
+        path = target.path_of(file.name)
+        if path is None:
+            continue
+        target.write(path, file.content())
+        if not file.is_whole:
+            problem = Problem(
+                target.source, None, f"{file.name}: its end is missing", left_out=False
+            )
+            target.problems.append(problem)

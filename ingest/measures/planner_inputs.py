@@ -1,0 +1,217 @@
+"""Facts that replanning needs besides the plan, for each value and instruction.
+
+The rules stand in `xlagraph.ingest.hlo`: which values must share an address (`buffer_sets`),
+which may be written over which operand (`overwriting`), the post-order (`post_order`). Here they
+are asked about the values of a dump, whose positions and uses say where each value is visible.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.hlo.buffer_sets import buffer_sets
+from xlagraph.ingest.hlo.overwriting import (
+    ReadOperand,
+    WrittenOutput,
+    ever_overwrites,
+    may_overwrite,
+)
+from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
+from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.model.plan import Plan, Value
+from xlagraph.ingest.model.program import WHOLE, Program, ProgramError
+
+__all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
+
+
+_NO_POSITIONS: Final[Mapping[str, int]] = {}
+
+
+class OverwriteCandidate(NamedTuple):
+    """A value that may take the bytes of another one; rows of the plan's values."""
+
+    value: int
+    operand_value: int
+    operand: int
+    """Operand number."""
+    is_operand: bool
+    """Whether the operand's own instruction defines the other value, not one that a bitcast or
+    element leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerInputs:
+    """What the module text adds to a plan."""
+
+    buffer_sets: tuple[int, ...]
+    """Aligned with the values of the plan: the smallest value id of the set."""
+    post_orders: Mapping[str, int]
+    """By name of the instruction."""
+    overwrites: tuple[OverwriteCandidate, ...]
+    """By value, then in the order of its operands."""
+    needed_until: Mapping[int, int]
+    """By row of an entry parameter: where its live range would end if it were donated."""
+    result: str
+    """Instruction whose value the entry computation returns."""
+
+
+def planner_inputs(
+    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], program: Program
+) -> PlannerInputs | None:
+    """Derive them; None without uses, a schedule or a whole program.
+
+    ``steps`` are those of the schedule.
+    """
+    if plan.used_values is None or plan.live_ranges is None or not program.has_computations:
+        return None
+    try:
+        return _planner_inputs(plan, spans, steps, program)
+    except (ProgramError, RecursionError):  # the program is cut, or calls itself
+        return None
+
+
+def _planner_inputs(
+    plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], program: Program
+) -> PlannerInputs:
+    result = program.entry.root.name
+    tables = _Tables(plan, spans, steps, program)
+    ids = [value.value_id for value in plan.values]
+    sets = buffer_sets(ids, tables.positions, program, tables.computations)
+    return PlannerInputs(
+        tuple([sets[value_id] for value_id in ids]),
+        post_order(tables.computations),
+        tuple(tables.overwrites()),
+        dict(tables.parameters_needed_until()),
+        result,
+    )
+
+
+class _Tables:
+    """The tables that the rules look things up in."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        spans: Sequence[Span | None],
+        steps: Mapping[str, int],
+        program: Program,
+    ) -> None:
+        self._plan = plan
+        self._spans = spans
+        self._steps = steps
+        self._program = program
+        self._is_gpu = program.is_gpu
+        self.computations = scheduled_computations(program)
+        self._row_by_id = {value.value_id: row for row, value in enumerate(plan.values)}
+        self._used = {used.value_id: used for used in plan.used_values or ()}
+        self.positions: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for used in plan.used_values or ():
+            for instruction, index in used.positions:
+                self.positions[instruction][index or WHOLE] = used.value_id
+        self._computation_by_instruction = {
+            name: computation for computation in self.computations for name in computation.by_name
+        }
+        self._ends = {
+            computation.name: 1
+            + max((steps.get(name, -1) for name in computation.by_name), default=-1)
+            for computation in self.computations
+        }
+        self._entry_parameters = {parameter.name for parameter in program.entry.parameters.values()}
+        self._use_ends: dict[str, int] = {}
+        self._needed: dict[int, int] = {}
+
+    def overwrites(self) -> Iterator[OverwriteCandidate]:
+        """Yield which values may be written over which, where the one ends as the other begins."""
+        for row, (value, span) in enumerate(zip(self._plan.values, self._spans, strict=True)):
+            if span is None or value.is_phi or value.shape.startswith("("):
+                continue
+            computation = self._computation_by_instruction.get(value.name)
+            if computation is None:
+                continue
+            instruction = computation.by_name[value.name]
+            if instruction.opcode == "copy" or not ever_overwrites(
+                instruction, is_gpu=self._is_gpu
+            ):
+                continue
+            tried = set()
+            for number, operand in enumerate(instruction.operands):
+                found = self.positions.get(operand.name, _NO_POSITIONS).get(operand.element)
+                if found is None or found == value.value_id or found in tried:
+                    continue
+                tried.add(found)
+                other_row = self._row_by_id[found]
+                if not self._may_end_at(other_row, span.first):
+                    continue
+                other = self._plan.values[other_row]
+                if may_overwrite(
+                    WrittenOutput(instruction, value.shape_index or WHOLE, value.shape),
+                    ReadOperand(number, self._shape_at(operand.name, other)),
+                    computation,
+                    self._program,
+                    is_gpu=self._is_gpu,
+                ):
+                    yield OverwriteCandidate(row, other_row, number, other.name == operand.name)
+
+    def _shape_at(self, name: str, value: Value) -> str:
+        """Return the shape that a value has at a position: a bitcast gives it another."""
+        computation = self._computation_by_instruction.get(name)
+        if name == value.name or computation is None:
+            return value.shape
+        instruction = computation.by_name.get(name)
+        return value.shape if instruction is None else instruction.shape or value.shape
+
+    def _may_end_at(self, row: int, step: int) -> bool:
+        """Return whether nothing needs a value after a step.
+
+        Where the live range of an undonated parameter ends does not count.
+        """
+        span = self._spans[row]
+        if span is None or span.first > step:
+            return False
+        if span.last <= step:
+            return True
+        value = self._plan.values[row]
+        return value.name in self._entry_parameters and self._needed_until(value) <= step
+
+    def parameters_needed_until(self) -> Iterator[tuple[int, int]]:
+        """Yield the row of each entry parameter, and where it would end if it were donated."""
+        for row, value in enumerate(self._plan.values):
+            if value.name in self._entry_parameters:
+                yield row, self._needed_until(value)
+
+    def _needed_until(self, value: Value) -> int:
+        """Return the end of the live range as `HloLiveRange` computes it, before sets are cut."""
+        if (known := self._needed.get(value.value_id)) is not None:
+            return known
+        used = self._used[value.value_id]
+        ends = [self._position_end(name) for name, _ in used.positions[1:]]
+        ends += [self._use_end(name) for name, _, _ in used.uses]
+        span = self._spans[self._row_by_id[value.value_id]]
+        needed = max(ends, default=span.first if span is not None else 0)
+        self._needed[value.value_id] = needed
+        return needed
+
+    def _position_end(self, name: str) -> int:
+        computation = self._computation_by_instruction.get(name)
+        if computation is not None and computation.root.name == name:
+            return self._ends[computation.name]
+        return self._steps.get(name, 0)
+
+    def _use_end(self, name: str) -> int:
+        # Each of the hundreds of values that a loop carries is read by the same instructions.
+        found = self._use_ends.get(name)
+        if found is None:
+            found = self._use_ends[name] = self._end_of_use(name)
+        return found
+
+    def _end_of_use(self, name: str) -> int:
+        computation = self._computation_by_instruction.get(name)
+        instruction = computation.by_name.get(name) if computation is not None else None
+        if instruction is not None and instruction.opcode == "call":
+            return 0
+        if instruction is not None and instruction.opcode == "while":
+            body = self._program.computation(instruction.callee("body"))
+            parameters = body.parameters.values()
+            return max((self._steps.get(parameter.name, 0) for parameter in parameters), default=0)
+        return self._steps.get(name, 0)

@@ -1,0 +1,77 @@
+"""Why the live range of each value ends where it does.
+
+The first that holds, for a value with a live range that ends in step s:
+
+- `overwritten`: another value updates it in place in step s;
+- `output`, `parameter`, `constant`: s is the end of the schedule, and its allocation leaves the
+  program, is an input, or is a constant; `end` if it is none of them;
+- `unread`: no instruction of the schedule reads it;
+- `lastUse`, `kept`, `handedOn`: its last reader is in step s, before it, or after it.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from xlagraph.ingest.measures.allocation_roles import Role, role
+from xlagraph.ingest.measures.live_ranges import Span
+from xlagraph.ingest.measures.succession import Succession
+from xlagraph.ingest.model.plan import Allocation, Plan
+
+__all__ = ["RangeEndKind", "range_ends"]
+
+
+class RangeEndKind(StrEnum):
+    """Why a live range ends where it does."""
+
+    OVERWRITTEN = "overwritten"
+    OUTPUT = "output"
+    PARAMETER = "parameter"
+    CONSTANT = "constant"
+    END = "end"
+    UNREAD = "unread"
+    LAST_USE = "lastUse"
+    KEPT = "kept"
+    HANDED_ON = "handedOn"
+
+
+def range_ends(
+    plan: Plan,
+    spans: Sequence[Span | None],
+    last_uses: Sequence[int | None],
+    successions: Iterable[Succession],
+) -> tuple[RangeEndKind | None, ...]:
+    """Return why the live range of each of the plan's values ends; None for one without."""
+    end = len(plan.live_ranges.schedule) if plan.live_ranges is not None else None
+    at_end = {allocation.number: _at_end(allocation) for allocation in plan.allocations}
+    overwritten = {(pair.earlier, pair.steps) for pair in successions if pair.in_place}
+    found: list[RangeEndKind | None] = []
+    for index, (value, span, last_use) in enumerate(
+        zip(plan.values, spans, last_uses, strict=True)
+    ):
+        if span is None:
+            found.append(None)
+        elif (index, span.last) in overwritten:
+            found.append(RangeEndKind.OVERWRITTEN)
+        elif span.last == end:
+            found.append(at_end[value.allocation])
+        else:
+            found.append(_within_schedule(span.last, last_use))
+    return tuple(found)
+
+
+def _at_end(allocation: Allocation) -> RangeEndKind:
+    """Return why a value in this allocation lives to the end of the schedule."""
+    own_role = role(allocation)
+    if own_role is Role.OUTPUT or allocation.maybe_live_out:
+        return RangeEndKind.OUTPUT
+    if allocation.parameter is not None:
+        return RangeEndKind.PARAMETER
+    return RangeEndKind.CONSTANT if own_role is Role.CONSTANT else RangeEndKind.END
+
+
+def _within_schedule(last: int, last_use: int | None) -> RangeEndKind:
+    if last_use is None:
+        return RangeEndKind.UNREAD
+    if last_use == last:
+        return RangeEndKind.LAST_USE
+    return RangeEndKind.KEPT if last_use < last else RangeEndKind.HANDED_ON

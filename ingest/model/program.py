@@ -1,0 +1,399 @@
+"""The HLO program of a compilation as data, however it came.
+
+    Program
+    ├── computations   Computation    instructions in the order of the schedule, the root
+    ├── instructions   Instruction    those that the plan names, also of no known computation
+    │     ├── operands     Operand        instruction and tuple element that it reads
+    │     └── attributes   Attributes     metadata, called computations, aliasing, …
+    ├── frames         StackFrame     call stacks, each frame with its caller
+    └── donations      by parameter   results that are written over a parameter
+
+A carrier fills it; rules and measures read nothing else. What a carrier lacks is None or
+empty, never guessed. Tuple indices are spelled as XLA prints them: ``{1,0}``, ``{}`` for the
+whole.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final, Literal, NamedTuple, Self
+
+__all__ = [
+    "NO_ATTRIBUTES",
+    "NO_PROGRAM",
+    "WHOLE",
+    "Aliasing",
+    "Attributes",
+    "Callee",
+    "Computation",
+    "EntryParameter",
+    "Instruction",
+    "Operand",
+    "Program",
+    "ProgramError",
+    "Purpose",
+    "StackFrame",
+    "first_number",
+    "nested_index",
+]
+
+WHOLE: Final = "{}"
+
+Purpose = Literal["calls", "to_apply", "body", "condition", "branch", "called"]
+"""The role of a called computation, by XLA's attribute; ``called`` is that of a custom call."""
+
+
+class ProgramError(LookupError):
+    """Raised where a program lacks what it refers to, or refers to itself."""
+
+
+class Operand(NamedTuple):
+    """An instruction that another one reads."""
+
+    name: str
+    element: str = WHOLE
+    """Tuple index within that instruction, where no get-tuple-element stands between."""
+
+
+class Callee(NamedTuple):
+    """A computation that an instruction runs or applies."""
+
+    purpose: Purpose
+    computation: str
+
+
+class Aliasing(NamedTuple):
+    """An output that an instruction writes over an operand."""
+
+    output_index: str
+    operand: int
+    operand_index: str
+
+
+class EntryParameter(NamedTuple):
+    """A parameter of the entry computation, or a part of one."""
+
+    number: int
+    shape_index: str
+    """``{}`` for the whole parameter."""
+
+
+class StackFrame(NamedTuple):
+    """A source location from which an instruction comes, and its caller."""
+
+    function: str | None
+    file: str | None
+    line: int | None
+    column: int | None
+    caller: int | None
+    """Number of the calling frame; None for the outermost."""
+
+
+class Attributes(NamedTuple):
+    """Everything that an instruction states besides name, shape, opcode and operands."""
+
+    op_name: str | None = None
+    source_file: str | None = None
+    source_line: int | None = None
+    stack_frame: int | None = None
+    """Number of the innermost frame."""
+    target: str | None = None
+    """Of a custom call."""
+    sharding: str | None = None
+    """Of a parameter: how it is split over devices, in braces as XLA prints it."""
+    runs: str | None = None
+    """Computation that a fusion or an async start runs, as the memory plan names it."""
+    callees: tuple[Callee, ...] = ()
+    """In the order in which XLA lists them; branches in the order of the operands."""
+    tuple_element: int | None = None
+    """Of a get-tuple-element."""
+    control_predecessors: tuple[str, ...] = ()
+    aliasing: tuple[Aliasing, ...] = ()
+    """Declared, not implied by the opcode."""
+    gemm_beta: float | None = None
+    """From the backend config of a GPU matrix product: the factor of what it adds to."""
+    uses_nvshmem: bool = False
+    """From the backend config of a GPU collective."""
+
+
+NO_ATTRIBUTES: Final = Attributes()
+
+
+_RUNNING: Final = frozenset(("fusion", "call", "custom-call", "async-start"))
+
+
+class Instruction:
+    """One instruction. A carrier may fill `operands`, `attributes` and `text` on first access."""
+
+    __slots__ = (
+        "attributes",
+        "computation",
+        "name",
+        "opcode",
+        "operand_names",
+        "operands",
+        "parameter_number",
+        "shape",
+        "text",
+    )
+
+    name: str
+    opcode: str | None
+    """As the memory plan names it: ``slice-start`` for an async-start of a slice."""
+    shape: str | None
+    """With layout."""
+    computation: str | None
+    """Name of the computation that it belongs to."""
+    operands: tuple[Operand, ...]
+    operand_names: Sequence[str]
+    """The names of its operands alone."""
+    attributes: Attributes
+    parameter_number: int | None
+    text: str | None
+    """After ``%name = ``, as the memory plan prints it; only to be shown."""
+
+    def __init__(
+        self,
+        name: str,
+        opcode: str | None,
+        shape: str | None,
+        computation: str | None = None,
+        operands: tuple[Operand, ...] = (),
+        attributes: Attributes = NO_ATTRIBUTES,
+    ) -> None:
+        self.name = name
+        self.opcode = opcode
+        self.shape = shape
+        self.computation = computation
+        self.operands = operands
+        self.operand_names = [name for name, _ in operands]
+        self.attributes = attributes
+        self.parameter_number = None
+        self.text = None
+
+    def __repr__(self) -> str:
+        return f"<{self.name} = {self.shape} {self.opcode}>"
+
+    def operand(self, number: int) -> Operand:
+        """Return one operand; raise ProgramError if there are fewer."""
+        if number >= len(self.operands):
+            raise ProgramError(f"{self.name} has no operand {number}")
+        return self.operands[number]
+
+    @property
+    def is_async_start(self) -> bool:
+        """Whether it starts a computation: a plan prints ``slice-start`` for such a one."""
+        return (
+            self.opcode is not None
+            and self.opcode.endswith("-start")
+            and self.callee("calls") is not None
+        )
+
+    @property
+    def runs_computations(self) -> bool:
+        """Whether it runs what it calls once on its operands: fusions, calls, async starts."""
+        return self.opcode in _RUNNING or self.is_async_start
+
+    def callee(self, purpose: Purpose) -> str | None:
+        """Return the first computation called for a purpose."""
+        for callee in self.attributes.callees:
+            if callee.purpose == purpose:
+                return callee.computation
+        return None
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """All computations that it runs or applies."""
+        return tuple([callee.computation for callee in self.attributes.callees])
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Computations of a conditional, in the order of its operands."""
+        callees = self.attributes.callees
+        return tuple([name for purpose, name in callees if purpose == "branch"])
+
+
+class Computation:
+    """Instructions that run or are applied together.
+
+    A carrier may derive from it to read instructions when they are asked for: most computations
+    are bodies of fusions, of which few instructions matter.
+    """
+
+    def __init__(
+        self, name: str, instructions: Sequence[Instruction], root: Instruction | None
+    ) -> None:
+        self.name = name
+        self._instructions = instructions
+        self._root = root
+
+    def __repr__(self) -> str:
+        return f"<computation {self.name}>"
+
+    @property
+    def instructions(self) -> Sequence[Instruction]:
+        """In the order of the schedule where the program is scheduled."""
+        return self._instructions
+
+    def find_root(self) -> Instruction | None:
+        """Return the instruction whose result it returns; None if it could not be read."""
+        return self._root
+
+    @property
+    def root(self) -> Instruction:
+        """The instruction whose result it returns; raises ProgramError if it has none."""
+        found = self.find_root()
+        if found is None:
+            raise ProgramError(f"{self.name} has no root")
+        return found
+
+    @property
+    def unread(self) -> frozenset[str] | None:
+        """Operands of instructions that could not be read; None where all could."""
+        return None
+
+    @cached_property
+    def opcodes(self) -> frozenset[str | None]:
+        """Opcodes of its instructions, None among them if some could not be read."""
+        found = {instruction.opcode for instruction in self.instructions}
+        return frozenset(found if self.unread is None else (*found, None))
+
+    def has_any(self, opcodes: Iterable[str]) -> bool:
+        """Return whether some instruction has one of these opcodes, or could not be read."""
+        return self.unread is not None or not self.opcodes.isdisjoint(opcodes)
+
+    @cached_property
+    def has_op_names(self) -> bool:
+        """Whether one of its instructions has an op name."""
+        return any(each.attributes.op_name is not None for each in self.instructions)
+
+    @cached_property
+    def runs(self) -> frozenset[str]:
+        """Computations that its instructions run; not those that they apply to each element."""
+        return frozenset(
+            [name for each in self.instructions if each.runs_computations for name in each.called]
+        )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Instruction]:
+        """Its instructions by name."""
+        return {instruction.name: instruction for instruction in self.instructions}
+
+    def __getitem__(self, name: str) -> Instruction:
+        found = self.by_name.get(name)
+        if found is None:
+            raise ProgramError(f"{self.name} has no {name}")
+        return found
+
+    @cached_property
+    def parameters(self) -> Mapping[int, Instruction]:
+        """Its parameters by number."""
+        return {
+            instruction.parameter_number: instruction
+            for instruction in self.instructions
+            if instruction.opcode == "parameter" and instruction.parameter_number is not None
+        }
+
+    def readers(self, name: str) -> Sequence[Instruction]:
+        """Return the instructions that read one, in their order.
+
+        Raises ProgramError where one that could not be read mentions it too.
+        """
+        if self.unread is not None and name in self.unread:
+            raise ProgramError(f"{self.name} has an instruction with {name} that cannot be read")
+        return self._readers.get(name, ())
+
+    @cached_property
+    def _readers(self) -> Mapping[str, list[Instruction]]:
+        readers: dict[str, list[Instruction]] = {}
+        for instruction in self.instructions:
+            for name in dict.fromkeys(instruction.operand_names):
+                readers.setdefault(name, []).append(instruction)
+        return readers
+
+
+@dataclass(frozen=True)
+class Program:
+    """An HLO program, as far as its carrier holds it."""
+
+    name: str | None = None
+    """Of the module."""
+    entry_name: str | None = None
+    """Computation that the program begins with."""
+    computations: Mapping[str, Computation] = field(default_factory=dict)
+    """By name; empty where the carrier has only the instructions of the memory plan."""
+    instructions: Mapping[str, Instruction] = field(default_factory=dict)
+    """Those that the memory plan names, by name; others are found in their computation."""
+    frames: Mapping[int, StackFrame] = field(default_factory=dict)
+    """By number; every caller is among them, and none calls itself by way of others."""
+    output_by_donated: Mapping[EntryParameter, str] = field(default_factory=dict)
+    """Shape index of the result that a donated parameter is paired with."""
+    unpaired_donors: frozenset[EntryParameter] = frozenset()
+    """Donated parameters without a result of their own."""
+    partitions: int | None = None
+    """Devices over which the program is split; None where the carrier does not say."""
+    is_gpu: bool = False
+    """Whether it shows that it was compiled for a GPU."""
+
+    @property
+    def has_computations(self) -> bool:
+        """Whether the carrier holds computations, not only the instructions of the plan."""
+        return bool(self.computations)
+
+    @property
+    def entry(self) -> Computation:
+        """The computation that the program begins with; raises ProgramError without one."""
+        return self.computation(self.entry_name)
+
+    def computation(self, name: str | None) -> Computation:
+        """Return a computation; raise ProgramError if it is not there."""
+        found = self.computations.get(name or "")
+        if found is None:
+            raise ProgramError(f"there is no computation {name}")
+        return found
+
+    def with_instructions(self, instructions: Mapping[str, Instruction]) -> Self:
+        """Return the same program with other instructions by name."""
+        return replace(self, instructions=instructions)
+
+    def root_opcode(self, instruction: Instruction) -> str | None:
+        """Return the opcode of the root of the computation that a fusion runs; else None."""
+        runs = instruction.attributes.runs
+        if instruction.opcode != "fusion" or runs is None or runs not in self.computations:
+            return None
+        root = self.computations[runs].find_root()
+        return root.opcode if root is not None else None
+
+    def find(self, name: str, computation: str | None) -> Instruction | None:
+        """Return an instruction that one of a computation mentions; None if it is nowhere."""
+        found = self.instructions.get(name)
+        if found is None and computation is not None:
+            own = self.computations.get(computation)
+            return own.by_name.get(name) if own is not None else None
+        return found
+
+    def source_location(self, attributes: Attributes) -> tuple[str | None, int | None]:
+        """Return source file and line: the instruction's own, else those of its innermost frame."""
+        if attributes.source_file is not None or attributes.stack_frame is None:
+            return attributes.source_file, attributes.source_line
+        frame = self.frames.get(attributes.stack_frame)
+        return (frame.file, frame.line) if frame else (None, None)
+
+
+NO_PROGRAM: Final = Program()
+
+
+def nested_index(outer: str, inner: str) -> str:
+    """Return the index of an element's element: ``{1}`` and ``{0}`` make ``{1,0}``."""
+    if outer == WHOLE:
+        return inner
+    if inner == WHOLE:
+        return outer
+    return f"{outer[:-1]},{inner[1:]}"
+
+
+def first_number(index: str) -> int:
+    """Return the element that an index begins with; raise ProgramError for the whole."""
+    if index == WHOLE:
+        raise ProgramError("an array is read as a tuple")
+    return int(index[1:-1].partition(",")[0])

@@ -1,0 +1,1 @@
+"""Figures and rows as people read them. Knows nothing of the rest."""

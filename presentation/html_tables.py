@@ -1,0 +1,130 @@
+"""Rows as a table of HTML that notebooks show: escaped, and of a size that fits a page."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from itertools import zip_longest
+from typing import Final
+
+from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
+
+__all__ = [
+    "MAX_ROWS",
+    "cell_text",
+    "html_notes",
+    "html_table",
+    "html_text",
+    "html_title",
+    "is_numeric",
+    "measured_table",
+]
+
+MAX_ROWS: Final = 40
+MAX_COLUMNS: Final = 24
+MAX_CHARACTERS: Final = 200
+"""Of a cell."""
+_LONGEST_TEXT: Final = 2000
+# a notebook would set what stands between two $ as a formula
+_TABLE: Final = '<div style="overflow-x: auto"><table class="tex2jax_ignore mathjax_ignore">'
+
+
+def cell_text(column: str, cell: object) -> str:
+    """Return a cell as text, whatever its column is."""
+    del column
+    match cell:
+        case None:
+            return "null"
+        case bool():
+            return "true" if cell else "false"
+        case int():
+            return f"{cell:,}"
+        case float():
+            return f"{cell:.6g}"
+        case str():
+            return cell
+        case Mapping():
+            return json.dumps(dict(cell), ensure_ascii=False, default=str)
+        case Sequence():
+            return json.dumps(list(cell), ensure_ascii=False, default=str)
+    return str(cell)
+
+
+def html_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    count: int | None = None,
+    text: Callable[[str, object], str] = cell_text,
+) -> str:
+    """Return the first rows as a table, and a line that counts what is left out.
+
+    ``count`` is how many rows there are, where not all are given; ``text`` writes a cell of
+    a column.
+    """
+    shown = [row[:MAX_COLUMNS] for row in rows[:MAX_ROWS]]
+    numeric = [is_numeric(cells) for cells in zip_longest(*shown)]
+    head = "".join(f"<th>{html_text(column)}</th>" for column in columns[:MAX_COLUMNS])
+    body = "".join(
+        "<tr>"
+        + "".join(
+            _html_cell(text(column, cell), at_right)
+            for column, cell, at_right in zip(columns, row, numeric, strict=False)
+        )
+        + "</tr>"
+        for row in shown
+    )
+    table = f"{_TABLE}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    left_out = [
+        f"{total - most:,} more {noun}"
+        for total, most, noun in (
+            (len(rows) if count is None else count, len(shown), "rows"),
+            (len(columns), MAX_COLUMNS, "columns"),
+        )
+        if total > most
+    ]
+    return table + (f"<p>… and {', '.join(left_out)}</p>" if left_out else "")
+
+
+def measured_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], most_rows: int = MAX_ROWS
+) -> str:
+    """Return a table whose bytes have units, and whose shares are percentages."""
+    return html_table(columns, rows[:most_rows], count=len(rows), text=_measured_text)
+
+
+def _measured_text(column: str, cell: object) -> str:
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        if counts_bytes(column):
+            return human_bytes(cell)
+        if column.lower().endswith("share"):
+            return share_text(cell)
+    return cell_text(column, cell)
+
+
+def html_title(text: str) -> str:
+    """Return the title above tables."""
+    return f"<p><strong>{html_text(text)}</strong></p>"
+
+
+def html_notes(texts: Iterable[str]) -> str:
+    """Return a line for each note on a table."""
+    return "".join(f"<p><em>{html_text(text)}</em></p>" for text in texts)
+
+
+def html_text(text: str, max_characters: int = _LONGEST_TEXT) -> str:
+    """Return a text that is only ever shown: escaped, cut, its invisible characters spelled."""
+    cut = text if len(text) <= max_characters else f"{text[: max_characters - 1]}…"
+    return escape("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in cut))
+
+
+def _html_cell(text: str, at_right: bool) -> str:
+    side = "right" if at_right else "left"
+    return f'<td style="text-align: {side}">{html_text(text, MAX_CHARACTERS)}</td>'
+
+
+def is_numeric(cells: Sequence[object]) -> bool:
+    """Return whether cells of a column are aligned at the right: numbers, as far as known."""
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and all(
+        isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known
+    )

@@ -1,0 +1,1 @@
+"""XLA's protobuf messages, as far as a memory plan needs them; see ``hlo.proto``."""

@@ -1,0 +1,174 @@
+"""The compilation that an out-of-memory message is about, and what would make it fit."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, cast
+
+from xlagraph.graph.engine import Cell, Graph, Result
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.advice.advise import advise
+from xlagraph.queries.advice.diagnosis import Finding
+from xlagraph.queries.catalogue.query_files import Query
+from xlagraph.queries.checks.capacity import MOST_FINDINGS, SpaceFit, check_capacity
+from xlagraph.queries.runner.run import run
+from xlagraph.queries.selection.compilations import select_all
+
+__all__ = ["FailedProgram", "MessageClues", "diagnose_failed_program"]
+
+_CANDIDATES: Final = load_statement(__file__, "failed-program")
+_NAMED_VALUES: Final = load_statement(__file__, "failed-values")
+_LINES: Final = "peak/by-line"
+_MOST_LINES: Final = 10
+_NEAR: Final = 0.05
+"""Part by which a size may differ from that of a message: XLA adds code and reserved memory."""
+_NOT_IN_A_NAME: Final = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageClues:
+    """What an error message tells about the program that failed; empty where it does not."""
+
+    module: str | None = None
+    """Name of the module: `jit_train_step`."""
+    instructions: tuple[str, ...] = ()
+    """HLO instructions that it lists."""
+    op_names: tuple[str, ...] = ()
+    requested_bytes: int | None = None
+    """Of HBM: tells programs apart by their size. Of other memory spaces it does not."""
+    memory_space_name: str | None = None
+    """`hbm` or `vmem`, in any case; None is memory space 0."""
+    capacity_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailedProgram:
+    """The compilation that failed, as the graph has it."""
+
+    compilation: str
+    reason: str
+    """Why it is this one, of how many."""
+    fit: SpaceFit | None
+    """None where it allocates nothing in the memory space of the message."""
+    lines: Result | None
+    """Lines that hold most at its peak: rows of `peak/by-line`; None where `fit` is."""
+    findings: tuple[Finding, ...]
+    """What to change first, most savings first."""
+    problems: tuple[str, ...] = ()
+    """Files of queries that failed, each with the reason."""
+
+
+class _Candidate(NamedTuple):
+    key: str
+    module_name: str | None
+    reserved_bytes: int
+    temp_bytes: int
+    found_values: int
+
+    def distance(self, size_bytes: int | None) -> float:
+        """Return how far its sizes are from one, as a part of that; infinite without one."""
+        if not size_bytes:
+            return float("inf")
+        nearest = min(abs(own - size_bytes) for own in (self.reserved_bytes, self.temp_bytes))
+        return nearest / size_bytes
+
+
+def diagnose_failed_program(
+    graph: Graph,
+    clues: MessageClues,
+    names: Sequence[str] = (),
+    *,
+    catalogue: Mapping[str, Query] | None = None,
+) -> FailedProgram:
+    """Find the compilation that a message is about; check whether it fits, and advise.
+
+    It is looked for in the runs and compilations named, in all without names: by the module,
+    by the instructions and ops that the message lists, by the size, else it is the largest.
+    Raises NoSuchCompilation and EmptyGraph.
+    """
+    found, reason = _find(graph, clues, select_all(graph, names))
+    spaces = check_capacity(graph, {}, [found])
+    fit = next((space for space in spaces if _is_space(space, clues.memory_space_name)), None)
+    if fit is None:
+        return FailedProgram(found, reason, None, None, ())
+    if clues.capacity_bytes is not None:
+        (fit,) = (
+            space
+            for space in check_capacity(graph, {fit.memory_space: clues.capacity_bytes}, [found])
+            if space.memory_space == fit.memory_space
+        )
+    diagnosis = advise(graph, found, memory_space=fit.memory_space, catalogue=catalogue)
+    lines = run(
+        graph, _LINES, compilation=found, memorySpace=fit.memory_space, limit=_MOST_LINES
+    ).result
+    return FailedProgram(
+        found, reason, fit, lines, diagnosis.findings[:MOST_FINDINGS], diagnosis.problems
+    )
+
+
+def _find(graph: Graph, clues: MessageClues, keys: Sequence[str]) -> tuple[str, str]:
+    candidates = _candidates(graph, clues, list(keys))
+    of_how_many = f"of {len(candidates)}"
+    if len(candidates) == 1:
+        return candidates[0].key, "the only one"
+    named = [each for each in candidates if _is_module(each, clues.module)]
+    reasons = [f"its module is {clues.module}"] if named else []
+    chosen = named or candidates
+    most = max(each.found_values for each in chosen)
+    if most:
+        chosen = [each for each in chosen if each.found_values == most]
+        reasons.append("it has the instructions and ops of the message")
+    size = clues.requested_bytes if _is_hbm(clues.memory_space_name) else None
+    nearest = min(chosen, key=lambda each: (each.distance(size), each.key))
+    if len(chosen) > 1 and nearest.distance(size) <= _NEAR:
+        return nearest.key, _sentence([*reasons, "its size is nearest"], of_how_many)
+    largest = min(chosen, key=lambda each: (-each.reserved_bytes, each.key))
+    if len(chosen) > 1:
+        reasons.append("it reserves most")
+    if not named and not most:
+        reasons = ["it reserves most, the message names none"]
+    return largest.key, _sentence(reasons, of_how_many)
+
+
+def _candidates(graph: Graph, clues: MessageClues, keys: list[Cell]) -> list[_Candidate]:
+    found: dict[Cell, Cell] = {}
+    if clues.instructions or clues.op_names:
+        parameters: dict[str, Cell] = {
+            "compilations": keys,
+            "instructions": list(clues.instructions),
+            "opNames": list(clues.op_names),
+        }
+        found = dict(
+            cast("Sequence[tuple[Cell, Cell]]", graph.query(_NAMED_VALUES, parameters).rows)
+        )
+    rows = graph.query(_CANDIDATES, {"compilations": keys}).rows
+    return [
+        _Candidate(*cast("tuple[str, str | None, int, int, int]", (*row, found.get(row[0], 0))))
+        for row in rows
+    ]
+
+
+def _sentence(reasons: Sequence[str], of_how_many: str) -> str:
+    return (
+        f"{', '.join(reasons)} {of_how_many}"
+        if len(reasons) > 1
+        else f"{reasons[0]}, {of_how_many}"
+    )
+
+
+def _is_module(candidate: _Candidate, name: str | None) -> bool:
+    """Return whether a module has this name; frameworks write `<lambda>` in several ways."""
+    if name is None or candidate.module_name is None:
+        return False
+    own, other = (_NOT_IN_A_NAME.sub("", text) for text in (candidate.module_name, name))
+    return own == other
+
+
+def _is_space(space: SpaceFit, name: str | None) -> bool:
+    if _is_hbm(name):
+        return space.memory_space == 0
+    return (space.memory_space_name or "").casefold() == (name or "").casefold()
+
+
+def _is_hbm(name: str | None) -> bool:
+    return name is None or name.casefold() == "hbm"

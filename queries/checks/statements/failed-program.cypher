@@ -1,0 +1,7 @@
+// Names and sizes that tell which compilation an error message is about
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation {role: 'temp'})
+RETURN c.key AS compilation, c.moduleName AS moduleName, c.reservedBytes AS reservedBytes,
+       coalesce(sum(a.sizeBytes), 0) AS tempBytes
+ORDER BY compilation

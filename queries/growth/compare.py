@@ -1,0 +1,112 @@
+"""Compare two runs or two compilations: did it grow, where, by what, because of which line."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, cast
+
+from xlagraph.graph.engine import Graph
+from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.growth.compared_sides import (
+    ComparedCompilation,
+    ComparedPair,
+    Comparison,
+    Totals,
+)
+from xlagraph.queries.growth.groups import By, group_growths
+from xlagraph.queries.growth.pairing import Candidate, Pairing, Signature, pair_compilations
+from xlagraph.queries.selection.compilations import Selection, select
+
+_COMPILATIONS: Final = load_statement(__file__, "compilations")
+_SIGNATURES: Final = load_statement(__file__, "signatures")
+
+DEFAULT_GROUPS: Final = (By.ROLE, By.OP, By.LINE)
+"""The parts that a comparison shows unless another is asked for."""
+
+
+def compare(
+    graph: Graph, a: str, b: str, *, by: Iterable[By] = DEFAULT_GROUPS, depth: int = 3
+) -> Comparison:
+    """Compare two sides, each a run or a compilation; a name is resolved as by `select`.
+
+    Two compilations are a pair whatever their modules are; those of runs are paired as
+    `pair_compilations` says.
+    """
+    side_a, side_b = select(graph, a), select(graph, b)
+    a_by_key, b_by_key = (_compilations(graph, side) for side in (side_a, side_b))
+    pairing = _pair(graph, side_a, side_b, a_by_key, b_by_key)
+    pairs = [ComparedPair(a_by_key[key_a], b_by_key[key_b]) for key_a, key_b in pairing.pairs]
+    return Comparison(
+        side_a,
+        side_b,
+        _sum(a_by_key.values()),
+        _sum(b_by_key.values()),
+        # sorted is stable: of equal growths, in order of the keys
+        tuple(sorted(pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))),
+        (
+            *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
+            *(ComparedPair(None, b_by_key[key]) for key in pairing.only_b),
+        ),
+        group_growths(graph, by, side_a.name, side_b.name, depth=depth),
+    )
+
+
+def _compilations(graph: Graph, side: Selection) -> dict[str, ComparedCompilation]:
+    if not side.compilations:  # one engine cannot unwind an empty list
+        return {}
+    rows = graph.query(_COMPILATIONS, {"compilations": list(side.compilations)}).rows
+    compilations = {}
+    for key, module, module_number, *totals in rows:
+        compilations[str(key)] = ComparedCompilation(
+            str(key),
+            cast("str | None", module),
+            cast("int | None", module_number),
+            Totals(*cast("Sequence[int | None]", totals)),
+        )
+    return compilations
+
+
+def _sum(compilations: Iterable[ComparedCompilation]) -> Totals:
+    totals = [compilation.totals for compilation in compilations]
+    return Totals(
+        reserved_bytes=_known_sum(each.reserved_bytes for each in totals),
+        logical_peak_bytes=_known_sum(each.logical_peak_bytes for each in totals),
+        physical_peak_bytes=_known_sum(each.physical_peak_bytes for each in totals),
+        allocation_bytes=_known_sum(each.allocation_bytes for each in totals),
+    )
+
+
+def _known_sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _pair(
+    graph: Graph,
+    side_a: Selection,
+    side_b: Selection,
+    a: Mapping[str, ComparedCompilation],
+    b: Mapping[str, ComparedCompilation],
+) -> Pairing:
+    if not (side_a.is_run or side_b.is_run):
+        return Pairing(((side_a.name, side_b.name),), (), ())
+    signatures = _signatures(graph, [*a, *b])
+    candidates_a, candidates_b = (
+        [
+            Candidate(key, compilation.module, compilation.module_number, signatures.get(key, ()))
+            for key, compilation in side.items()
+        ]
+        for side in (a, b)
+    )
+    return pair_compilations(candidates_a, candidates_b)
+
+
+def _signatures(graph: Graph, keys: Sequence[str]) -> dict[str, Signature]:
+    shapes: defaultdict[str, list[tuple[int | str, ...]]] = defaultdict(list)
+    parameters = {"compilations": list(dict.fromkeys(keys))}
+    rows = graph.query(_SIGNATURES, parameters).rows if keys else ()
+    for key, number, shape_index, shape, is_output in rows:
+        if number is not None:
+            shapes[str(key)].append((cast("int", number), str(shape_index or ""), str(shape or "")))
+        if is_output:  # of a donated result the shape is that of its parameter
+            shapes[str(key)].append(("result", str(shape or "")))
+    return {key: tuple(sorted(signature, key=str)) for key, signature in shapes.items()}

@@ -1,0 +1,1 @@
+"""A compilation read back from a graph as typed records."""

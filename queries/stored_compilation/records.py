@@ -1,0 +1,208 @@
+"""Records of a compilation as a graph holds it: one for each row that a statement returns.
+
+    StoredCompilation
+    ├── totals        CompilationTotals   schedule length, printed peak, platform
+    ├── spaces        StoredSpace         memory spaces with their totals
+    ├── allocations   StoredAllocation
+    ├── values        StoredValue
+    ├── instructions  StoredInstruction   in the schedule, or named by a value
+    ├── uses          StoredUse           which instruction reads a value
+    ├── positions     StoredPosition      where a value appears
+    ├── successions   StoredSuccession    which value takes over whose bytes
+    ├── overwrites    StoredOverwrite     which value may take the bytes of which operand
+    └── frames        StoredFrame         call stacks
+
+A field is named after its column, `size_bytes` after `sizeBytes`, in the order of the columns.
+What is None is unknown. Steps and live ranges include both ends.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+from xlagraph.graph.engine import Cell, Graph
+
+__all__ = [
+    "CompilationTotals",
+    "StoredAllocation",
+    "StoredFrame",
+    "StoredInstruction",
+    "StoredOverwrite",
+    "StoredPosition",
+    "StoredSpace",
+    "StoredSuccession",
+    "StoredUse",
+    "StoredValue",
+    "column_names",
+    "read_records",
+    "record_of",
+]
+
+
+class CompilationTotals(NamedTuple):
+    """Facts of a compilation as a whole."""
+
+    key: str
+    run: str
+    platform: str | None
+    result: str | None
+    """The instruction that returns the results; None without module text."""
+    schedule_length: int | None
+    printed_peak_bytes: int | None
+    printed_peak_step: int | None
+
+
+class StoredSpace(NamedTuple):
+    """A memory space and its totals."""
+
+    color: int
+    name: str | None
+    """HBM, VMEM, SMEM or host."""
+    allocation_bytes: int
+    reserved_bytes: int
+    logical_peak_bytes: int | None
+    logical_peak_step: int | None
+    physical_peak_bytes: int | None
+    physical_peak_step: int | None
+
+
+class StoredAllocation(NamedTuple):
+    """An allocation."""
+
+    number: int
+    size_bytes: int
+    role: str | None
+    memory_space: int
+    parameter_number: int | None
+    shape_index: str | None
+    """Within that parameter."""
+    shape: str | None
+    maybe_live_out: bool
+    physical_peak_bytes: int | None
+    largest_hole_bytes: int | None
+
+
+class StoredValue(NamedTuple):
+    """A value: its slot, its live range, and whose it is."""
+
+    key: str
+    value_id: int
+    label: str
+    name: str
+    """Of the defining instruction."""
+    shape_index: str | None
+    is_phi: bool
+    shape: str
+    layout: str | None
+    dtype: str | None
+    size_bytes: int
+    dense_bytes: int | None
+    memory_space: int
+    allocation: int
+    """Number of the allocation that holds it."""
+    offset_bytes: int
+    live_from: int | None
+    live_until: int | None
+    last_use: int | None
+    range_end: str | None
+    """Kind of the end of the live range; see `RangeEnd`."""
+    alias_set: int
+    buffer_set: int | None
+    needed_until: int | None
+    opcode: str | None
+    op_name: str | None
+    source_file: str | None
+    source_line: int | None
+    attribution: str | None
+    attributed_op_name: str | None
+    attributed_file: str | None
+    attributed_line: int | None
+    user_file: str | None
+    user_line: int | None
+    user_function: str | None
+
+
+class StoredInstruction(NamedTuple):
+    """An instruction that the dump names."""
+
+    name: str
+    opcode: str | None
+    op_name: str | None
+    source_file: str | None
+    source_line: int | None
+    step: int | None
+    """None of one that is not in the schedule."""
+    computation: str | None
+    post_order: int | None
+
+
+class StoredUse(NamedTuple):
+    """An instruction that reads a value."""
+
+    value_id: int
+    instruction: str
+    operand: int
+    operand_index: str | None
+    """Within that operand, if it is a tuple."""
+
+
+class StoredPosition(NamedTuple):
+    """A name by which a value goes."""
+
+    value_id: int
+    instruction: str
+    shape_index: str | None
+
+
+class StoredSuccession(NamedTuple):
+    """A value that takes over bytes of an earlier one."""
+
+    later_id: int
+    earlier_id: int
+    in_place: bool
+    shared_bytes: int
+    steps: int
+    """In place: the step of the update. Else the gap in steps."""
+
+
+class StoredOverwrite(NamedTuple):
+    """An operand whose bytes a value may take."""
+
+    value_id: int
+    overwritten: int
+    operand: int
+    is_operand: bool
+    """Whether the operand is the value's own instruction, not a bitcast or an element of it."""
+
+
+class StoredFrame(NamedTuple):
+    """A place in the source together with its callers."""
+
+    key: str
+    caller: str | None
+    """Key of the frame that calls it."""
+    function: str | None
+    file: str | None
+    line: int | None
+
+
+Record = TypeVar("Record", bound=NamedTuple)
+
+
+def column_names(record: type[NamedTuple]) -> tuple[str, ...]:
+    """Return the columns that the fields of a record are named after."""
+    return tuple(
+        re.sub(r"_([a-z])", lambda found: found[1].upper(), field) for field in record._fields
+    )
+
+
+def read_records(
+    graph: Graph, statement: str, record: type[Record], parameters: Mapping[str, Cell]
+) -> tuple[Record, ...]:
+    """Return the rows of a statement, whose columns are the fields of the record."""
+    return tuple(map(record._make, graph.query(statement, parameters).rows))
+
+
+def record_of(record: type[Record], properties: Mapping[str, Cell]) -> Record:
+    """Return the record of a node; properties that are not there are unknown."""
+    return record._make(properties.get(name) for name in column_names(record))

@@ -1,0 +1,20 @@
+// Instructions that are in the schedule of a compilation, or make, use or name a value
+MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:SCHEDULES]->(i:Instruction)
+RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
+       i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
+       i.computation AS computation, i.postOrder AS postOrder
+UNION
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+MATCH (i:Instruction)-[:DEFINES]->(v) WHERE i.step IS NULL
+RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
+       i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
+       i.computation AS computation, i.postOrder AS postOrder
+UNION
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+MATCH (v)-[:USED_BY|APPEARS_AT]->(i:Instruction) WHERE i.step IS NULL
+RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
+       i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
+       i.computation AS computation, i.postOrder AS postOrder
+ORDER BY name

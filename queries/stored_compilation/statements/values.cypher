@@ -1,0 +1,15 @@
+// Values of a compilation: slot, live range, and whose they are
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
+RETURN v.key AS key, v.valueId AS valueId, v.label AS label, v.name AS name,
+       v.shapeIndex AS shapeIndex, v.isPhi AS isPhi, v.shape AS shape, v.layout AS layout,
+       v.dtype AS dtype, v.sizeBytes AS sizeBytes, v.denseBytes AS denseBytes,
+       v.memorySpace AS memorySpace, v.allocation AS allocation, v.offsetBytes AS offsetBytes,
+       v.liveFrom AS liveFrom, v.liveUntil AS liveUntil, v.lastUse AS lastUse,
+       v.rangeEnd AS rangeEnd, v.aliasSet AS aliasSet, v.bufferSet AS bufferSet,
+       v.neededUntil AS neededUntil, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine, v.attribution AS attribution,
+       v.attributedOpName AS attributedOpName, v.attributedFile AS attributedFile,
+       v.attributedLine AS attributedLine, v.userFile AS userFile, v.userLine AS userLine,
+       v.userFunction AS userFunction
+ORDER BY valueId

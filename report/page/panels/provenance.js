@@ -1,0 +1,34 @@
+/** The Cypher that makes a table, and the command that repeats it. */
+
+import {copyButton, element} from '../elements/dom.js';
+
+/** @typedef {{cypher: string, command: string}} Provenance */
+
+/**
+ * Make the lines with the Cypher and the command of a table.
+ * @param {Provenance} texts
+ * @returns {HTMLElement}
+ */
+export function provenance({cypher, command}) {
+  return element(
+    'details.provenance',
+    null,
+    element('summary', null, 'Cypher and command'),
+    element('pre', null, command),
+    copyButton('copy command', () => command),
+    element('pre', null, cypher),
+    copyButton('copy Cypher', () => cypher),
+  );
+}
+
+/**
+ * Return the Cypher and the command for the values that are live at a step.
+ * @param {Provenance} liveAt its statement without the step, its command without step and limit
+ * @param {number} step
+ * @returns {Provenance}
+ */
+export function atStep({cypher, command}, step) {
+  // names in comments and quotes may look like the parameter
+  const filled = cypher.replace(/\/\/.*|'(?:[^'\\]|\\.)*'|\$step\b/g, (part) => (part === '$step' ? String(step) : part));
+  return {cypher: filled, command: `${command} --step ${step} --limit 0`};
+}

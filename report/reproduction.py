@@ -1,0 +1,56 @@
+"""What made a table of a page, and what repeats it: a statement to paste, a command line."""
+
+import shlex
+from collections.abc import Collection, Mapping
+
+from xlagraph.graph import Scalar
+from xlagraph.queries import Parameter, Query
+from xlagraph.queries.cypher_text.literals import with_values_inlined
+
+Reproduction = dict[str, str]
+"""The texts under `cypher` and `command`."""
+
+
+def known_parameters(query: Query, given: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return those of the given parameters that a query has."""
+    names = {parameter.name for parameter in query.parameters}
+    return {name: value for name, value in given.items() if name in names}
+
+
+def reproduction_of_query(query: Query, given: Mapping[str, Scalar]) -> Reproduction:
+    """Return what repeats a query of the catalogue."""
+    return {"cypher": pasteable_statement(query, given), "command": command_line(query, given)}
+
+
+def reproduction_of_statement(text: str, given: Mapping[str, Scalar]) -> Reproduction:
+    """Return what repeats a statement that is not a query of the catalogue."""
+    cypher = with_values_inlined(text, given)
+    return {"cypher": cypher, "command": shlex.join(["xlagraph", "cypher", cypher])}
+
+
+def pasteable_statement(
+    query: Query, given: Mapping[str, Scalar], *, left_open: Collection[str] = ()
+) -> str:
+    """Return a query as one statement that runs where it is pasted.
+
+    A parameter that is left open stays in it, even if it has a default.
+    """
+    defaults = {name: default for name, default in query.defaults.items() if name not in left_open}
+    return with_values_inlined(query.text, defaults | dict(given))
+
+
+def command_line(query: Query, given: Mapping[str, Scalar]) -> str:
+    """Return the command line that repeats a query."""
+    options = [
+        part
+        for parameter in query.parameters
+        if parameter.name in given
+        for part in _option(parameter, given[parameter.name])
+    ]
+    return shlex.join(["xlagraph", "query", query.id, *options])
+
+
+def _option(parameter: Parameter, value: Scalar) -> tuple[str, ...]:
+    if isinstance(value, bool):
+        return (f"--{parameter.option}" if value else f"--no-{parameter.option}",)
+    return (f"--{parameter.option}", str(value))

@@ -1,0 +1,36 @@
+"""`check --resident` adds up programs that are loaded together."""
+
+import json
+
+from tests.tiny_dumps import BEFORE_F, BEFORE_G
+
+
+def test_what_each_program_adds_sums_up_to_the_bound(run, graph):
+    ended = run("check", "--resident", "jit_g", BEFORE_F, "--format", "json")
+    assert ended.code == 0
+    assert [(row["compilation"], row["addsBytes"]) for row in json.loads(ended.out)] == [
+        (BEFORE_F, 384),
+        (BEFORE_G, 0),
+    ]
+
+
+def test_the_sentence_says_that_it_is_a_lower_bound(run, graph):
+    shown = run("check", "--resident", "before").out.splitlines()
+    assert shown[0] == "Together 2 programs need 384 B or more of memory space 0."
+    assert shown[1].startswith("A lower bound: arguments of one shape")
+
+
+def test_a_bound_above_the_capacity_trips_the_gate(run, graph):
+    ended = run("check", "--resident", "before", "--capacity", "383B")
+    assert ended.code == 4
+    assert ended.out.splitlines()[0] == (
+        "Together 2 programs need 384 B or more of memory space 0: 383 B is too little,"
+        " 1 B are missing."
+    )
+    ended = run("check", "--resident", "before", "--capacity", "384B")
+    assert ended.code == 0
+    assert "that fits 384 B, at most 0 B are left." in ended.out
+
+
+def test_it_is_not_asked_for_together_with_a_replay(run, graph):
+    assert run("check", "--resident", "--replay").code == 2

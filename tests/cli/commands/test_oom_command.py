@@ -1,0 +1,131 @@
+"""`oom` explains the first out-of-memory message of a log, and finds its program."""
+
+import csv
+import io
+import json
+import sys
+
+import pytest
+
+from tests.ingest.error_message import messages
+from tests.tiny_dumps import AFTER_F, dump, write_dump
+
+OF_F = messages.TPU_PLAN.replace("jit(train)/jit(main)/mul", "jit(f)/layer_0/dot")
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Return a function that writes a log."""
+
+    def write(text):
+        path = tmp_path / "train.log"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_page_has_verdict_largest_lines_changes_and_unknowns(run, log):
+    ended = run("oom", log(messages.TPU_PLAN))
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("The plan does not fit: the program needs 12.0 GiB of HBM")
+    assert lines[1] == "Missing: 4.0 GiB."
+    assert "The largest by line and op (3 allocations in the message)" in lines
+    assert "What to change first" in lines
+    assert "What the message does not tell, and how to see it" in lines
+
+
+def test_the_log_is_read_from_standard_input_by_default(run, monkeypatch):
+    content = b"\xff noise\n" + messages.TPU_BARE.encode()
+    for arguments in ((), ("-",)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        ended = run("oom", *arguments)
+        assert ended.code == 0
+        assert "needs 40.0 GiB of HBM, which has 32.0 GiB" in ended.out
+
+
+def test_every_format_has_the_failure(run, log, tmp_path):
+    path = log(messages.TPU_PLAN)
+    (row,) = json.loads(run("oom", path, "--format", "json").out)
+    assert (row["stage"], row["memorySpace"], row["missingBytes"]) == ("plan", "hbm", 4 * 2**30)
+    assert row["largest"][0]["line"] == "/home/ann/model.py:12"
+    assert row["otherFailures"] == 0
+    assert row["parts"][0] == {
+        "whole": "total",
+        "name": "reserved",
+        "sizeBytes": 2**29,
+        "paddingBytes": None,
+    }
+    assert row["allocations"][2]["instruction"] == "copy.9"
+    assert row["allocations"][0]["unpaddedBytes"] == 2**28
+    assert json.loads(run("oom", path, "--format", "ndjson").out) == row
+    (of_csv,) = csv.DictReader(io.StringIO(run("oom", path, "--format", "csv").out))
+    assert of_csv["requestedBytes"] == str(12 * 2**30)
+    assert run("oom", path, "--format", "md").out.startswith("**The plan does not fit")
+    target = tmp_path / "out.json"
+    assert run("oom", path, "--format", "json", "--output", target).out == ""
+    assert json.loads(target.read_text()) == [row]
+
+
+def test_other_failures_are_counted_with_their_lines(run, log):
+    path = log(f"{messages.TPU_BARE}\n\n{messages.TPU_BUFFER}\n{messages.TPU_PROGRAM}\n")
+    assert "2 more failures in this log, not explained here: line 3, 4." in run("oom", path).out
+
+
+def test_a_log_without_a_message_is_one_clear_sentence(run, log):
+    path = log("all well\n")
+    ended = run("oom", path)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        f"error: {path}: expected an out-of-memory message of XLA (RESOURCE_EXHAUSTED, Ran out of"
+        " memory …), found none in 1 lines\n"
+    )
+    path = log("grpc: RESOURCE_EXHAUSTED: too many requests\n")
+    ended = run("oom", path)
+    assert ended.code == 1
+    assert "not in a form that reports memory: 'grpc: RESOURCE_EXHAUSTED" in ended.err
+
+
+def test_a_log_that_is_not_there_fails(run, tmp_path):
+    ended = run("oom", tmp_path / "none.log")
+    assert (ended.code, ended.out) == (1, "")
+    assert "none.log" in ended.err
+
+
+def test_the_program_is_found_among_dumps_and_checked(run, log, tmp_path):
+    # an input that could be donated: 64 KiB of 192 KiB
+    text = dump(65536).replace("f32[16]", "f32[16384]").replace("size 64,", "size 65536,")
+    text = text.replace("(size=64,", "(size=65536,").replace("65664", "196608")
+    write_dump(tmp_path / "dumps", 1, "jit_f", text)
+    write_dump(tmp_path / "dumps", 2, "jit_g", dump(128, op="jit(g)/dot"))
+    path = log(OF_F.replace("12.00G of 8.00G", "160.0K of 150.0K").replace("by 4.00G", "by 10.0K"))
+    ended = run("oom", path, "--dumps", tmp_path / "dumps", "--format", "json")
+    assert ended.code == 0
+    (row,) = json.loads(ended.out)
+    assert row["compilation"] == "dumps/module_0001.jit_f.cpu_after_optimizations"
+    assert (row["reservedBytes"], row["fits"]) == (196608, False)
+    assert row["changes"][0]["bytes"] == 65536
+    shown = run("oom", path, "--dumps", tmp_path / "dumps").out
+    assert "In its plan: dumps/module_0001.jit_f.cpu_after_optimizations (its module is" in shown
+    assert "What to change first, for 42.0 KiB less" in shown
+
+
+def test_the_program_is_found_in_a_run_of_the_graph(run, log, graph):
+    ended = run("oom", log(OF_F), "--run", "after", "--format", "json")
+    (row,) = json.loads(ended.out)
+    assert (row["compilation"], row["reservedBytes"], row["fits"]) == (AFTER_F, 640, True)
+    assert run("oom", log(OF_F), "--run", "nothing").code == 1
+
+
+def test_a_folder_without_dumps_leaves_what_the_message_tells(run, log, tmp_path):
+    (tmp_path / "empty").mkdir()
+    ended = run("oom", log(OF_F), "--dumps", tmp_path / "empty")
+    assert ended.code == 1
+    assert ended.out.startswith("The plan does not fit")
+    assert "no dumps below" in ended.err
+
+
+def test_dumps_and_a_run_at_once_are_a_usage_error(run, log, tmp_path):
+    ended = run("oom", log(OF_F), "--dumps", tmp_path, "--run", "after")
+    assert (ended.code, ended.out) == (2, "")

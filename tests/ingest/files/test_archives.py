@@ -1,0 +1,222 @@
+"""Archives, packed files and dumps to standard output are unpacked, and stay in their folder."""
+
+import bz2
+import gzip
+import io
+import lzma
+import shutil
+import stat
+import subprocess
+import tarfile
+import zipfile
+
+import pyarrow as pa
+import pytest
+
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.files import archives
+from xlagraph.ingest.files.archives import unpack, unpacked
+
+DUMP = b"BufferAssignment:\nallocation 0: size 4\n"
+NAME = "module_0001.jit_f.cpu_after_optimizations-buffer-assignment.txt"
+
+
+def tar(members):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, text in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+    return content.getvalue()
+
+
+def zipped(members):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+def zstandard(content):
+    return pa.compress(content, codec="zstd", asbytes=True)
+
+
+def files_of(content, folder, name="dumps", packed_bytes=None):
+    problems = unpack(io.BytesIO(content), name, folder, packed_bytes)
+    found = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    return found, [str(problem) for problem in problems]
+
+
+PACKERS = [(".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress)]
+PACKERS += [(".zst", zstandard)]
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKERS)
+def test_a_packed_file_is_one_file_without_the_suffix(suffix, pack, tmp_path):
+    assert files_of(pack(DUMP), tmp_path, f"{NAME}{suffix}") == ({NAME: DUMP}, [])
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("", bytes), *PACKERS])
+def test_a_tar_keeps_its_folders_however_it_is_packed(suffix, pack, tmp_path):
+    content = pack(tar({f"./runs/a/{NAME}": DUMP, f"runs/b/{NAME}": b"b"}))
+    found, problems = files_of(content, tmp_path, f"dumps.tar{suffix}")
+    assert found == {f"runs/a/{NAME}": DUMP, f"runs/b/{NAME}": b"b"}
+    assert problems == []
+
+
+@pytest.mark.skipif(shutil.which("tar") is None, reason="the command tar is not installed")
+@pytest.mark.parametrize("form", ["gnu", "pax", "ustar"])
+def test_what_the_command_tar_writes_is_read(form, tmp_path):
+    long_name = f"{'a' * 90}/{'b' * 90}.txt"
+    path = tmp_path / "runs" / long_name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(DUMP)
+    packed = tmp_path / "dumps.tar.gz"
+    subprocess.run(
+        ["tar", f"--format={form}", "-C", tmp_path, "-czf", packed, "runs"],
+        check=True,
+    )
+    with unpacked(packed) as found:
+        assert (found.folder / "runs" / long_name).read_bytes() == DUMP
+        assert found.problems == ()
+
+
+def test_a_zip_keeps_its_folders(tmp_path):
+    found, problems = files_of(zipped({f"runs/a/{NAME}": DUMP, "runs/": b""}), tmp_path)
+    assert (found, problems) == ({f"runs/a/{NAME}": DUMP}, [])
+
+
+def test_a_file_is_unpacked_into_a_folder_that_is_gone_afterwards(tmp_path):
+    path = tmp_path / "dumps.tar.gz"
+    path.write_bytes(gzip.compress(tar({NAME: DUMP})))
+    with unpacked(path) as found:
+        assert (found.folder / NAME).read_bytes() == DUMP
+        assert found.problems == ()
+    assert not found.folder.exists()
+
+
+@pytest.mark.parametrize("make", [tar, zipped])
+@pytest.mark.parametrize("name", ["../out.txt", "/out.txt", "a/../../out.txt", "C:/out.txt"])
+def test_no_path_leaves_the_folder(make, name, tmp_path):
+    folder = tmp_path / "in" / "deep"
+    folder.mkdir(parents=True)
+    found, problems = files_of(make({name: b"x", NAME: DUMP}), folder)
+    assert found == {NAME: DUMP}
+    assert problems == [f"dumps: {name!a}: its path leads out of the archive"]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [folder / NAME]
+
+
+def test_links_and_devices_of_a_tar_are_left_out(tmp_path):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, kind in (("link", tarfile.SYMTYPE), ("hard", tarfile.LNKTYPE)):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            archive.addfile(member)
+        device = tarfile.TarInfo("device")
+        device.type = tarfile.CHRTYPE
+        archive.addfile(device)
+    found, problems = files_of(content.getvalue(), tmp_path)
+    assert found == {}
+    assert problems == [
+        f"dumps: '{name}': it is a link, a device or sparse" for name in ("link", "hard", "device")
+    ]
+
+
+def test_a_link_of_a_zip_becomes_a_file(tmp_path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        member = zipfile.ZipInfo("link")
+        member.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(member, "/etc/passwd")
+    assert files_of(content.getvalue(), tmp_path)[0] == {"link": b"/etc/passwd"}
+    assert not (tmp_path / "link").is_symlink()
+
+
+def test_a_name_that_comes_twice_keeps_the_first(tmp_path):
+    content = tar({"a.txt": b"1"})[:1024] + tar({"a.txt": b"2"})
+    found, problems = files_of(content, tmp_path)
+    assert found == {"a.txt": b"1"}
+    assert problems == ["dumps: 'a.txt': it is there twice, the first is kept"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(b"\0" * 50_000),
+        gzip.compress(gzip.compress(b"\0" * 50_000)),
+        gzip.compress(tar({"a.txt": b"\0" * 50_000})),
+        zipped({"a.txt": b"\0" * 50_000}),
+        gzip.compress(b"*** Begin a.txt ***\n" + b"\0" * 50_000),
+    ],
+)
+def test_what_unpacks_to_far_too_much_is_refused_with_its_sizes(content, tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "_LEAST_BOUND", 10_000)
+    monkeypatch.setattr(archives, "_MOST_RATIO", 2)
+    with pytest.raises(UnreadableDump) as refused:
+        unpack(io.BytesIO(content), "bomb", tmp_path, len(content))
+    assert str(refused.value.problem) == (
+        f"bomb: its {len(content):,} bytes unpack to more than 10,000 bytes; unpack it first"
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(DUMP * 100)[:-20],
+        lzma.compress(DUMP * 100)[:-20],
+        bz2.compress(DUMP * 100)[:-20],
+        zstandard(DUMP * 100)[:-5],
+        zipped({NAME: DUMP})[:-30],
+        tar({NAME: DUMP * 100})[:900],
+        b"\x1f\x8bnothing of the kind",
+    ],
+)
+def test_an_archive_that_is_not_whole_is_named(content, tmp_path):
+    with pytest.raises(UnreadableDump) as refused:
+        unpack(io.BytesIO(content), "dumps", tmp_path)
+    assert str(refused.value.problem).startswith("dumps: cannot be unpacked: ")
+
+
+def test_files_in_a_log_are_taken_out_of_it(tmp_path):
+    content = b"".join(
+        (
+            b"step 1\n*** Begin a.txt ***\n",
+            DUMP,
+            b"\n*** End a.txt ***\nstep 2\n*** Begin b.txt ***\r\nno end of line",
+            b"\n*** End b.txt ***\n*** Begin c.txt ***\n*** End a.txt ***\n\n\n*** End c.txt ***\n",
+        )
+    )
+    found, problems = files_of(content, tmp_path)
+    assert found == {
+        "a.txt": DUMP,
+        "b.txt": b"no end of line",
+        "c.txt": b"*** End a.txt ***\n\n",
+    }
+    assert problems == []
+
+
+def test_a_file_in_a_log_that_is_cut_is_named(tmp_path):
+    found, problems = files_of(b"*** Begin a.txt ***\nBufferAss", tmp_path)
+    assert found == {"a.txt": b"BufferAss"}
+    assert problems == ["dumps: a.txt: its end is missing"]
+
+
+def test_a_file_in_a_log_does_not_leave_the_folder(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    content = b"*** Begin ../a.txt ***\nx\n*** End ../a.txt ***\n"
+    content += b"*** Begin b.txt ***\ny\n*** End b.txt ***\n"
+    found, problems = files_of(content, folder)
+    assert found == {"b.txt": b"y"}
+    assert problems == ["dumps: '../a.txt': its path leads out of the archive"]
+
+
+def test_an_empty_stream_is_an_empty_file(tmp_path):
+    assert files_of(b"", tmp_path, "nothing.txt") == ({"nothing.txt": b""}, [])
