@@ -18,7 +18,7 @@ from xlagraph.ingest.carriers.text.find import FileKind, split_file_name
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.problems import Problem, readable
 
-__all__ = ["CARRIERS", "DumpFiles", "FoundDumps", "find_dumps"]
+__all__ = ["CARRIERS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
 
 CARRIERS: Final[tuple[Carrier, ...]] = (
     TEXT_CARRIER,
@@ -83,13 +83,25 @@ class FoundDumps:
     """Paths of runs whose folder was searched without gaps: what is not found is gone."""
 
 
-def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
+class DumpOrigin(NamedTuple):
+    """Where the dumps of a search come from."""
+
+    name: str
+    """Of a run whose dumps lie in the folder itself."""
+    path: Path
+    """Absolute, links resolved."""
+
+
+def find_dumps(
+    path: Path, run: str | None = None, *, origin: DumpOrigin | None = None
+) -> FoundDumps:
     """Search a folder, or look at a single file.
 
     Each folder that holds dumps is a run, named by its path below ``path``, or by its own
     name if it is ``path``; ``run`` names a single one. Sub-folders that XLA makes
     (``NAME/HOST_PID/``, NAME being the module's) belong to the run above. Links to folders
-    are not followed below ``path``; a file that is reached twice counts once.
+    are not followed below ``path``; a file that is reached twice counts once. ``origin``
+    stands for a temporary folder in the names and paths of runs.
     """
     problems: list[Problem] = []
     gaps: list[Path] = []
@@ -109,7 +121,7 @@ def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
         if not sources and not problems:
             problems.append(Problem(readable(path), None, _why_none(path)))
 
-    dumps = _with_keys(root, sources, run)
+    dumps = _with_keys(root, sources, run, origin or _origin_of(root))
     run_paths = {dump.run_path for dump in dumps}
     if run is not None and len(run_paths) > 1:
         message = f"holds {len(run_paths)} runs; a name can be given to a single one"
@@ -126,6 +138,11 @@ def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
         tuple(problems),
         frozenset(searched),
     )
+
+
+def _origin_of(root: Path) -> DumpOrigin:
+    name = Path(os.path.abspath(root)).name  # noqa: PTH100 - keep links
+    return DumpOrigin(readable(name) or "/", Path(os.path.realpath(root)))
 
 
 class _Source(NamedTuple):
@@ -224,10 +241,11 @@ def _distinct(sources: Iterable[_Source]) -> list[_Source]:
     return list(by_file.values())
 
 
-def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[DumpFiles]:
+def _with_keys(
+    root: Path, sources: Iterable[_Source], run: str | None, origin: DumpOrigin
+) -> list[DumpFiles]:
     """Return the dumps with their runs and keys."""
-    own_name = readable(Path(os.path.abspath(root)).name) or "/"  # noqa: PTH100 - keep links
-    real_root = Path(os.path.realpath(root))
+    own_name, real_root = origin
     by_place: dict[tuple[tuple[str, ...], str], list[_Source]] = defaultdict(list)
     for source in sources:
         by_place[_run_parts(root, source), source.stem].append(source)
