@@ -51,6 +51,7 @@ WITH v, p WHERE v.label = $value OR p.physicalBytes > 0
 WITH v ORDER BY v.label LIMIT 1
 MATCH (:Compilation {key: $compilation})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(w:Value)
 WHERE w.shape = v.shape AND w.key <> v.key AND w.memorySpace = v.memorySpace
+      AND v.sizeBytes > 0 AND w.sizeBytes > 0
       AND w.liveFrom <= v.liveUntil AND v.liveFrom <= w.liveUntil
       AND (w.allocation <> v.allocation OR w.offsetBytes >= v.offsetBytes + v.sizeBytes
            OR v.offsetBytes >= w.offsetBytes + w.sizeBytes)

@@ -66,6 +66,48 @@ def why(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
         yield one.label, one.size, reason, None, None, None, None
 
 
+@in_order("value other overlapFrom overlapUntil keptBy keptByStep keptByFile keptByLine")
+def apart(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
+    one = dump.value(value) if value else _last_of_largest_group(dump, memory_space)
+    if one is None or not one.steps:
+        return
+    color = one.allocation.color
+    others = [other for other in dump.values if other.shape == one.shape and other is not one]
+    rows = []
+    for other in others:
+        together = sorted({*one.steps} & {*other.steps})
+        if together and other.allocation.color == color and _lie_apart(one, other):
+            earlier = min(one, other, key=lambda each: (each.place[0], each.value_id))
+            kept = (None,) * 4
+            if earlier.last_use is not None and earlier.last_use >= together[0]:
+                name = dump.schedule[earlier.last_use]
+                kept = name, earlier.last_use, *_line_of(dump, name)
+            rows.append((one.label, other.label, together[0], together[-1], *kept))
+    yield from sorted(rows, key=lambda row: (row[2], row[1]))
+
+
+def _last_of_largest_group(dump: PlainDump, memory_space: int) -> PlainValue | None:
+    """Return the value made last of the shape with most bytes at the peak, and two values or more."""
+    shares = dump.shares(memory_space) if dump.end is not None else {}
+    groups: dict[str, list[PlainValue]] = defaultdict(list)
+    for value, share in shares.items():
+        if share > 0 and value.is_array:
+            groups[value.shape].append(value)
+    sums = {
+        shape: sum(shares[value] for value in members)
+        for shape, members in groups.items()
+        if len(members) > 1
+    }
+    if not sums:
+        return None
+    largest = min(sums, key=lambda shape: (-sums[shape], shape))
+    return min(groups[largest], key=lambda value: (-value.place[0], value.label))
+
+
+def _lie_apart(one: PlainValue, other: PlainValue) -> bool:
+    return bool(one.size and other.size) and not {*one.segments} & {*other.segments}
+
+
 def _largest_at_peak(dump: PlainDump, memory_space: int) -> PlainValue | None:
     shares = dump.shares(memory_space) if dump.end is not None else {}
     return min(shares, key=lambda value: (-shares[value], value.label), default=None)
