@@ -32,9 +32,9 @@
 //           itself, if it is a result, an input or a constant, or has no reader.
 // @note     Readers are what the schedule holds: tuple, get-tuple-element, bitcast and the like
 //           only hand it on.
-// @note     library call: custom-call, dot, convolution, fft and the like. loop boundary: while,
-//           conditional, call, async-start. transfer: to another memory space or out of the program.
-//           several readers: each could absorb it, but would compute it again.
+// @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and the like.
+//           loop boundary: while, conditional, call, async-start. transfer: to another memory space
+//           or out of the program. several readers: each would have to compute it again.
 // @note     What makes it may be the reason too: a loop, a collective or a library call writes its
 //           results to memory. See opcode.
 // @status   stable
@@ -72,7 +72,8 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes,
             WHEN i.opcode IN ['sort', 'topk'] OR i.target CONTAINS 'Sort'
                  OR i.target CONTAINS 'TopK' THEN 'sort'
             WHEN i.opcode IN ['custom-call', 'dot', 'ragged-dot', 'scaled-dot', 'convolution',
-                              'fft', 'cholesky', 'triangular-solve'] THEN 'library call'
+                              'fft', 'cholesky', 'triangular-solve']
+                 OR i.text CONTAINS ' kind=kCustom' THEN 'library call'
             WHEN i.opcode STARTS WITH 'all-' OR i.opcode STARTS WITH 'collective-'
                  OR i.opcode STARTS WITH 'reduce-scatter'
                  OR i.opcode STARTS WITH 'ragged-all-to-all' THEN 'collective'

@@ -87,7 +87,7 @@ def apart(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
 
 
 def _last_of_largest_group(dump: PlainDump, memory_space: int) -> PlainValue | None:
-    """Return the value made last of the shape with most bytes at the peak, and two values or more."""
+    """Return the value made last of the shape with two values and most bytes at the peak."""
     shares = dump.shares(memory_space) if dump.end is not None else {}
     groups: dict[str, list[PlainValue]] = defaultdict(list)
     for value, share in shares.items():
@@ -118,6 +118,8 @@ def _reason(dump: PlainDump, read: PlainValue, reader: str) -> str | None:
     opcode, target = dump.text(reader).opcode or "", dump.text(reader).target or ""
     if "Sort" in target or "TopK" in target:
         return "sort"
+    if opcode == "fusion" and "kind=kCustom" in dump.line(reader):
+        return "library call"
     if opcode.startswith(COLLECTIVES):
         return "collective"
     if opcode == "copy":
