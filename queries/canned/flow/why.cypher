@@ -29,7 +29,7 @@
 // @column   userLine     INTEGER         that line
 // @measure  assigned, physical
 // @note     One row for each reader by step, the first reason that holds; then one about the value
-//           itself, if it is a result, an input or a constant, or has no reader.
+//           itself, if it is a result, the state of a loop, an input or a constant, or has no reader.
 // @note     Readers are what the schedule holds: tuple, get-tuple-element, bitcast and the like
 //           only hand it on.
 // @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and the like.
@@ -64,6 +64,7 @@ OPTIONAL MATCH (i)-[:DEFINES]->(m:Value) WHERE m.valueId = firstMade
 WITH v, readers, about, i, m,
      CASE WHEN a.maybeLiveOut = true AND (v.liveUntil = c.scheduleLength
                OR (isUnscheduled AND a.parameterNumber IS NULL)) THEN 'result'
+          WHEN v.isPhi = true THEN 'loop boundary'
           WHEN v.opcode = 'parameter' AND a.role = 'parameter' THEN 'input'
           WHEN a.role = 'constant' THEN 'constant' ELSE null END AS ownReason
 WHERE i.name IS NOT NULL OR (about = 'value' AND (ownReason IS NOT NULL OR readers = 0))

@@ -134,6 +134,8 @@ def _own_reason(dump: PlainDump, value: PlainValue) -> str | None:
     leaves = dump.live_to_the_end(value) if value.steps else value.allocation.parameter is None
     if value.allocation.maybe_live_out and leaves:
         return "result"
+    if value.is_phi:
+        return "loop boundary"
     if role(value.allocation) == "parameter" and value.made.opcode == "parameter":
         return "input"
     return "constant" if role(value.allocation) == "constant" else None
