@@ -30,8 +30,8 @@
 // @measure  assigned, physical
 // @note     Values of another memory space are left out, and those that lie in the same bytes: an
 //           update in place. The earlier one is the one that is live first.
-// @note     By default, of the arrays with bytes of their own at the peak, the shape that takes most
-//           and has two or more; all of them are live when the last is made.
+// @note     By default, of the arrays with bytes of their own at the peak, the shape that takes
+//           most and has two or more; all of them are live when the last is made.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -29,10 +29,11 @@
 // @column   userLine     INTEGER         that line
 // @measure  assigned, physical
 // @note     One row for each reader by step, the first reason that holds; then one about the value
-//           itself, if it is a result, the state of a loop, an input or a constant, or has no reader.
+//           itself, if it is a result, the state of a loop, an input or a constant, or has no
+//           reader.
 // @note     Readers are what the schedule holds: tuple, get-tuple-element, bitcast and the like
 //           only hand it on.
-// @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and the like.
+// @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and so on.
 //           loop boundary: while, conditional, call, async-start. transfer: to another memory space
 //           or out of the program. several readers: each would have to compute it again.
 // @note     What makes it may be the reason too: a loop, a collective or a library call writes its

@@ -78,12 +78,19 @@ def apart(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
         together = sorted({*one.steps} & {*other.steps})
         if together and other.allocation.color == color and _lie_apart(one, other):
             earlier = min(one, other, key=lambda each: (each.place[0], each.value_id))
-            kept = (None,) * 4
-            if earlier.last_use is not None and earlier.last_use >= together[0]:
-                name = dump.schedule[earlier.last_use]
-                kept = name, earlier.last_use, *_line_of(dump, name)
+            kept = _last_reader(dump, earlier, since=together[0])
             rows.append((one.label, other.label, together[0], together[-1], *kept))
     yield from sorted(rows, key=lambda row: (row[2], row[1]))
+
+
+def _last_reader(
+    dump: PlainDump, value: PlainValue, *, since: int
+) -> tuple[str | None, int | None, str | None, int | None]:
+    """Return the last reader with its step and line; all None if it comes before a step."""
+    if value.last_use is None or value.last_use < since:
+        return None, None, None, None
+    name = dump.schedule[value.last_use]
+    return name, value.last_use, *_line_of(dump, name)
 
 
 def _last_of_largest_group(dump: PlainDump, memory_space: int) -> PlainValue | None:
