@@ -2,11 +2,12 @@
 
 ParseError        where a dump is not as XLA writes it
 UnreadableDump    a file of a dump that cannot be read as a text
+FlagsUnusable     where XLA_FLAGS leaves no way to dump into a folder
 """
 
 from xlagraph.ingest.problems import Problem
 
-__all__ = ["ParseError", "UnreadableDump"]
+__all__ = ["FlagsUnusable", "ParseError", "UnreadableDump"]
 
 _SHOWN_CHARACTERS = 80
 
@@ -39,3 +40,7 @@ class UnreadableDump(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.problem = problem
+
+
+class FlagsUnusable(Exception):
+    """Raised where ``XLA_FLAGS`` cannot be read, or does not dump into a folder."""
