@@ -20,6 +20,7 @@ from xlagraph.cli.commands.ingest import ingest
 from xlagraph.cli.commands.mcp import mcp
 from xlagraph.cli.commands.oom import oom
 from xlagraph.cli.commands.query.group import query_app
+from xlagraph.cli.commands.record import record
 from xlagraph.cli.commands.remove import remove
 from xlagraph.cli.commands.report import report
 from xlagraph.cli.commands.runs import runs_app
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 COMMANDS: Final = (
     ingest,
+    record,
     runs_app,
     compilations,
     query_app,

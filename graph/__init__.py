@@ -21,7 +21,7 @@ from xlagraph.graph.errors import (
     WrongSchema,
 )
 from xlagraph.graph.opening.open import open_graph
-from xlagraph.graph.run_changes import RemovedKeys, remove, rename_run, tag_run
+from xlagraph.graph.run_changes import RemovedKeys, remove, remove_runs, rename_run, tag_run
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ __all__ = [
     "open_export",
     "open_graph",
     "remove",
+    "remove_runs",
     "rename_run",
     "tag_run",
 ]

@@ -1,6 +1,6 @@
 """Changes to whole runs: remove, rename, tag."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +31,16 @@ def remove(graph: Graph, name: str) -> RemovedKeys:
     compilations = _compilations(graph, name) or _compilation(graph, name)
     if not compilations:
         raise NameUnknown(f"no run and no compilation is called {name}")
+    return _remove(graph, compilations)
+
+
+def remove_runs(graph: Graph, runs: Iterable[str]) -> RemovedKeys:
+    """Remove runs together, which rewrites a file once; names of no run are left out."""
+    return _remove(graph, [found for run in runs for found in _compilations(graph, run)])
+
+
+def _remove(graph: Graph, compilations: Sequence[tuple[str, str]]) -> RemovedKeys:
+    """Remove compilations, each given as its run and its key."""
     runs = {run for run, _ in compilations}
     with graph.load() as load:
         for _, compilation in compilations:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xlagraph.ingest.error_message.explanation import Explanation, explain
     from xlagraph.ingest.error_message.failure import Failure
     from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
-    from xlagraph.ingest.errors import NoMemoryPlan, ParseError
+    from xlagraph.ingest.errors import FlagsUnusable, NoMemoryPlan, ParseError
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from xlagraph.ingest.model.plan import Plan
     from xlagraph.ingest.options import IngestOptions
     from xlagraph.ingest.problems import Problem
+    from xlagraph.ingest.recording import (
+        dump_folder_in_flags,
+        dump_variables,
+        new_dump_folder,
+        recording_name,
+        remove_unread_files,
+        run_program,
+    )
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
 
 __all__ = [
@@ -30,6 +38,7 @@ __all__ = [
     "ErrorLog",
     "Explanation",
     "Failure",
+    "FlagsUnusable",
     "FoundDumps",
     "IngestOptions",
     "IngestSummary",
@@ -41,13 +50,19 @@ __all__ = [
     "Problem",
     "Progress",
     "Shard",
+    "dump_folder_in_flags",
+    "dump_variables",
     "explain",
     "find_dumps",
     "ingest",
     "ingest_compiled",
+    "new_dump_folder",
     "parse_plan",
     "read_error_log",
+    "recording_name",
+    "remove_unread_files",
     "render_plan",
+    "run_program",
     "why_no_dumps",
 ]
 
@@ -64,13 +79,21 @@ __getattr__ = lazy_names(
         "error_message.explanation": ["Explanation", "explain"],
         "error_message.failure": ["Failure"],
         "error_message.log_reader": ["ErrorLog", "read_error_log"],
-        "errors": ["NoMemoryPlan", "ParseError"],
+        "errors": ["FlagsUnusable", "NoMemoryPlan", "ParseError"],
         "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
         "files.no_dumps": ["NoDumps", "why_no_dumps"],
         "files.shards": ["Shard"],
         "load": ["ingest"],
         "options": ["IngestOptions"],
         "problems": ["Problem"],
+        "recording": [
+            "dump_folder_in_flags",
+            "dump_variables",
+            "new_dump_folder",
+            "recording_name",
+            "remove_unread_files",
+            "run_program",
+        ],
         "summary": ["Disagreement", "IngestSummary", "Progress"],
     },
 )

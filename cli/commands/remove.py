@@ -1,50 +1,136 @@
-"""`xlagraph remove`: remove a run or a compilation."""
+"""`xlagraph remove`: remove a run, a compilation, or the runs that are too old."""
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
-from xlagraph.cli.options.shared_options import GraphOptions
+from xlagraph.cli.options.limits import parse_age
+from xlagraph.cli.options.shared_options import GraphOptions, parse_tags
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import counted, is_interactive, note
 
+if TYPE_CHECKING:
+    from xlagraph.graph import Graph
+    from xlagraph.queries.selection.expired_runs import ExpiredRun, Retention
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveOptions(GraphOptions):
+    """Options, in reverse order of the help."""
+
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    module: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Count only runs that compiled a module of this name."),
+    ] = None
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Count only runs with this tag; repeatable."),
+    ] = None
+    keep_last: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, help="Keep the N runs that were ingested last."),
+    ] = None
+    older_than: Annotated[
+        timedelta | None,
+        typer.Option(
+            metavar="AGE",
+            help="Remove the runs that were ingested longer ago: 12h, 30d, 8w.",
+            parser=parse_age,
+        ),
+    ] = None
+
 
 def remove(
-    options: GraphOptions,
+    options: RemoveOptions,
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="RUN|COMPILATION",
             help="Full name of what to remove.",
             autocompletion=complete_compilation,
         ),
-    ],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    ] = None,
 ) -> None:
     """Remove a run or a compilation from the graph, with all that only it uses.
 
+    Without a name: the runs that are older than --older-than and not among the last --keep-last.
+
     Example: xlagraph remove baseline --yes
+
+    Example: xlagraph remove --older-than 30d --keep-last 10 --yes
     """
+    retention = _retention(options)
+    if (name is None) is (retention is None):
+        raise UsageError("name a run or a compilation, or give --older-than or --keep-last")
+    with open_graph_of(options) as graph:
+        if name is not None:
+            _remove_named(graph, name, yes=options.yes)
+        elif retention is not None:
+            _remove_expired(graph, retention, yes=options.yes)
+
+
+def _retention(options: RemoveOptions) -> "Retention | None":
+    from xlagraph.queries.selection.expired_runs import Retention
+
+    tags = [f"{name}={value}" for name, value in parse_tags(options.tag or ())]
+    if options.older_than is None and options.keep_last is None:
+        if tags or options.module is not None:
+            raise UsageError("--tag and --module need --older-than or --keep-last")
+        return None
+    return Retention(options.older_than, options.keep_last, tags, options.module)
+
+
+def _remove_named(graph: "Graph", name: str, *, yes: bool) -> None:
     from xlagraph.graph import remove as remove_from
     from xlagraph.queries.selection.compilations import select_exact
 
-    with open_graph_of(options) as graph:
-        selection = select_exact(graph, name)
-        what = selection.name
-        if selection.is_run:
-            what = f"run {what} ({counted(len(selection.compilations), 'compilation')})"
-        if not (yes or _is_confirmed(f"remove {what}?")):
-            raise typer.Exit(ExitCode.FAILED)
-        remove_from(graph, selection.name)
-        note(f"removed {what}")
+    selection = select_exact(graph, name)
+    what = selection.name
+    if selection.is_run:
+        what = f"run {what} ({counted(len(selection.compilations), 'compilation')})"
+    _confirm(f"remove {what}?", yes=yes)
+    remove_from(graph, selection.name)
+    note(f"removed {what}")
 
 
-def _is_confirmed(question: str) -> bool:
+def _remove_expired(graph: "Graph", retention: "Retention", *, yes: bool) -> None:
+    from xlagraph.graph import remove_runs
+    from xlagraph.queries.selection.expired_runs import expired_runs
+
+    runs = expired_runs(graph, retention)
+    if not runs:
+        note("no run to remove")
+        return
+    for run in runs:
+        note(
+            f"{run.name}: {counted(run.compilations, 'compilation')},"
+            f" ingested {run.ingested_at.isoformat(sep=' ')}"
+        )
+    what = _summary(runs)
+    _confirm(f"remove {what}?", yes=yes)
+    remove_runs(graph, [run.name for run in runs])
+    note(f"removed {what}")
+
+
+def _summary(runs: "Sequence[ExpiredRun]") -> str:
+    compilations = sum(run.compilations for run in runs)
+    return f"{counted(len(runs), 'run')} ({counted(compilations, 'compilation')})"
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    """Ask unless ``yes``; end the command if the answer is no."""
+    if yes:
+        return
     if not is_interactive():
-        raise UsageError("there is nobody to ask; --yes removes without a question")
+        raise UsageError("no terminal to ask on; --yes removes without a question")
     sys.stderr.write(f"{escape_control_characters(question)} [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise typer.Exit(ExitCode.FAILED)

@@ -1,7 +1,9 @@
-"""Limits that a user sets: how many bytes, or how much growth, is too much."""
+"""Limits that a user sets: how many bytes, how much growth, or what age, is too much."""
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -9,6 +11,9 @@ from xlagraph.presentation.byte_sizes import parse_bytes, parse_share
 
 if TYPE_CHECKING:
     from xlagraph.queries.growth.compared_sides import Growth
+
+_AGE: Final = re.compile(r"(?P<number>\d{1,5})(?P<unit>[hdw])")
+_HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +73,11 @@ def parse_growth_limit(text: str) -> GrowthLimit:
     if size_bytes and text.strip().isdecimal():
         raise typer.BadParameter(f"{text} has no unit: write {text}% or {text}MiB")
     return GrowthLimit(text, size_bytes, None)
+
+
+def parse_age(text: str) -> timedelta:
+    """Read the value of an option: ``12h``, ``30d`` or ``8w``."""
+    found = _AGE.fullmatch(text.strip())
+    if found is None:
+        raise typer.BadParameter(f"expected an age such as 12h, 30d or 8w, found {text!r}")
+    return timedelta(hours=int(found["number"]) * _HOURS[found["unit"]])

@@ -24,11 +24,13 @@ class UsageError(Exception):
 def exit_code_of(error: Exception) -> ExitCode | None:
     """Return the exit code for an error; None for a defect."""
     from xlagraph.graph import errors as graph
+    from xlagraph.ingest import errors as ingest
     from xlagraph.protos import errors as protos
     from xlagraph.queries import errors as queries
 
     codes: tuple[tuple[type[Exception], ExitCode], ...] = (
         (UsageError, ExitCode.USAGE),
+        (ingest.FlagsUnusable, ExitCode.USAGE),
         (protos.ProtobufMissing, ExitCode.USAGE),
         (queries.UnknownQuery, ExitCode.USAGE),
         (queries.BadParameter, ExitCode.USAGE),

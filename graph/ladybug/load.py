@@ -6,10 +6,11 @@
     3. what is removed or replaced is deleted from the copy
     4. each table takes its rows in one COPY, or a few
     5. shared nodes that nothing uses any more are deleted, where something was removed
-    6. checkpoint, compare the counts, close, fsync
-    7. rename over the graph file
+    6. checkpoint, compare the counts, close
+    7. the copy is rewritten without the space of deleted rows, if rows were only removed
+    8. fsync, rename over the graph file
 
-Before 7 nothing but `FILE.loading/` is touched; the next load removes it. The lock of the
+Before 8 nothing but `FILE.loading/` is touched; the next load removes it. The lock of the
 file is held by the caller.
 """
 
@@ -29,8 +30,14 @@ import pyarrow.compute as pc
 from xlagraph.graph.engine import Result, WrittenKeys
 from xlagraph.graph.errors import GraphUnwritable, RowsUnwritten, raise_unwritable
 from xlagraph.graph.ladybug import file_changes, schema_statements
+from xlagraph.graph.ladybug.compaction import compact
 from xlagraph.graph.ladybug.database import NO_ADDRESSES, create_tables, open_database, rows_of
-from xlagraph.graph.ladybug.file_changes import NODE_LABELS, RELATIONSHIP_TYPES
+from xlagraph.graph.ladybug.file_changes import (
+    MAX_COPIED_NODES,
+    MAX_COPIED_RELATIONSHIPS,
+    NODE_LABELS,
+    RELATIONSHIP_TYPES,
+)
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.tables import (
     NODE_COLUMNS,
@@ -54,12 +61,6 @@ _SMALL_ROWS: Final = 200_000
 
 # It takes milliseconds to give back the memory of a COPY, which pays for as many rows.
 _MANY_ROWS: Final = 100_000
-
-# Rows of one COPY: the engine fails where it needs more memory than its pool has, at three
-# million nodes with 256 MiB, and about four times as many with the 1 GiB that it is given.
-# Another COPY into the same table costs time instead.
-MAX_COPIED_NODES: Final = 2_000_000
-MAX_COPIED_RELATIONSHIPS: Final = 8_000_000
 
 # COPY into relationships costs by those that are there: 0.4 s for a million. To create them
 # one by one costs by those that come.
@@ -185,6 +186,9 @@ class LadybugLoad:
                 connection.close()
             finally:
                 database.close()
+            # elsewhere the file grows anyway, and to rewrite it takes as long as to load it
+            if self._removed and not self._new:
+                compact(copy, self._folder)
         except RuntimeError as error:
             raise GraphUnwritable(
                 f"{self._path} could not be written{_UNCHANGED}: {_reason(error, copy)}"

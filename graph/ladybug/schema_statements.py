@@ -23,6 +23,8 @@ __all__ = [
     "delete_unused",
     "set_run",
     "stored_keys",
+    "write_nodes",
+    "write_relationships",
 ]
 
 _COLUMN_TYPES: Final[Mapping[PropertyType, str]] = {
@@ -77,10 +79,30 @@ def create_relationships(relationship: RelationshipType, files: Iterable[Path]) 
     )
 
 
+def write_nodes(node: NodeType, file: Path) -> str:
+    """Return the statement that writes the nodes of a label into a new file, as COPY reads them."""
+    cells = ", ".join(f"n.{property_.name} AS {property_.name}" for property_ in node.properties)
+    return f"COPY (MATCH (n:{node.label}) RETURN {cells}) TO {_quoted_text(str(file))}"
+
+
+def write_relationships(relationship: RelationshipType, file: Path) -> str:
+    """Return the statement that writes the relationships of a type into a new file."""
+    names = [property_.name for property_ in relationship.properties]
+    cells = ["a.key AS source", "b.key AS target", *(f"r.{name} AS {name}" for name in names)]
+    return (
+        f"COPY (MATCH (a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target})"
+        f" RETURN {', '.join(cells)}) TO {_quoted_text(str(file))}"
+    )
+
+
 def _quoted(files: Iterable[Path]) -> str:
     # the engine takes each for a pattern
-    texts = (glob.escape(str(path)).replace("\\", "\\\\").replace("'", "\\'") for path in files)
-    return "[" + ", ".join(f"'{text}'" for text in texts) + "]"
+    return "[" + ", ".join(_quoted_text(glob.escape(str(path))) for path in files) + "]"
+
+
+def _quoted_text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def count_nodes(node: NodeType) -> str:

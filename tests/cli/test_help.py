@@ -10,8 +10,8 @@ import pytest
 from xlagraph.queries import load_catalogue
 
 COMMANDS = (
-    *("ingest", "runs", "compilations", "query", "cypher", "schema", "value", "advise"),
-    "whatif",
+    *("ingest", "record", "runs", "compilations", "query", "cypher", "schema", "value"),
+    *("advise", "whatif"),
     *("compare", "report", "check", "oom", "remove", "export", "serve", "mcp"),
 )
 SLOW = ("pyarrow", "neo4j", "ladybug", "rich", "pydantic")

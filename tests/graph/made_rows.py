@@ -53,6 +53,7 @@ def made_rows(
     sha256: str | None = None,
     size: int = 64,
     tags: Sequence[str] | None = ("commit=abc",),
+    ingested_at: str | None = None,
 ) -> CompilationRows:
     """Return a compilation: a value for each instruction, used by the next, reused after two."""
     key = f"{run}/{stem}"
@@ -67,6 +68,7 @@ def made_rows(
                     "name": run,
                     "path": f"/dumps/{run}",
                     "tags": tags,
+                    "ingestedAt": ingested_at,
                     "schemaVersion": VERSION,
                 }
             ],

@@ -3,7 +3,15 @@
 import pytest
 
 from tests.graph.made_rows import facts, made_rows
-from xlagraph.graph import NameInvalid, NameTaken, NameUnknown, remove, rename_run, tag_run
+from xlagraph.graph import (
+    NameInvalid,
+    NameTaken,
+    NameUnknown,
+    remove,
+    remove_runs,
+    rename_run,
+    tag_run,
+)
 
 
 @pytest.fixture
@@ -35,6 +43,13 @@ def test_a_run_stays_while_it_has_a_compilation(two_runs):
 def test_an_unknown_name_is_not_removed(two_runs):
     with pytest.raises(NameUnknown, match="nobody"):
         remove(two_runs, "nobody")
+
+
+def test_runs_are_removed_together(two_runs):
+    removed = remove_runs(two_runs, ["other", "nobody", "a/b"])
+    assert removed.runs == ("a/b", "other")
+    assert len(removed.compilations) == 3
+    assert runs(two_runs) == ()
 
 
 def test_a_renamed_run_has_new_keys_and_the_same_facts(two_runs):

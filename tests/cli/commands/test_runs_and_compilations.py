@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.cli.command_line import json_rows
 from tests.tiny_dumps import AFTER_F, AFTER_H, BEFORE_F, BEFORE_G, dump, write_dump
 
@@ -61,3 +63,45 @@ def test_remove_takes_nothing_out_by_a_part_of_a_name(run, own_graph):
     assert len(json_rows(run("runs", "--format", "json"))) == 2
     listed = run("remove", "efore", "--yes").err.splitlines()[-3:]
     assert [line.strip() for line in listed] == ["before", BEFORE_F, BEFORE_G]
+
+
+def test_remove_takes_the_runs_out_that_are_not_kept(run, own_graph):
+    kept = run("remove", "--older-than", "30d", "--yes")
+    assert (kept.code, kept.err.splitlines()[-1]) == (0, "no run to remove")
+    removed = run("remove", "--keep-last", "0", "--module", "jit_g", "--yes")
+    assert removed.code == 0
+    _, listed, done = removed.err.splitlines()
+    assert listed.startswith("before: 2 compilations, ingested 2")
+    assert done == "removed 1 run (2 compilations)"
+    assert [row[0] for row in json_rows(run("runs", "--format", "json"))] == ["after"]
+
+
+def test_remove_counts_only_the_runs_with_a_tag(run, own_graph):
+    run("runs", "tag", "after", "branch=main")
+    run("remove", "--keep-last", "0", "--tag", "branch=main", "--yes")
+    assert [row[0] for row in json_rows(run("runs", "--format", "json"))] == ["before"]
+
+
+def test_remove_shows_the_runs_and_needs_yes_without_a_terminal(run, own_graph):
+    ended = run("remove", "--keep-last", "0")
+    assert ended.code == 2
+    assert "before: 2 compilations" in ended.err
+    assert "--yes" in ended.err
+    assert len(json_rows(run("runs", "--format", "json"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "name a run or a compilation, or give --older-than or --keep-last"),
+        (["before", "--keep-last", "1"], 2, "name a run or a compilation, or give"),
+        (["--tag", "a=b"], 2, "--tag and --module need --older-than or --keep-last"),
+        (["--older-than", "30"], 2, "expected an age such as 12h, 30d or 8w, found '30'"),
+        (["--keep-last", "0", "--module", "jit_ff"], 1, "no module is called 'jit_ff'"),
+    ],
+)
+def test_remove_names_what_is_wrong_with_its_arguments(run, own_graph, arguments, code, message):
+    ended = run("remove", *arguments, "--yes")
+    assert ended.code == code
+    assert message in " ".join(ended.err.split())
+    assert len(json_rows(run("runs", "--format", "json"))) == 2

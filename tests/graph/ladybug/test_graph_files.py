@@ -18,8 +18,10 @@ from xlagraph.graph import (
     GraphUnreachable,
     GraphUnwritable,
     open_graph,
+    remove,
     tag_run,
 )
+from xlagraph.graph.ladybug import compaction
 from xlagraph.graph.ladybug import load as ladybug_load
 from xlagraph.graph.rows.row_files import RowFiles
 
@@ -83,6 +85,42 @@ def test_new_rows_out_of_files_wait_in_memory_for_a_while_only(tmp_path, monkeyp
         rows = CompilationRows.joined([stored, new])
         loading.write_files(RowFiles.write(loading.row_folder, rows.tables.items()))
         assert len(list(loading.row_folder.glob("rows-*"))) == 1
+
+
+def sizes_before_and_after_a_removal(path):
+    """Remove one of two runs; what stays has the same facts."""
+    stays, goes = made_rows("stays", values=200), made_rows("goes", values=20_000)
+    load(path, stays)
+    load(path, goes)
+    before = path.stat().st_size
+    with open_graph(path) as graph:
+        remove(graph, "goes")
+        assert facts(graph.read(stays.compilation)) == facts(stays)
+    return before, path.stat().st_size
+
+
+@pytest.mark.parametrize("folder", ["plain", "it's [a] *"])  # signs of a text and of a pattern
+def test_a_file_is_smaller_after_a_removal(tmp_path, folder):
+    path = tmp_path / folder / "graph.lbug"
+    path.parent.mkdir()
+    before, after = sizes_before_and_after_a_removal(path)
+    assert after < before / 2
+    assert names(path.parent) == ["graph.lbug", "graph.lbug.lock"]
+
+
+def test_a_file_of_more_rows_than_one_copy_takes_stays_as_large_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(compaction, "MAX_COPIED_NODES", 100)  # the true number is millions
+    before, after = sizes_before_and_after_a_removal(tmp_path / "graph.lbug")
+    assert after >= before
+
+
+def test_a_file_without_the_last_run_takes_new_ones(tmp_path, file):
+    with open_graph(file) as graph:
+        remove(graph, "baseline")
+        assert graph.query("MATCH (r:Run) RETURN r.key AS key").rows == ()
+    load(file, made_rows())
+    with open_graph(file) as graph:
+        assert facts(graph.read(made_rows().compilation)) == facts(made_rows())
 
 
 def test_reading_never_makes_a_file(tmp_path):
