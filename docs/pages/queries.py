@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from pages.markdown import page, table
-from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES
+from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES, NO_ROWS
 from xlagraph.queries.catalogue.query_files import Query
 
 
@@ -75,6 +75,8 @@ def _query(query: Query) -> Iterator[str]:
     if query.notes:
         yield from (f"- {note}" for note in query.notes)
         yield ""
+    if query.empty != NO_ROWS:
+        yield from (f"No rows: {query.empty}.", "")
     if query.advice:
         yield (
             f"`xlagraph advise` asks it: *{query.advice.title}*, `{query.advice.column}` being the"

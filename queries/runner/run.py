@@ -40,6 +40,8 @@ class Answer:
     """Key of the compilation that was asked; None for a query over runs."""
     notes: tuple[str, ...]
     """What a reader should know besides: which compilation was chosen, what the dump lacks."""
+    lacks_facts: bool
+    """Whether the dump lacks what the rows would need: no rows are no answer then."""
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self.result)
@@ -83,10 +85,12 @@ def run(
     check_tag(graph, result.columns, resolved)
     if not result.rows:
         check_names(graph, resolved)
-    notes += missing_facts(graph, query, resolved, result)
+    absences = missing_facts(graph, query, resolved, result)
+    notes += absences
     notes += _limit_notes(query, resolved.get("limit"), result)
     compilation = resolved.get("compilation")
-    return Answer(query, result, None if compilation is None else str(compilation), tuple(notes))
+    key = None if compilation is None else str(compilation)
+    return Answer(query, result, key, tuple(notes), bool(absences))
 
 
 def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:

@@ -28,6 +28,7 @@
 // @measure  dense, assigned, physical
 // @note     Tuple tables are left out, and shapes without a bound: they have no dense size.
 // @note     Values that overwrite one another in place pad the same bytes; each has its row.
+// @empty    no value is larger than its elements: nothing is padded
 // @advice   peakPaddingBytes physical Padding fills the peak
 // @change   dense
 // @evidence value shape layout ratio attributedOpName userFile userLine
