@@ -71,6 +71,17 @@ OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
 ]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="A,B",
+        help="The columns to write, in this order. (default: all; in a table, those that fit)",
+    ),
+]
+WideOption = Annotated[
+    bool, typer.Option("--wide", help="Show every column of a table, in bands if it is too wide.")
+]
 PictureFormatOption = Annotated[
     PictureFormat,
     typer.Option("--format", help="How the picture is written; rows are its edges."),
@@ -132,6 +143,8 @@ class GraphOptions(MessageOptions):
 class ListOptions(MessageOptions):
     """What a command takes that returns rows without a graph."""
 
+    wide: WideOption = False
+    columns: ColumnsOption = None
     output: OutputOption = None
     format: FormatOption = Format.TABLE
 
@@ -140,6 +153,8 @@ class ListOptions(MessageOptions):
 class RowOptions(GraphOptions):
     """What a command takes that returns rows."""
 
+    wide: WideOption = False
+    columns: ColumnsOption = None
     output: OutputOption = None
     format: FormatOption = Format.TABLE
 
@@ -148,6 +163,8 @@ class RowOptions(GraphOptions):
 class CatalogueOptions(GraphOptions):
     """What stands before the ID of a canned query, which may return rows or a picture."""
 
+    wide: WideOption = False
+    columns: ColumnsOption = None
     output: OutputOption = None
     format: CatalogueFormatOption = PictureFormat.TABLE
 
@@ -165,6 +182,8 @@ class QueryOptions(RowOptions):
 class PictureOptions(GraphOptions):
     """What a canned query takes that returns a picture."""
 
+    wide: WideOption = False
+    columns: ColumnsOption = None
     output: OutputOption = None
     format: PictureFormatOption = PictureFormat.TABLE
     browser_url: BrowserUrlOption = None
