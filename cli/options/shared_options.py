@@ -150,22 +150,25 @@ class ListOptions(MessageOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class RowOptions(GraphOptions):
-    """What a command takes that returns rows."""
+class SelectedRowsOptions(GraphOptions):
+    """Which columns of rows go where."""
 
     wide: WideOption = False
     columns: ColumnsOption = None
     output: OutputOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions(SelectedRowsOptions):
+    """What a command takes that returns rows."""
+
     format: FormatOption = Format.TABLE
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogueOptions(GraphOptions):
+class CatalogueOptions(SelectedRowsOptions):
     """What stands before the ID of a canned query, which may return rows or a picture."""
 
-    wide: WideOption = False
-    columns: ColumnsOption = None
-    output: OutputOption = None
     format: CatalogueFormatOption = PictureFormat.TABLE
 
 
@@ -179,12 +182,9 @@ class QueryOptions(RowOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class PictureOptions(GraphOptions):
+class PictureOptions(SelectedRowsOptions):
     """What a canned query takes that returns a picture."""
 
-    wide: WideOption = False
-    columns: ColumnsOption = None
-    output: OutputOption = None
     format: PictureFormatOption = PictureFormat.TABLE
     browser_url: BrowserUrlOption = None
     browser: BrowserOption = False

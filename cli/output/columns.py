@@ -16,8 +16,16 @@ __all__ = ["LeftOut", "Selected", "choose_columns", "most_important_first", "sho
 
 _NAMING: Final = 2
 """The first columns name what a row is about."""
-_ORIGIN: Final = ("attributedOpName", "userFile", "userLine")
-"""The line of the user's program that made a value."""
+_VERDICTS: Final = ("agrees", "outcome", "reason", "forcedBy", "keptUntil")
+"""What answers the question of a query."""
+_ORIGIN: Final = ("userFile", "userLine", "attributedOpName")
+"""What in the user's program made a value."""
+_SELDOM_NEEDED: Final = (
+    "allocation", "offsetBytes", "memorySpace", "memorySpaceName", "shapeIndex", "layout",
+    "allocationBytes", "logicalPeakBytes", "printedPeakBytes", "stepLogicalBytes",
+    "stepPhysicalBytes",
+)  # fmt: skip
+"""Where something lies, and bytes that other columns count better."""
 
 
 class LeftOut(NamedTuple):
@@ -84,20 +92,32 @@ def shown_columns(
     return _with_columns(*with_cells, fit), left_out
 
 
-def most_important_first(columns: "Columns") -> Sequence[int]:
-    """Return the indices of columns in the order in which people need them.
+def most_important_first(columns: "Columns") -> Sequence[Sequence[int]]:
+    """Return the indices of columns, those that belong together, in the order of importance.
 
-    First what names a row, then bytes, then the line of the program that made it.
+    First what names a row or is a verdict on it, then bytes, then what in the program made it.
+    A file and its line belong together.
     """
+    groups: list[list[int]] = []
+    for index, name in enumerate(columns):
+        if name.endswith("Line") and columns[index - 1] == f"{name.removesuffix('Line')}File":
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return sorted(groups, key=lambda group: _rank(columns, group[0]))
 
-    def rank(index: int) -> int:
-        if index < _NAMING or columns[index] == "value":
-            return 0
-        if counts_bytes(columns[index]):
-            return 1
-        return 2 if columns[index] in _ORIGIN else 3
 
-    return sorted(range(len(columns)), key=rank)
+def _rank(columns: "Columns", index: int) -> int:
+    name = columns[index]
+    if index == 0 or name == "value":
+        return 0
+    if name in _SELDOM_NEEDED:
+        return 5
+    if index < _NAMING or name in _VERDICTS:
+        return 1
+    if counts_bytes(name):
+        return 2
+    return 3 if name in _ORIGIN else 4
 
 
 def _with_columns(columns: "Columns", rows: "Rows", indices: Sequence[int]) -> Selected:

@@ -84,7 +84,7 @@ def _write_rows(
     else:
         fitting = _fitting_terminal if _is_shown(target) else _every_column
         selected, left_out = shown_columns(columns, rows, fitting)
-        if left_out.text:
+        if rows and left_out.text:
             note(left_out.text)
     with open_output(target) as stream:
         WRITERS[format_](*selected, stream)

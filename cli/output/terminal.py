@@ -75,9 +75,9 @@ def fitting_columns(
     """
     table, room = text_columns(columns, rows), Console(file=stream).width
     fit: list[int] = []
-    for index in most_important_first(columns):
-        if not fit or _least_width([table[each] for each in (*fit, index)]) <= room:
-            fit.append(index)
+    for group in most_important_first(columns):
+        if not fit or _least_width([table[index] for index in (*fit, *group)]) <= room:
+            fit += group
     return sorted(fit)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlagraph.cli.output.formats import WRITERS, Format, write_object
+from xlagraph.cli.output.terminal import fitting_columns
 from xlagraph.graph import Cell
 
 COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
@@ -111,6 +112,26 @@ def test_a_table_too_wide_for_a_terminal_stands_in_bands_with_numbered_rows(monk
         "1  fusion.7  fusion        7",
         "2  p         parameter    12",
     ]
+
+
+def shown_at(monkeypatch, width, columns):
+    monkeypatch.setenv("COLUMNS", str(width))
+    fit = fitting_columns(columns, [columns], Terminal())
+    return [columns[index] for index in fit]
+
+
+def test_the_columns_that_people_need_first_get_the_room_and_keep_their_order(monkeypatch):
+    columns = ("value", "offsetBytes", "sizeBytes", "shape", "userFile", "userLine", "agrees")
+    for width, shown in (
+        (3, ["value"]),
+        (13, ["value", "agrees"]),
+        (24, ["value", "sizeBytes", "agrees"]),
+        (43, ["value", "sizeBytes", "shape", "agrees"]),  # a file without its line says nothing
+        (44, ["value", "sizeBytes", "userFile", "userLine", "agrees"]),
+        (51, ["value", "sizeBytes", "shape", "userFile", "userLine", "agrees"]),
+        (64, list(columns)),
+    ):
+        assert shown_at(monkeypatch, width, columns) == shown
 
 
 @pytest.mark.parametrize(
