@@ -141,10 +141,8 @@ def write_answer(
 
 def note_no_rows(answer: "Answer", format_: Format) -> None:
     """Write for people that there are no rows, and what that means."""
-    from xlagraph.queries.catalogue.declarations import NO_ROWS
-
     if format_ is Format.TABLE:
-        note(NO_ROWS if answer.lacks_facts else answer.query.empty)
+        note(answer.empty)
 
 
 def _is_plotted(answer: "Answer", destination: Destination) -> bool:
