@@ -2,11 +2,12 @@
 
 ParseError        where a dump is not as XLA writes it
 UnreadableDump    a file of a dump that cannot be read as a text
+NoMemoryPlan      a compilation of this process that does not hold its plan
 """
 
 from xlagraph.ingest.problems import Problem
 
-__all__ = ["ParseError", "UnreadableDump"]
+__all__ = ["NoMemoryPlan", "ParseError", "UnreadableDump"]
 
 _SHOWN_CHARACTERS = 80
 
@@ -39,3 +40,7 @@ class UnreadableDump(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.problem = problem
+
+
+class NoMemoryPlan(ValueError):
+    """Raised where a compilation of this process does not hold its plan: what to do instead."""

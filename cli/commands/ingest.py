@@ -50,7 +50,7 @@ def ingest(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PATH", help="Folders of dumps, or single dumps.", parser=parse_path
+            metavar="PATH", help="Folders, single dumps, archives; - for stdin.", parser=parse_path
         ),
     ],
 ) -> None:
