@@ -16,7 +16,7 @@ __all__ = ["LeftOut", "Selected", "choose_columns", "most_important_first", "sho
 
 _NAMING: Final = 2
 """The first columns name what a row is about."""
-_VERDICTS: Final = ("agrees", "outcome", "reason", "forcedBy", "keptUntil")
+_VERDICTS: Final = ("agrees", "outcome", "reason", "forcedBy", "keptBy", "keptUntil")
 """What answers the question of a query."""
 _ORIGIN: Final = ("userFile", "userLine", "attributedOpName")
 """What in the user's program made a value."""
