@@ -6,9 +6,8 @@ import typer
 
 from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.exit_codes import ExitCode
-from xlagraph.cli.output.formats import Format
 from xlagraph.cli.output.messages import note, problem
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
 
     for text in diagnosis.notes:
         note(text)
-    if options.format in (Format.TABLE, Format.MD):
+    if is_page(options):
         with open_output(options) as stream:
             write_diagnosis(diagnosis, options.format, stream)
     else:

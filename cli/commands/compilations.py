@@ -6,7 +6,7 @@ import typer
 
 from xlagraph.cli.options.graph_and_queries import complete_run, open_graph_of
 from xlagraph.cli.options.shared_options import LimitOption, RowOptions
-from xlagraph.cli.output.destination import first_rows, write_rows
+from xlagraph.cli.output.destination import first_rows, note_no_rows, write_rows
 from xlagraph.cli.output.messages import note
 
 
@@ -28,7 +28,7 @@ def compilations(
     for text in answer.notes:
         note(text)
     if not answer.result.rows:
-        note("no rows")
+        note_no_rows(answer, options.format)
     write_rows(
         answer.result.columns, first_rows(answer.result.rows, limit, options.format), options
     )

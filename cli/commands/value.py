@@ -6,7 +6,7 @@ import typer
 
 from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import WRITERS, Format
 from xlagraph.cli.output.messages import note
 
@@ -39,10 +39,10 @@ def value(
         details = value_details(graph, name, compilation)
     if details.note:
         note(details.note)
-    if options.format is Format.TABLE:
+    if is_page(options) and options.format is Format.TABLE:
         with open_output(options) as stream:
             write_page(details_lines(details), stream)
-    elif options.format is Format.MD:
+    elif is_page(options):
         with open_output(options) as stream:
             WRITERS[Format.MD](("part", "details"), details_lines(details), stream)
     else:

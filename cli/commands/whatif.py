@@ -8,7 +8,8 @@ import typer
 
 from xlagraph.cli.options.graph_and_queries import complete_compilation, open_graph_of
 from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.columns import choose_columns
+from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, write_object
 from xlagraph.cli.output.messages import note
@@ -92,14 +93,15 @@ def _write(result: "WhatIf", options: RowOptions) -> None:
     from xlagraph.queries.advice.whatif_result import whatif_cells
 
     cells = whatif_cells(result)
-    if options.format in (Format.TABLE, Format.MD):
+    columns, (row,) = choose_columns(tuple(cells), [tuple(cells.values())], options.columns)
+    if is_page(options):
         with open_output(options) as stream:
             write_whatif(result, options.format, stream)
     elif options.format is Format.JSON:
         with open_output(options) as stream:
-            write_object(cells, stream)
+            write_object(dict(zip(columns, row, strict=True)), stream)
     else:
-        write_rows(tuple(cells), [tuple(cells.values())], options)
+        write_rows(columns, [row], options)
 
 
 def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":

@@ -71,6 +71,17 @@ OutputOption = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
 ]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="A,B",
+        help="The columns to write, in this order. (default: all; in a table, those that fit)",
+    ),
+]
+WideOption = Annotated[
+    bool, typer.Option("--wide", help="Show every column of a table, in bands if it is too wide.")
+]
 PictureFormatOption = Annotated[
     PictureFormat,
     typer.Option("--format", help="How the picture is written; rows are its edges."),
@@ -132,23 +143,32 @@ class GraphOptions(MessageOptions):
 class ListOptions(MessageOptions):
     """What a command takes that returns rows without a graph."""
 
+    wide: WideOption = False
+    columns: ColumnsOption = None
     output: OutputOption = None
     format: FormatOption = Format.TABLE
 
 
 @dataclass(frozen=True, slots=True)
-class RowOptions(GraphOptions):
+class SelectedRowsOptions(GraphOptions):
+    """Which columns of rows go where."""
+
+    wide: WideOption = False
+    columns: ColumnsOption = None
+    output: OutputOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions(SelectedRowsOptions):
     """What a command takes that returns rows."""
 
-    output: OutputOption = None
     format: FormatOption = Format.TABLE
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogueOptions(GraphOptions):
+class CatalogueOptions(SelectedRowsOptions):
     """What stands before the ID of a canned query, which may return rows or a picture."""
 
-    output: OutputOption = None
     format: CatalogueFormatOption = PictureFormat.TABLE
 
 
@@ -162,10 +182,9 @@ class QueryOptions(RowOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class PictureOptions(GraphOptions):
+class PictureOptions(SelectedRowsOptions):
     """What a canned query takes that returns a picture."""
 
-    output: OutputOption = None
     format: PictureFormatOption = PictureFormat.TABLE
     browser_url: BrowserUrlOption = None
     browser: BrowserOption = False

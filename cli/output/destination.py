@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeVar
 
+from xlagraph.cli.output.columns import choose_columns, shown_columns
+from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import WRITERS, Format, PictureFormat
 from xlagraph.cli.output.messages import discard, note
 
@@ -28,7 +30,19 @@ class OutputTarget(Protocol):
         """A file; stdout if None."""
 
 
-class Destination(OutputTarget, Protocol):
+class RowTarget(OutputTarget, Protocol):
+    """Where rows go, and which of their columns."""
+
+    @property
+    def columns(self) -> str | None:
+        """The chosen columns, with commas between; None if the format chooses."""
+
+    @property
+    def wide(self) -> bool:
+        """Whether a table has every column."""
+
+
+class Destination(RowTarget, Protocol):
     """Where rows go, and in which form."""
 
     @property
@@ -36,7 +50,7 @@ class Destination(OutputTarget, Protocol):
         """How they are written."""
 
 
-class PictureDestination(OutputTarget, Protocol):
+class PictureDestination(RowTarget, Protocol):
     """Where a picture goes, and in which form."""
 
     @property
@@ -51,9 +65,48 @@ class OutputError(OSError):
 def write_rows(
     columns: Sequence[str], rows: Sequence[Sequence["Cell"]], destination: Destination
 ) -> None:
-    """Write rows in the format and to the place that the user asked for."""
-    with open_output(destination) as stream:
-        WRITERS[destination.format](columns, rows, stream)
+    """Write rows in the format and to the place that the user asked for.
+
+    A table leaves out columns, and a note says which; see `shown_columns`. Raises UsageError
+    where a column is chosen that there is not.
+    """
+    _write_rows(columns, rows, destination.format, destination)
+
+
+def _write_rows(
+    columns: Sequence[str],
+    rows: Sequence[Sequence["Cell"]],
+    format_: Format,
+    target: RowTarget,
+) -> None:
+    if target.columns is not None or target.wide or format_ is not Format.TABLE:
+        selected = choose_columns(columns, rows, target.columns)
+    else:
+        fitting = _fitting_terminal if _is_shown(target) else _every_column
+        selected, left_out = shown_columns(columns, rows, fitting)
+        if rows and left_out.text:
+            note(left_out.text)
+    with open_output(target) as stream:
+        WRITERS[format_](*selected, stream)
+
+
+def _fitting_terminal(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[int]:
+    from xlagraph.cli.output.terminal import fitting_columns  # rich takes 50 ms to import
+
+    return fitting_columns(columns, rows, sys.stdout)
+
+
+def _every_column(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[int]:
+    del rows
+    return range(len(columns))
+
+
+def is_page(destination: Destination) -> bool:
+    """Return whether people get a page of sentences and tables, not the rows.
+
+    Columns are chosen of the rows.
+    """
+    return destination.format in (Format.TABLE, Format.MD) and destination.columns is None
 
 
 def first_rows(rows: Sequence[Row], limit: int | None, format_: Format) -> Sequence[Row]:
@@ -79,16 +132,27 @@ def write_answer(
     for text in answer.notes:
         note(text)
     if not answer.result.rows:
-        note("no rows")
+        note_no_rows(answer, destination.format)
     elif _is_plotted(answer, destination) if is_plotted is None else is_plotted:
         _write_plot(answer, destination)
         return
     write_rows(answer.result.columns, answer.result.rows, destination)
 
 
+def note_no_rows(answer: "Answer", format_: Format) -> None:
+    """Write for people that there are no rows, and what that means."""
+    if format_ is Format.TABLE:
+        note(answer.empty)
+
+
 def _is_plotted(answer: "Answer", destination: Destination) -> bool:
-    is_shown = destination.output is None and sys.stdout.isatty()
-    return answer.query.kind == "series" and destination.format is Format.TABLE and is_shown
+    is_usual = destination.format is Format.TABLE and destination.columns is None
+    is_series = answer.query.kind == "series"
+    return is_series and is_usual and not destination.wide and _is_shown(destination)
+
+
+def _is_shown(target: OutputTarget) -> bool:
+    return target.output is None and sys.stdout.isatty()
 
 
 def _write_plot(answer: "Answer", destination: Destination) -> None:
@@ -160,14 +224,18 @@ def write_picture(answer: "Answer", destination: PictureDestination) -> None:
         PictureFormat.MERMAID: mermaid,
         PictureFormat.GRAPHML: graphml,
     }
+    if destination.columns is not None and destination.format in drawing:
+        raise UsageError(
+            f"--columns chooses of rows, and --format {destination.format} draws a picture"
+        )
     for text in answer.notes:
         note(text)
     picture = picture_of(answer.result)
     if not picture.nodes:
         note("nothing to draw")
-    with open_output(destination) as stream:
-        if destination.format in drawing:
+    if destination.format in drawing:
+        with open_output(destination) as stream:
             stream.write(drawing[destination.format](picture))
-        else:
-            edges = picture.edge_table()
-            WRITERS[Format(destination.format)](edges.columns, edges.rows, stream)
+    else:
+        edges = picture.edge_table()
+        _write_rows(edges.columns, edges.rows, Format(destination.format), destination)

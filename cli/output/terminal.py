@@ -12,7 +12,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from xlagraph.cli.output.cells import TextColumn, cell_text
+from xlagraph.cli.output.cells import TextColumn, cell_text, text_columns
+from xlagraph.cli.output.columns import most_important_first
 from xlagraph.presentation.byte_sizes import counts_bytes, human_bytes, share_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "bar_column",
     "bar_text",
+    "fitting_columns",
     "write_bands",
     "write_bars",
     "write_series",
@@ -62,6 +64,21 @@ def bar_column(
             largest = max(sizes, default=0)
             return (index, [size / largest for size in sizes]) if largest else None
     return None
+
+
+def fitting_columns(
+    columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream: TextIO
+) -> Sequence[int]:
+    """Return the indices of the columns that stand side by side on a terminal, in their order.
+
+    The more important a column is, the sooner it gets a place; the first of all always does.
+    """
+    table, room = text_columns(columns, rows), Console(file=stream).width
+    fit: list[int] = []
+    for group in most_important_first(columns):
+        if not fit or _least_width([table[index] for index in (*fit, *group)]) <= room:
+            fit += group
+    return sorted(fit)
 
 
 def write_bands(

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.destination import first_rows, open_output, write_rows
-from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.destination import first_rows, is_page, open_output, write_rows
 from xlagraph.cli.output.messages import counted
 from xlagraph.cli.summaries.advice import WHOLES
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
@@ -44,7 +43,7 @@ def write_fit(
         )
         for space in shown
     ]
-    if options.format not in (Format.TABLE, Format.MD):
+    if not is_page(options):
         listed = [change_cells(changes.get(space, ())) for space in shown]
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)

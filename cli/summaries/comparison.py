@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.options.limits import GrowthLimit
 from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import Format
 from xlagraph.cli.summaries.comparison_sections import all_sections, group_section, headline
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
@@ -42,7 +42,7 @@ def write_comparisons(
     options: RowOptions,
 ) -> None:
     """Write comparisons with one first side, and the verdict on `max_growth`."""
-    is_text = options.format in (Format.TABLE, Format.MD)
+    is_text = is_page(options)
     usual = _ROWS_OF_EACH if is_text and by is None else _ROWS
     rows = (usual if limit is None else limit) or None
     if is_text:

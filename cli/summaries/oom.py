@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.cells import escape_control_characters
-from xlagraph.cli.output.destination import open_output, write_rows
+from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import Format, escape_markdown
 from xlagraph.cli.output.messages import counted, write_prose
 from xlagraph.cli.summaries.capacity import change_cells, changes_section
@@ -52,7 +52,7 @@ def write_failure_report(
     ``dumps`` is the folder in which the program was looked for; None for the user's graph.
     """
     explanation = explain(failure)
-    if options.format not in (Format.TABLE, Format.MD):
+    if not is_page(options):
         write_rows(COLUMNS, [_row(failure, others, explanation, program)], options)
         return
     with open_output(options) as stream:

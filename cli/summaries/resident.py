@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.options.shared_options import RowOptions
-from xlagraph.cli.output.destination import first_rows, open_output, write_rows
-from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.destination import first_rows, is_page, open_output, write_rows
 from xlagraph.cli.output.messages import counted
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.presentation.byte_sizes import human_bytes
@@ -40,7 +39,7 @@ def write_resident(
         for program in space.programs
     ]
     rows = first_rows(every, limit, options.format)
-    if options.format not in (Format.TABLE, Format.MD):
+    if not is_page(options):
         write_rows(COLUMNS, rows, options)
         return
     with open_output(options) as stream:

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from pages.markdown import page, table
-from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES
+from xlagraph.queries.catalogue.declarations import FRAMEWORKS, MEASURES, NO_ROWS
 from xlagraph.queries.catalogue.query_files import Query
 
 
@@ -39,9 +39,11 @@ def queries_page(catalogue: Mapping[str, Query]) -> str:
 
 _ABOUT_QUERIES: Final = """\
 `xlagraph query ID` runs one, its parameters are options: `runA` is `--run-a`. A `compilation`
-may be named by any unique part of its key, and left out it is the one that reserves most. In a
-table bytes are shown as `1.5 MiB`; in csv and json they are integers. `null` is what the dump
-does not tell."""
+may be named by any unique part of its key, also right behind the ID, and left out it is the one
+that reserves most. In a table bytes are shown as `1.5 MiB`; in csv and json they are integers.
+`null` is what the dump does not tell. `--columns A,B` writes these columns alone. A table leaves
+out columns that are all null, and on a terminal those for which there is no room; `--wide` shows
+every column."""
 _ABOUT_KINDS: Final = {
     "table": "",
     "series": " One row a step (series).",
@@ -75,6 +77,8 @@ def _query(query: Query) -> Iterator[str]:
     if query.notes:
         yield from (f"- {note}" for note in query.notes)
         yield ""
+    if query.empty != NO_ROWS:
+        yield from (f"No rows: {query.empty}.", "")
     if query.advice:
         yield (
             f"`xlagraph advise` asks it: *{query.advice.title}*, `{query.advice.column}` being the"

@@ -31,6 +31,9 @@ FRAMEWORKS: Final[Mapping[str, str]] = {
 """As a `@remedy` names them, and as people do."""
 
 
+NO_ROWS: Final = "no rows"
+"""What it means that there are none, where a query does not say it."""
+
 CHOSEN: Final = "compilation"
 """The parameter that the runner chooses where it is left out."""
 
@@ -178,6 +181,8 @@ class Header:
     measure: str
     """Which bytes it returns, one or more of `MEASURES`, with commas between."""
     notes: tuple[str, ...]
+    empty: str
+    """What it means that there are no rows."""
     status: str
     advice: Advice | None
     lines: Mapping[str, int]

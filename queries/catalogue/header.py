@@ -13,6 +13,7 @@
     //           memory space $memorySpace
     // @measure  physical
     // @note     A decision that a reader of the rows should know.
+    // @empty    nothing is live at the peak
     // @advice   physicalBytes physical  Large values are live at the peak
     // @change   without
     // @evidence value shape
@@ -24,9 +25,10 @@
 
 The first line is the title. A comment line without `@` goes on with the line above it.
 The header ends at the first line that is not a comment. `@bounds` are inclusive; `1..` is at
-least 1. `@change` says what becomes of the values of the rows (`ChangeKind`), and then in which
-column their labels stand, where that is not `value`; `@evidence` which columns show the finding,
-besides the savings; `@once` which two columns tell rows that compete, and for how many places.
+least 1. `@empty` is the meaning of no rows, where that is an answer. `@change` says what becomes
+of the values of the rows (`ChangeKind`), and then in which column their labels stand, where that
+is not `value`; `@evidence` which columns show the finding, besides the savings; `@once` which two
+columns tell rows that compete, and for how many places.
 """
 
 import re
@@ -39,6 +41,7 @@ from xlagraph.queries.catalogue.advice_lines import parse_advice
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
     MEASURES,
+    NO_ROWS,
     Column,
     ColumnType,
     Header,
@@ -57,7 +60,8 @@ of a `graph` are paths, made to be drawn as nodes and relationships."""
 
 RESERVED_NAMES: Final = (
     "graph", "format", "output", "quiet", "verbose", "help", "version", "show", "browser",
-    "browserUrl", "plot", "noPlot", "queries", "check", "catalogue", "options", "parameters",
+    "browserUrl", "columns", "wide", "plot", "noPlot", "queries", "check", "catalogue", "options",
+    "parameters",
 )  # fmt: skip
 """Not names of parameters: options of the command line, and parameters of functions that take those
 of a query by name."""
@@ -96,6 +100,7 @@ def parse_header(text: str, file: str) -> Header:
         columns=columns,
         measure=_measure(by_word["@measure"], file),
         notes=tuple(declaration.rest for declaration in by_word["@note"]),
+        empty=by_word["@empty"][0].rest if by_word["@empty"] else NO_ROWS,
         status=status,
         advice=parse_advice(by_word, parameters, columns, file),
         lines={_line_name(declaration): declaration.line for declaration in declarations},
@@ -103,7 +108,7 @@ def parse_header(text: str, file: str) -> Header:
 
 
 _WORDS: Final = (
-    "@kind", "@answers", "@param", "@bounds", "@column", "@measure", "@note", "@advice",
+    "@kind", "@answers", "@param", "@bounds", "@column", "@measure", "@note", "@empty", "@advice",
     "@evidence", "@once", "@change", "@remedy", "@status",
 )  # fmt: skip
 _REPEATABLE: Final = ("@param", "@bounds", "@column", "@note", "@remedy")

@@ -113,6 +113,7 @@ def read_query(path: Path, directory: Path) -> Query:
         columns=header.columns,
         measure=header.measure,
         notes=header.notes,
+        empty=header.empty,
         status=header.status,
         advice=header.advice,
         lines=header.lines,

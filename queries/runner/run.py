@@ -11,6 +11,7 @@ from xlagraph.presentation.html_tables import html_notes, html_title, measured_t
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
     NO_LIMIT,
+    NO_ROWS,
     ColumnType,
     LiteralType,
     Parameter,
@@ -40,6 +41,8 @@ class Answer:
     """Key of the compilation that was asked; None for a query over runs."""
     notes: tuple[str, ...]
     """What a reader should know besides: which compilation was chosen, what the dump lacks."""
+    empty: str
+    """What it means where there are no rows: no answer if the dump lacks what they would need."""
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self.result)
@@ -83,10 +86,12 @@ def run(
     check_tag(graph, result.columns, resolved)
     if not result.rows:
         check_names(graph, resolved)
-    notes += missing_facts(graph, query, resolved, result)
+    absences = missing_facts(graph, query, resolved, result)
+    notes += absences
     notes += _limit_notes(query, resolved.get("limit"), result)
     compilation = resolved.get("compilation")
-    return Answer(query, result, None if compilation is None else str(compilation), tuple(notes))
+    key = None if compilation is None else str(compilation)
+    return Answer(query, result, key, tuple(notes), NO_ROWS if absences else query.empty)
 
 
 def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:

@@ -1,7 +1,9 @@
 """Which runs and compilations a user means by a name: a key, a unique part of one, or a run."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final
 
 from xlagraph.graph.engine import Cell, Graph, Result
@@ -36,6 +38,9 @@ _BY_SIZE: Final = load_statement(__file__, "compilations-by-size")
 _RUNS: Final = load_statement(__file__, "runs")
 _RUN_NAMES: Final = load_statement(__file__, "run-names")
 _COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
+
+
+_MOST_NEAR: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ def select(graph: Graph, name: str) -> Selection:
         key = find_compilation(graph, name).key
     except NoSuchCompilation as error:
         raise NoSuchCompilation(
-            f"no run is called '{name}', and no compilation has it in its key",
+            f"no run of {graph.location} is called '{name}', and no compilation has it in its key",
             list(dict.fromkeys((*similar_names(name, runs), *error.candidates))),
         ) from None
     return Selection(key, is_run=False, compilations=(key,))
@@ -141,9 +146,31 @@ def _only_match(graph: Graph, part: str) -> str:
     if not matches:
         keys = _sorted(compilation_keys(graph))
         raise NoSuchCompilation(
-            f"no compilation has '{part}' in its key", similar_names(part, keys)
+            f"no compilation has '{part}' in its key, of {len(keys)} in {graph.location}",
+            _near_keys(part, keys),
         )
     return matches[0]
+
+
+def _near_keys(name: str, keys: Sequence[str]) -> list[str]:
+    """Return up to five keys that are near a name, or have in them what is near.
+
+    A key is RUN/MODULE_NUMBER.MODULE.REST: as many of these parts as the name has are compared.
+    """
+    parts = _parts(name)
+    keys_by_piece: dict[str, list[str]] = {}
+    for key in keys:
+        of_key = _parts(key)
+        for start in range(len(of_key) - len(parts) + 1):
+            piece = "/".join(of_key[start : start + len(parts)])
+            keys_by_piece.setdefault(piece, []).append(key)
+    near = get_close_matches("/".join(parts), keys_by_piece, n=_MOST_NEAR)
+    found = (key for piece in near for key in keys_by_piece[piece])
+    return list(dict.fromkeys((*found, *similar_names(name, keys))))[:_MOST_NEAR]
+
+
+def _parts(key: str) -> list[str]:
+    return re.split(r"[/.]", key)
 
 
 def _largest(keys: Sequence[str]) -> str:

@@ -167,6 +167,23 @@ def test_a_name_that_nothing_has_is_exit_1_and_names_what_is_near(run, graph, co
     assert "befor/module" in one_line(ended.err)
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("befor/module_0001", "before/module_0001.jit_f.cpu_after_optimizations"),
+        ("jit_gg", "before/module_0003.jit_g.cpu_after_optimizations"),
+        ("bfore", "before/module_0001.jit_f.cpu_after_optimizations"),
+    ],
+)
+def test_an_unknown_compilation_is_answered_with_near_ones_and_where_it_was_sought(
+    run, graph, name, near
+):
+    ended = run("query", "peak/contributors", "--compilation", name, "-q")
+    assert ended.code == FAILED
+    assert f"no compilation has '{name}' in its key, of 4 in {graph}; did you mean '" in ended.err
+    assert f"'{near}'" in ended.err
+
+
 def test_a_run_that_is_not_there_cannot_be_renamed_or_tagged(run, own_graph):
     for command in (["rename", "befor", "x"], ["tag", "befor", "a=b"]):
         ended = run("runs", *command)

@@ -38,6 +38,22 @@ _COMPLETIONS: Final[Mapping[str, Callable[[typer.Context, str], list[str]]]] = {
 }
 
 
+# no parameter of a query has such a name: they are in camel case
+_NAME: Final = inspect.Parameter(
+    "compilation_name",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        str | None,
+        typer.Argument(
+            metavar="COMPILATION|RUN",
+            help="The compilation that reserves most by default; the same as --compilation.",
+            autocompletion=complete_compilation,
+        ),
+    ],
+)
+
+
 def canned_command(query: "Query") -> TyperCommand:
     """Return the command that runs a query."""
 
@@ -53,6 +69,8 @@ def canned_command(query: "Query") -> TyperCommand:
         ] = None,
         **parameters: str | float | bool | None,
     ) -> None:
+        if plot and (options.columns is not None or options.wide):
+            raise UsageError("--plot draws bytes: leave out --columns and --wide")
         if plot and not any(column.is_bytes for column in query.columns):
             raise UsageError(f"{query.id} has no column of bytes to draw")
         given = _given_values(query, parameters, options)
@@ -64,8 +82,12 @@ def canned_command(query: "Query") -> TyperCommand:
         if not _wrote_instead(query, given, options):
             write_picture(_run(query, given, options), options)
 
+    from xlagraph.queries.catalogue.declarations import CHOSEN
+
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     extra = [_option(parameter) for parameter in query.parameters]
+    if any(parameter.name == CHOSEN for parameter in query.parameters):
+        extra.insert(0, _NAME)
     chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
     app.command(query.id, help=_help(query))(spread_options(chosen, extra))
     command = get_command(app)
@@ -79,7 +101,16 @@ def _given_values(
     options: QueryOptions | PictureOptions,
 ) -> Mapping[str, "ParameterValue"]:
     """Return what was given; raises UsageError if something is missing, but for ``--show``."""
+    from xlagraph.queries.catalogue.declarations import CHOSEN
+
     given = {name: value for name, value in parameters.items() if value is not None}
+    named = given.pop(_NAME.name, None)
+    if named is not None:
+        if CHOSEN in given:
+            raise UsageError(
+                f"two compilations are named, {named} and {given[CHOSEN]}; {query.id} takes one"
+            )
+        given[CHOSEN] = named
     for parameter in query.parameters:
         if parameter.must_be_given and parameter.name not in given and not options.show:
             raise UsageError(f"{query.id} needs --{parameter.option}: {parameter.description}")

@@ -135,7 +135,13 @@ def _write_list(queries: "Iterable[Query]", options: CatalogueOptions) -> None:
             f" xlagraph query graph/peak --format {options.format}"
         )
     rows = [(query.id, query.answers) for query in queries]
-    write_rows(COLUMNS, rows, RowOptions(format=Format(options.format), output=options.output))
+    target = RowOptions(
+        format=Format(options.format),
+        output=options.output,
+        columns=options.columns,
+        wide=options.wide,
+    )
+    write_rows(COLUMNS, rows, target)
 
 
 def _check(directory: Path) -> None:

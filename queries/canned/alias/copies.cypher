@@ -37,6 +37,7 @@
 // @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  assigned, physical
 // @note     Of a copy-start its target, element {0}.
+// @empty    no instruction copies a value
 // @advice   peakCopyBytes physical Copies lie at the peak beside what they copy
 // @change   without
 // @evidence value copied shape ofLoop ofParameter neededBy forcedBy attributedOpName userFile userLine

@@ -39,6 +39,7 @@
 //           the old value, as another output, that one is a copy.
 // @note     What the framework does not hand on is not in a dump: JAX drops the donation of an
 //           argument without an output of its shape and type, and warns.
+// @empty    nothing is donated in this compilation; alias/not-donated shows what could be
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(b:Allocation)-[:HOLDS]->(o:Value)

@@ -19,6 +19,7 @@
 // @column   userFile    STRING        file of the innermost line outside of installed packages
 // @column   userLine    INTEGER       that line
 // @measure  shared
+// @empty    nothing is overwritten in place in this compilation
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

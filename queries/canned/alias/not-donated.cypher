@@ -37,6 +37,7 @@
 // @note     The buffer of an output serves temporaries before the output is written. These need
 //           another place once the output lies in the input: savedBytes leaves them out, but not
 //           what is updated in place until it is the output.
+// @empty    no input that is not donated has the shape of an output that needs bytes of its own
 // @advice   savedBytes reserved Inputs could be donated to outputs
 // @change   donate
 // @evidence parameterNumber shapeIndex value shape lastUse

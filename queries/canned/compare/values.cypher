@@ -24,6 +24,7 @@
 //           tuple index. What did not change is left out; the largest change comes first,
 //           whichever its sign.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
+// @empty    no value is new, gone or changed
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

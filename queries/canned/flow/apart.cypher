@@ -32,6 +32,7 @@
 //           update in place. The earlier one is the one that is live first.
 // @note     By default, of the arrays with bytes of their own at the peak, the shape that takes
 //           most and has two or more; all of them are live when the last is made.
+// @empty    no value of the same shape is live beside it in other bytes
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -34,6 +34,7 @@
 //           pass as a whole, also while the loop runs.
 // @note     Fusions and copies without an op name go by what they are made of.
 // @note     Parameters, constants, and what leaves the program are left out.
+// @empty    nothing of a forward pass is kept at the peak for a backward pass
 // @advice   keptBytes physical Activations are kept for the backward pass
 // @change   recompute
 // @evidence value shape liveFrom neededAt ofCheckpoint attributedOpName userFile userLine

@@ -24,6 +24,7 @@
 // @measure  assigned, physical
 // @note     What lives to the end of the program is left out, and what nothing in the schedule
 //           uses; so is the state of a loop that is handed on to the next iteration.
+// @empty    no value is kept beyond its last use, but for what lives to the end of the program
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)

@@ -34,6 +34,8 @@
 // @note     What is computed again inside of fusions alone is not a value, and not seen here.
 // @note     Without jax.named_scope all layers are one scope, and their inputs, which a checkpoint
 //           always keeps, are rows too.
+// @empty    no checkpoint keeps at the peak what it could compute again, or the program has no
+//           checkpoint
 // @advice   physicalBytes physical A checkpoint keeps what it could compute again
 // @change   recompute
 // @evidence value shape liveFrom neededAt checkpoint reason attributedOpName userFile userLine

@@ -35,6 +35,8 @@
 //           there. XLA for CPU takes the barriers out before it merges and schedules.
 // @note     What XLA merged with the first computation under the name of that one is not a row here:
 //           lifetime/not-recomputed has it.
+// @empty    nothing is marked as computed again; of the checkpoints only jax.checkpoint marks it
+//           by itself
 // @advice   waitingBytes physical A checkpoint computes again too early: its values wait at the peak
 // @change   late
 // @evidence value shape liveFrom neededAt reason attributedOpName userFile userLine

@@ -24,6 +24,7 @@
 // @measure  assigned, physical
 // @note     Temporaries are the values of allocations with the role temp, with a live range and
 //           a size above 0.
+// @empty    every temporary shares its bytes with another one
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)

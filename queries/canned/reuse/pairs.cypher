@@ -20,6 +20,7 @@
 // @column   userFile    STRING        file of the innermost line outside of installed packages
 // @column   userLine    INTEGER       that line
 // @measure  shared
+// @empty    no value takes over the bytes of another one
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -15,6 +15,7 @@
 // @note     Two values that touch in an in-place update count both as live, though they share
 //           their bytes: physicalBytes counts them once.
 // @note     Without live ranges nothing is known of the peak: null.
+// @empty    no two values of this memory space have one shape
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -20,6 +20,7 @@
 // @column   userLine      INTEGER       that line
 // @measure  assigned, physical
 // @note     A fusion counts by its root, which only the module text tells.
+// @empty    no constant, iota or broadcast is written out in memory
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)<-[:DEFINES]-(i:Instruction)

@@ -22,6 +22,7 @@
 // @note     Equal op and shape do not make equal values: query, key and value of one layer have
 //           both. Two fusions over one array can differ inside, so they are never called alike; nor
 //           is what is overwritten in place.
+// @empty    no two values of one op and shape are live together at the peak
 // @advice   repeatedBytes physical The same value is held many times
 // @change   without repeated
 // @evidence opName shape copies alike sizeBytes

@@ -27,6 +27,8 @@
 //           such is left out.
 // @note     Of a program for several devices also each parameter that all of them hold whole,
 //           if others are split.
+// @empty    nothing gathered is live at the peak, nor a parameter that every device holds whole
+//           while others are split
 // @advice   physicalBytes physical Every device holds tensors whole that could stay split
 // @change   shard
 // @evidence value shape devices liveFrom liveUntil attributedOpName userFile userLine

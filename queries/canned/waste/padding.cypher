@@ -31,6 +31,7 @@
 // @note     Tuple tables are left out, and shapes without a bound: they have no dense size.
 // @note     Values that overwrite one another in place pad the same bytes; each has its row,
 //           and counts in the total, as do values that are live one after the other.
+// @empty    no value is larger than its elements: nothing is padded
 // @advice   peakPaddingBytes physical Padding fills the peak
 // @change   dense
 // @evidence value shape layout ratio attributedOpName userFile userLine

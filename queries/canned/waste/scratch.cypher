@@ -23,6 +23,7 @@
 //           that does not leave the program, wherever it lies: the buffer of an output serves as
 //           scratch before the output is written. Calls without operands are left out: a dump
 //           without use lines would make all of theirs look like scratch.
+// @empty    no library call has a result that nothing reads
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

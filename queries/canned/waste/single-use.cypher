@@ -27,6 +27,7 @@
 // @note     Left out where either side is a library call, control flow, a collective or another
 //           thing that XLA never fuses. That a fusion is possible does not say that it is
 //           better.
+// @empty    no temporary has one reader with which it could have been fused
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(:Value)<-[:DEFINES]-(u:Instruction)

@@ -23,6 +23,7 @@
 //           take away; null for what enters, leaves or is constant, and where it is not live then
 // @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
 // @measure  assigned, physical
+// @empty    no value is of type f32, f64 or s64
 // @advice   halfBytes physical Intermediate values at the peak are of a wide type
 // @change   half
 // @evidence value dtype shape attributedOpName userFile userLine

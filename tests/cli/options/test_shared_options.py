@@ -58,6 +58,7 @@ def test_the_shell_completes_ids_options_runs_and_compilations(complete, graph):
         (("xlagraph", "query", "peak/con"), ["peak/contributors"]),
         (("xlagraph", "query", "peak/by-op", "--mem"), ["--memory-space"]),
         (("xlagraph", "query", "peak/by-op", "--compilation", "before/module_0001"), [key]),
+        (("xlagraph", "query", "peak/by-op", "before/module_0001"), [key]),
         (("xlagraph", "query", "compare/modules", "--run-a", "be"), ["before"]),
         (("xlagraph", "compare", "before/module_0001"), [key]),
         (("xlagraph", "compilations", "a"), ["after"]),

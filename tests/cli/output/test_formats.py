@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlagraph.cli.output.formats import WRITERS, Format, write_object
+from xlagraph.cli.output.terminal import fitting_columns
 from xlagraph.graph import Cell
 
 COLUMNS = ("name", "sizeBytes", "steps", "ratio", "live", "tags")
@@ -113,6 +114,26 @@ def test_a_table_too_wide_for_a_terminal_stands_in_bands_with_numbered_rows(monk
     ]
 
 
+def shown_at(monkeypatch, width, columns):
+    monkeypatch.setenv("COLUMNS", str(width))
+    fit = fitting_columns(columns, [columns], Terminal())
+    return [columns[index] for index in fit]
+
+
+def test_the_columns_that_people_need_first_get_the_room_and_keep_their_order(monkeypatch):
+    columns = ("value", "offsetBytes", "sizeBytes", "shape", "userFile", "userLine", "agrees")
+    for width, shown in (
+        (3, ["value"]),
+        (13, ["value", "agrees"]),
+        (24, ["value", "sizeBytes", "agrees"]),
+        (43, ["value", "sizeBytes", "shape", "agrees"]),  # a file without its line says nothing
+        (44, ["value", "sizeBytes", "userFile", "userLine", "agrees"]),
+        (51, ["value", "sizeBytes", "shape", "userFile", "userLine", "agrees"]),
+        (64, list(columns)),
+    ):
+        assert shown_at(monkeypatch, width, columns) == shown
+
+
 @pytest.mark.parametrize(
     ("columns", "cell", "shown"),
     [
@@ -178,6 +199,86 @@ def test_columns_of_bytes_are_known_by_their_names():
         Format.MD, ("bytesA", "peakBytes", "byteSteps", "steps"), [(1024, 1024, 1024, 1024)]
     ).splitlines()[2:]
     assert line == "| 1.0 KiB | 1.0 KiB | 1024 | 1024 |"
+
+
+def test_columns_chooses_and_orders_in_every_format(run, graph):
+    ask = ("runs", "--columns", "compilations,run", "--format")
+    assert run(*ask, "json").out == (
+        '[\n  {"compilations": 2, "run": "after"},\n  {"compilations": 2, "run": "before"}\n]\n'
+    )
+    assert run(*ask, "ndjson").out.splitlines()[0] == '{"compilations": 2, "run": "after"}'
+    assert run(*ask, "csv").out.splitlines()[:2] == ["compilations,run", "2,after"]
+    assert run(*ask, "md").out.splitlines()[0] == "| compilations | run |"
+    table = run(*ask, "table")
+    assert table.out.splitlines()[0].split() == ["compilations", "run"]
+    assert "not shown" not in table.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("runs",),
+        ("compilations",),
+        ("schema",),
+        ("query",),
+        ("query", "peak/by-op"),
+        ("query", "graph/peak"),
+        ("cypher", "RETURN 1 AS one"),
+        ("value", "p"),
+        ("advise", "before"),
+        ("whatif", "before"),
+        ("whatif", "before", "--format", "json"),
+        ("compare", "before", "after"),
+        ("check",),
+        ("check", "--capacity", "1GiB"),
+        ("check", "--resident"),
+        ("check", "--replay"),
+    ],
+    ids=" ".join,
+)
+def test_an_unknown_column_is_a_usage_error_that_lists_the_columns(run, graph, command):
+    ended = run(*command, "--columns", "sice")
+    assert ended.code == 2
+    assert ended.out == ""
+    assert "error: --columns expects some of " in ended.err
+    assert "found 'sice'" in ended.err
+
+
+def test_chosen_columns_of_a_page_are_those_of_its_rows(run, graph):
+    ended = run("compare", "before", "after", "--columns", "part,growthBytes", "--limit", 1)
+    assert ended.out.splitlines()[0].split() == ["part", "growthBytes"]
+    shown = run("whatif", "before", "--columns", "reservedBytes", "--format", "json").out
+    assert json.loads(shown) == {"reservedBytes": 384}
+
+
+def test_a_picture_has_no_columns_to_choose(run, graph):
+    ended = run("query", "graph/peak", "--format", "dot", "--columns", "source")
+    assert ended.code == 2
+    assert "draws a picture" in ended.err
+
+
+NULLS = "UNWIND [1, 2] AS step RETURN step, null AS shape, null AS opName ORDER BY step"
+
+
+def test_a_table_leaves_out_columns_that_are_all_null_and_says_so(run, graph):
+    ended = run("cypher", NULLS)
+    assert ended.out.splitlines() == ["step", "----", "   1", "   2"]
+    assert "not shown: shape, opName (all null); --wide shows every column\n" in ended.err
+    wide = run("cypher", NULLS, "--wide")
+    assert wide.out.splitlines()[0].split() == ["step", "shape", "opName"]
+    assert "not shown" not in wide.err
+
+
+def test_machine_formats_have_every_column(run, graph):
+    ended = run("cypher", NULLS, "--format", "csv")
+    assert ended.out.splitlines()[0] == "step,shape,opName"
+    assert "not shown" not in ended.err
+
+
+def test_a_table_without_rows_or_cells_still_has_columns(run, graph):
+    assert run("cypher", "RETURN null AS a").out.splitlines()[0] == "a"
+    none = run("cypher", "UNWIND [1] AS a WITH a WHERE a > 1 RETURN a, null AS b")
+    assert none.out.splitlines()[0].split() == ["a", "b"]
 
 
 def test_output_replaces_the_file_whole_and_says_nothing_on_stdout(run, graph):

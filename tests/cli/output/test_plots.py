@@ -49,3 +49,10 @@ def test_what_has_no_bytes_cannot_be_drawn(run, graph):
     )
     assert ended.code == 2
     assert "no column of bytes" in ended.err
+
+
+def test_a_plot_has_no_columns_to_choose(run, graph):
+    for option in (["--columns", "step"], ["--wide"]):
+        ended = run("query", "peak/timeline", "after/module_0001", "--plot", *option)
+        assert ended.code == 2
+        assert "leave out --columns and --wide" in ended.err

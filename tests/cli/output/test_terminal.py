@@ -96,8 +96,21 @@ def test_ctrl_c_is_exit_130_with_one_word(own_graph):
         assert "Traceback" not in asked.shown
 
 
-def test_a_table_fits_the_terminal(graph):
-    asked = ("query", "peak/contributors", "--compilation", "after/module_0001", "-q")
+def test_a_table_shows_the_columns_that_fit_and_names_the_others(graph):
+    asked = ("query", "peak/contributors", "after/module_0001", "--graph", str(graph))
+    with terminal(*asked, COLUMNS="80") as shown:
+        assert shown.end() == 0
+    lines = shown.shown.splitlines()
+    (heading,) = [line.split() for line in lines if line.startswith("value")]
+    assert heading[:3] == ["value", "sizeBytes", "physicalBytes"]
+    assert heading[-2:] == ["userFile", "userLine"]
+    assert "liveFrom" not in heading
+    text = " ".join(shown.shown.split())
+    assert "liveFrom" in text[text.index("not shown: ") : text.index("; --wide shows every column")]
+
+
+def test_a_wide_table_stands_in_bands_that_fit_the_terminal(graph):
+    asked = ("query", "peak/contributors", "--compilation", "after/module_0001", "-q", "--wide")
     with terminal(*asked, COLUMNS="80") as shown:
         assert shown.end() == 0
     lines = shown.shown.splitlines()

@@ -37,6 +37,57 @@ def test_options_of_rows_may_stand_before_the_id_too(run, graph):
     assert before == run("query", "peak/by-line", "--format", "csv")
 
 
+def test_the_compilation_may_follow_the_id(run, graph):
+    for name in ("before", "before/module_0001"):
+        named = run("query", "peak/by-line", name, "--format", "csv")
+        assert named.code == 0
+        assert named == run("query", "peak/by-line", "-c", name, "--format", "csv")
+    picture = run("query", "graph/peak", "before/module_0001", "--format", "csv")
+    assert picture == run("query", "graph/peak", "-c", "before/module_0001", "--format", "csv")
+
+
+def test_two_compilations_or_one_for_a_query_without_are_usage_errors(run, graph):
+    twice = run("query", "peak/by-line", "before", "--compilation", "after")
+    assert twice.code == 2
+    assert "two compilations are named, before and after; peak/by-line takes one" in twice.err
+    assert run("query", "overview/compilations", "before").code == 2
+
+
+def test_no_rows_is_a_sentence_that_says_what_it_means(run, graph):
+    ended = run("query", "alias/donated", "before")
+    assert ended.code == 0
+    assert ended.err.endswith(
+        "nothing is donated in this compilation; alias/not-donated shows what could be\n"
+    )
+    for format_ in ("json", "csv"):
+        machine = run("query", "alias/donated", "before", "--format", format_)
+        assert "nothing is donated" not in machine.err
+
+
+def test_no_rows_are_no_answer_where_what_they_need_is_not_there(run, graph):
+    ended = run("query", "waste/duplicates", "before", "--memory-space", 5)
+    assert ended.err.endswith("memory spaces of this compilation: 0\nno rows\n")
+
+
+def test_a_query_that_does_not_say_what_no_rows_mean_says_no_rows(run, graph, tmp_path):
+    own = tmp_path / "own" / "mine" / "steps.cypher"
+    own.parent.mkdir(parents=True)
+    header = [
+        "// Steps beyond the schedule",
+        "// @kind     table",
+        "// @answers  Which steps are beyond the schedule?",
+        "// @column   step INTEGER its number",
+        "// @measure  none",
+        "// @status   experimental",
+    ]
+    statement = "UNWIND [1] AS step WITH step WHERE step > 1 RETURN step ORDER BY step"
+    own.write_text("\n".join([*header, statement]))
+    asked = ("query", "mine/steps", "--queries", tmp_path / "own")
+    assert run(*asked).err.endswith("\nno rows\n")
+    own.write_text("\n".join([*header, "// @empty    no step is beyond the end", statement]))
+    assert run(*asked).err.endswith("\nno step is beyond the end\n")
+
+
 def test_camel_case_parameters_are_options_in_kebab_case(run, graph):
     ended = run(
         "query", "compare/modules", "--run-a", "before", "--run-b", "after", "--format", "json"
