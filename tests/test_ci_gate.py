@@ -60,7 +60,7 @@ def test_growth_fails_the_job_and_is_posted_all_the_same(job, tmp_path):
     comment = (tmp_path / "comment.md").read_text()
     assert comment.startswith("**before → after: reserved bytes grow by 1.3 GiB (+82.0%)")
     assert "\ngate: failed, it grew by more than 2%\n" in comment
-    assert "\n**Does it fit? Yes: 2 compilations.**\n" in comment
+    assert "\n**Does it fit? Yes: 2 compilations;" in comment
     assert comment == (tmp_path / "summary.md").read_text()
     assert "--body-file comment.md" in (tmp_path / "posted").read_text()
 
