@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.known_misses import mark_known_miss
 from benchmarks.measure import machine
-from benchmarks.sections import cli, embedded, memory, neo4j, parse, queries
+from benchmarks.sections import cli, corpus, embedded, memory, neo4j, parse, queries
 from benchmarks.settings import Settings
 from benchmarks.table import HEADER, Row, Verdict, broken_row, failed, format_row, write_json
 
@@ -27,6 +27,7 @@ Sections = Mapping[str, Callable[[Settings], Iterator[Row]]]
 SECTIONS: Sections = {
     "cli": cli.rows,
     "parse": parse.rows,
+    "corpus": corpus.rows,
     "embedded": embedded.rows,
     "memory": memory.rows,
     "neo4j": neo4j.rows,

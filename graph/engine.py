@@ -183,11 +183,12 @@ class Graph(LoadTarget, Protocol):
         *,
         timeout_seconds: float | None = None,
         max_rows: int | None = None,
+        max_bytes: int | None = None,
     ) -> Result:
         """Run one reading statement; parameters that it does not name are left out.
 
-        Raises `QueryRefused` if it would write or reach beyond the graph, `QueryFailed`
-        if the engine refuses it or it has more rows or takes longer than allowed,
+        Raises `QueryRefused` if it would write, reach beyond the graph, or is nested too deep,
+        `QueryFailed` if the engine refuses it or it returns more or takes longer than allowed,
         `GraphUnreachable` if the engine is gone.
         """
 

@@ -3,16 +3,25 @@
 The engines' own read-only modes are not enough: they still read files and the network,
 and the embedded engine writes files. A statement is let through if it is one statement,
 begins with a reading word, and loads or calls nothing from outside.
+
+Its nesting and length are bounded too: the parser of the embedded engine recurses, and a
+statement that is nested too deep would end the process by a stack overflow.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from xlagraph.graph.engine import Cell
 from xlagraph.graph.errors import QueryFailed, QueryRefused
+from xlagraph.presentation.byte_sizes import human_bytes
 
-Row = TypeVar("Row")
+MOST_CHARACTERS: Final = 100_000
+MOST_NESTED: Final = 64
+"""Brackets and CASE within each other; 1,000 lists overflow the stack of the engine."""
+MOST_JOINED: Final = 5_000
+"""Words and signs in a row without a comma; 12,000 times AND overflows it as well."""
 
 _READING_WORDS: Final = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN"})
 _PREFIX_WORDS: Final = frozenset({"EXPLAIN", "PROFILE"})
@@ -35,6 +44,9 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+
+_CLOSING: Final[Mapping[str, str]] = {"(": ")", "[": "]", "{": "}"}
 
 
 class Statement(NamedTuple):
@@ -87,8 +99,10 @@ def read_statement(text: str) -> Statement:
 def check_statement(text: str, *, procedures: Collection[str] | None) -> Statement:
     """Return the statement of a text; QueryRefused says what in it does more than read.
 
+    So does a statement that is longer or nested deeper than the engines can take.
     ``procedures`` are the names that may be called; None forbids subqueries too.
     """
+    _check_size(text)
     statement = read_statement(text)
     words = [word for word in statement.words if word not in _PREFIX_WORDS]
     if not statement.words:
@@ -119,17 +133,66 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
     return statement
 
 
+@dataclass(slots=True)
+class _Level:
+    """One bracket that is open, or the whole statement."""
+
+    closing: str
+    joined: int = 0
+    """Words and signs since the last comma."""
+    cases: int = 0
+    """CASE since the last comma: END may be the name of a variable, and closes none here."""
+
+
+def _check_size(text: str) -> None:
+    """Raise QueryRefused if a text is too long or nested too deep for the engines."""
+    if len(text) > MOST_CHARACTERS:
+        raise QueryRefused(
+            f"expected a statement of at most {MOST_CHARACTERS:,} characters, found {len(text):,};"
+            " pass long lists and texts as parameters"
+        )
+    levels = [_Level("")]
+    cases = 0
+    for match in _TOKEN.finditer(text):
+        piece = match.group()
+        if match.lastgroup == "skipped":
+            continue
+        level = levels[-1]
+        level.joined += 1
+        if piece == ",":
+            cases -= level.cases
+            level.joined = level.cases = 0
+        elif piece in _CLOSING:
+            levels.append(_Level(_CLOSING[piece]))
+        elif piece == level.closing:
+            cases -= levels.pop().cases
+        elif piece.upper() == "CASE":
+            level.cases += 1
+            cases += 1
+        if len(levels) - 1 + cases > MOST_NESTED:
+            raise QueryRefused(
+                f"expected at most {MOST_NESTED} brackets and CASE within each other, found more"
+                f" at character {match.start() + 1:,}; name parts of the statement in a WITH"
+            )
+        if level.joined > MOST_JOINED:
+            raise QueryRefused(
+                f"expected at most {MOST_JOINED:,} words and signs in a row without a comma, found"
+                f" more at character {match.start() + 1:,}; pass a long list as a parameter"
+            )
+
+
 def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> dict[str, Cell]:
     """Return the parameters that a statement names; QueryFailed if one is not given.
 
-    Numbers must fit 64 bits with their sign, and texts be UTF-8.
+    Numbers must fit 64 bits with their sign, texts be UTF-8, and lists and maps be nested no
+    deeper than the brackets of a statement.
     """
     if missing := sorted(statement.parameters - parameters.keys()):
         names = ", ".join(f"${name}" for name in missing)
         raise QueryFailed(f"no value is given for {names}")
     given = {name: parameters[name] for name in statement.parameters}
     for name, value in given.items():
-        for part in _parts(value):
+        for part in _parts(value, f"${name}"):
             if isinstance(part, int) and not -(2**63) <= part < 2**63:
                 raise QueryFailed(f"${name} holds a number beyond 64 bits")
             if isinstance(part, str) and _SURROGATE.search(part):
@@ -137,18 +200,58 @@ def given_parameters(statement: Statement, parameters: Mapping[str, Cell]) -> di
     return given
 
 
-def bounded_rows(rows: Iterable[Row], max_rows: int | None) -> Iterator[Row]:
-    """Yield the rows of a statement; QueryFailed where there are more than allowed."""
+def check_nesting(parameters: Mapping[str, Cell]) -> None:
+    """Raise QueryFailed if lists and maps are nested deeper than a statement may be."""
+    for name, value in parameters.items():
+        for _ in _parts(value, f"${name[:80]}"):
+            pass
+
+
+def bounded_rows(
+    rows: Iterable[tuple[Cell, ...]], max_rows: int | None, max_bytes: int | None = None
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows of a statement; QueryFailed where they are more than allowed.
+
+    Bytes are those of texts, and 8 for each other cell or element.
+    """
+    size_bytes = 0
     for number, row in enumerate(rows, 1):
         if max_rows is not None and number > max_rows:
             raise QueryFailed(f"the statement has more than {max_rows:,} rows; end it with LIMIT")
+        if max_bytes is not None:
+            size_bytes += sum(map(_size_bytes, row))
+            if size_bytes > max_bytes:
+                raise QueryFailed(
+                    f"the answer has more than {human_bytes(max_bytes)}; return fewer rows,"
+                    " columns or elements"
+                )
         yield row
 
 
-def _parts(value: Cell) -> Iterator[Cell]:
-    """Yield what is in lists and maps, however deep."""
-    if isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _parts(part)
-    else:
-        yield value
+def _size_bytes(cell: Cell) -> int:
+    if isinstance(cell, str):
+        return len(cell)
+    if isinstance(cell, Mapping):
+        return sum(len(name) + _size_bytes(part) for name, part in cell.items())
+    if isinstance(cell, Sequence):
+        return sum(map(_size_bytes, cell))
+    return 8
+
+
+def _parts(value: Cell, name: str) -> Iterator[Cell]:
+    """Yield what is in lists and maps, names included; QueryFailed where they are too deep."""
+    parts: Sequence[Cell] = [value]
+    for _ in range(MOST_NESTED + 1):
+        inner: list[Cell] = []
+        for part in parts:
+            if isinstance(part, dict):
+                inner += part
+                inner += part.values()
+            elif isinstance(part, list):
+                inner += part
+            else:
+                yield part
+        if not inner:
+            return
+        parts = inner
+    raise QueryFailed(f"{name} holds more than {MOST_NESTED} lists and maps within each other")

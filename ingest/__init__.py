@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
     from xlagraph.ingest.carriers.text.render import render_plan
     from xlagraph.ingest.carriers.text.text import DumpPart
+    from xlagraph.ingest.compiled import ingest_compiled
     from xlagraph.ingest.error_message.explanation import Explanation, explain
     from xlagraph.ingest.error_message.failure import Failure
     from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
-    from xlagraph.ingest.errors import FlagsUnusable, ParseError
+    from xlagraph.ingest.errors import FlagsUnusable, NoMemoryPlan, ParseError
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
@@ -42,6 +43,7 @@ __all__ = [
     "IngestOptions",
     "IngestSummary",
     "NoDumps",
+    "NoMemoryPlan",
     "ParseError",
     "Plan",
     "PrintedPlan",
@@ -53,6 +55,7 @@ __all__ = [
     "explain",
     "find_dumps",
     "ingest",
+    "ingest_compiled",
     "new_dump_folder",
     "parse_plan",
     "read_error_log",
@@ -72,10 +75,11 @@ __getattr__ = lazy_names(
         "model.plan": ["Plan"],
         "carriers.text.render": ["render_plan"],
         "carriers.text.text": ["DumpPart"],
+        "compiled": ["ingest_compiled"],
         "error_message.explanation": ["Explanation", "explain"],
         "error_message.failure": ["Failure"],
         "error_message.log_reader": ["ErrorLog", "read_error_log"],
-        "errors": ["FlagsUnusable", "ParseError"],
+        "errors": ["FlagsUnusable", "NoMemoryPlan", "ParseError"],
         "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
         "files.no_dumps": ["NoDumps", "why_no_dumps"],
         "files.shards": ["Shard"],

@@ -2,12 +2,13 @@
 
 ParseError        where a dump is not as XLA writes it
 UnreadableDump    a file of a dump that cannot be read as a text
+NoMemoryPlan      a compilation of this process that does not hold its plan
 FlagsUnusable     where XLA_FLAGS leaves no way to dump into a folder
 """
 
 from xlagraph.ingest.problems import Problem
 
-__all__ = ["FlagsUnusable", "ParseError", "UnreadableDump"]
+__all__ = ["FlagsUnusable", "NoMemoryPlan", "ParseError", "UnreadableDump"]
 
 _SHOWN_CHARACTERS = 80
 
@@ -44,3 +45,7 @@ class UnreadableDump(Exception):
 
 class FlagsUnusable(Exception):
     """Raised where ``XLA_FLAGS`` cannot be read, or does not dump into a folder."""
+
+
+class NoMemoryPlan(ValueError):
+    """Raised where a compilation of this process does not hold its plan: what to do instead."""

@@ -9,14 +9,15 @@ import os
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from xlagraph.graph.engine import CompilationDigest, Load, LoadTarget, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
-from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
+from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 from xlagraph.ingest.interruption import Interruption
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.job import Job, Prepared
@@ -26,7 +27,7 @@ from xlagraph.ingest.problems import Problem
 from xlagraph.ingest.summary import IngestSummary, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
-__all__ = ["ingest"]
+__all__ = ["ingest", "ingest_found"]
 
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """Starting a process takes as long as preparing a dump of this size."""
@@ -46,6 +47,8 @@ def ingest(
 ) -> IngestSummary:
     """Ingest the dumps below some folders, or single files, into a graph or an export.
 
+    An archive, a packed file or ``-`` for standard input is unpacked into a temporary folder.
+
     The same content again is left alone, changed content replaced. What is wrong with a
     file is in the summary and never stops the others, unless the options ask for that.
     Only in a dry run ``graph`` may be None, as if it were empty. ``jobs`` is the number of
@@ -57,7 +60,27 @@ def ingest(
     if graph is None and not options.dry_run:
         raise ValueError("graph may be None in a dry run only")
     started = time.monotonic()
-    found = _find_all([paths] if isinstance(paths, str | Path) else paths, options.run)
+    searched = [paths] if isinstance(paths, str | Path) else paths
+    with UnpackedFolders() as folders:
+        found = _find_all(searched, options.run, folders)
+        summary = ingest_found(graph, found, options, jobs=jobs, progress=progress, started=started)
+        return replace(summary, problems=tuple(map(folders.name_origins, summary.problems)))
+
+
+def ingest_found(
+    graph: LoadTarget | None,
+    found: FoundDumps,
+    options: IngestOptions,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    started: float | None = None,
+) -> IngestSummary:
+    """Ingest what a search has found, as `ingest` does.
+
+    ``started`` is the `time.monotonic` at which the search began.
+    """
+    started = time.monotonic() if started is None else started
     interruption = Interruption()
     # Begun before the graph is asked what it holds: it does not change meanwhile, and what
     # a crash left is cleared even if there is nothing to write.
@@ -159,13 +182,13 @@ class _PendingIngest:
         ]
 
 
-def _find_all(paths: Iterable[str | Path], run: str | None) -> FoundDumps:
+def _find_all(paths: Iterable[str | Path], run: str | None, folders: UnpackedFolders) -> FoundDumps:
     """Search all paths; a file that two of them lead to counts once."""
     dumps: dict[tuple[str, int], DumpFiles] = {}
     problems: dict[Problem, None] = {}
     searched: set[str] = set()
     for path in paths:
-        found = find_dumps(Path(path), run)
+        found = folders.find_dumps(Path(path), run)
         for dump in found.dumps:
             dumps.setdefault(dump.place, dump)
         problems.update(dict.fromkeys(found.problems))

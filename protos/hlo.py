@@ -4,12 +4,22 @@ from typing import Final
 
 from xlagraph.protos.descriptor_sets import DescriptorSet
 
-__all__ = ["HloProto", "MemoryUsageReportProto", "PrimitiveType", "XPlane", "XSpace"]
+__all__ = [
+    "HloProto",
+    "MemoryUsageReportProto",
+    "PrimitiveType",
+    "ShapeProto",
+    "XPlane",
+    "XSpace",
+]
 
 _HLO: Final = DescriptorSet("hlo")
 
 HloProto: Final = _HLO.message("HloProto")
 """A module with its buffer assignment: `*.hlo.pb`, `*.hlo_proto.pb`."""
+
+ShapeProto: Final = _HLO.message("ShapeProto")
+"""A shape with its layout."""
 
 MemoryUsageReportProto: Final = _HLO.message("MemoryUsageReportProto")
 """The allocations by size: `*-memory-usage-report.pb`."""

@@ -1,163 +1,196 @@
 """The JSON API: what the commands print with `--format json`, for a browser and for scripts."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, cast
 
-from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from xlagraph.graph import Cell, Graph, GraphError, QueryFailed, QueryRefused, Result
-from xlagraph.graph.row_cells import without_nan
-from xlagraph.queries import (
-    BadParameter,
-    Query,
-    QueryError,
-    UnknownQuery,
-    advise,
-    compare,
-    comparison_result,
-    diagnosis_result,
-    find_query,
-    list_runs,
-    run,
-    run_statement,
-    value,
-    value_cells,
-)
-from xlagraph.serve.graph_pool import GraphPool
-from xlagraph.serve.json_cells import answer_result, json_rows, query_description
+from xlagraph.graph import Cell, QueryFailed
+from xlagraph.queries import Query, UnknownQuery, find_query
 from xlagraph.serve.openapi import describe_api
-from xlagraph.serve.request_limits import MOST_BODY_BYTES, MOST_ROWS, MOST_SECONDS
+from xlagraph.serve.readers.jobs import Answer, Job, Lane, statement_job
+from xlagraph.serve.readers.json_cells import query_description
+from xlagraph.serve.readers.workers import Workers
+from xlagraph.serve.reading import read_for
+from xlagraph.serve.request_limits import BODY_SECONDS, MOST_BODY_BYTES
+from xlagraph.serve.responses import (
+    HeldBytes,
+    PiecedResponse,
+    entity_tag,
+    is_unchanged,
+    refused,
+)
 
-__all__ = ["routes"]
+__all__ = ["PACKED", "routes"]
 
-_MOST_NOTES: Final = 10
-"""A header has little room, a statement for many wrong names."""
+PACKED: Final = (Middleware(GZipMiddleware, compresslevel=5),)
+"""What is text is packed where the client takes it."""
+_JSON: Final = "application/json"
 _NOTES: Final = "X-Xlagraph-Notes"
 """Header with what helps to read the rows, as JSON in ASCII."""
 
-_Answer = Callable[[Request], Awaitable[Response]]
+_Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class BadRequest(ValueError):
     """A request that means nothing; the message says what to send."""
 
-
-class _Rows(Response):
-    """Rows as one array of objects, a note for those who read them in a header."""
-
-    media_type = "application/json"
-
-    def __init__(self, result: Result, notes: Sequence[str] = ()) -> None:
-        headers = {_NOTES: json.dumps(list(notes))} if notes else None
-        super().__init__(json.dumps(json_rows(result), ensure_ascii=False) + "\n", headers=headers)
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
 
 
-def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[Route]:
-    """Return the routes of the API over a graph and a catalogue."""
+def routes(workers: Workers, held: HeldBytes) -> list[Route]:
+    """Return the routes of the API over a graph."""
+    catalogue = workers.catalogue
 
-    def with_graph(answer: Callable[[Graph, Request], Response]) -> _Answer:
+    def reading(job_of: Callable[[Request], Job]) -> _Endpoint:
         async def respond(request: Request) -> Response:
-            def read() -> Response:
-                with pool.borrow() as graph:
-                    return answer(graph, request)
-
-            return await _answered(read)
+            try:
+                job = job_of(request)
+            except BadRequest as error:
+                return refused(error.status, str(error))
+            state = workers.version
+            if state is None:
+                return _response(await read_for(request, workers, job), held, {})
+            # private: what the token of one caller allows is not for others
+            tag = entity_tag(state, request.url.path, request.url.query)
+            headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+            if is_unchanged(request, tag):
+                return Response(status_code=304, headers=headers)
+            return _response(await read_for(request, workers, job), held, headers)
 
         return respond
 
+    async def ready(request: Request) -> Response:
+        try:
+            _given(request)
+        except BadRequest as error:
+            return refused(error.status, str(error))
+        return _response(await read_for(request, workers, Job("ready")), held, {})
+
+    async def cypher(request: Request) -> Response:
+        try:
+            _given(request)
+            async with asyncio.timeout(BODY_SECONDS):
+                job = statement_job(*_statement(await _body(request), request))
+        except BadRequest as error:
+            return refused(error.status, str(error))
+        except QueryFailed as error:
+            return refused(400, str(error))
+        except TimeoutError:
+            message = f"the body of a request must arrive within {BODY_SECONDS:.0f} s"
+            return refused(408, message, {"Connection": "close"})
+        return _response(await read_for(request, workers, job), held, {})
+
+    paths: list[tuple[str, _Endpoint]] = [
+        ("/healthz", _fixed({"status": "ok"}, "no-store")),
+        ("/readyz", ready),
+        ("/api", _fixed(describe_api(catalogue), "no-cache")),
+        (
+            "/api/queries",
+            _fixed([query_description(query) for query in catalogue.values()], "no-cache"),
+        ),
+        ("/api/query/{id:path}", reading(partial(_canned, catalogue=catalogue))),
+        ("/api/runs", reading(_runs)),
+        ("/api/compilations", reading(_compilations)),
+        ("/api/compare", reading(_compared)),
+        ("/api/advise/{key:path}", reading(_advised)),
+        ("/api/value/{key:path}", reading(_details)),
+    ]
     return [
-        Route("/healthz", _fixed({"status": "ok"})),
-        Route("/api", _fixed(describe_api(catalogue))),
-        Route("/api/queries", _fixed([query_description(query) for query in catalogue.values()])),
-        Route("/api/query/{id:path}", with_graph(partial(_canned, catalogue=catalogue))),
-        Route("/api/cypher", partial(_cypher, pool=pool), methods=["POST"]),
-        Route("/api/runs", with_graph(_runs)),
-        Route("/api/compilations", with_graph(partial(_compilations, catalogue=catalogue))),
-        Route("/api/compare", with_graph(_compared)),
-        Route("/api/advise/{key:path}", with_graph(partial(_advised, catalogue=catalogue))),
-        Route("/api/value/{key:path}", with_graph(_details)),
+        *(Route(path, endpoint, middleware=PACKED) for path, endpoint in paths),
+        Route("/api/cypher", cypher, methods=["POST"], middleware=PACKED),
     ]
 
 
-def _fixed(answer: object) -> _Answer:
+def _fixed(answer: object, kept: str) -> _Endpoint:
     """Return an endpoint whose answer is the same as long as the service runs."""
+    body = json.dumps(answer, ensure_ascii=False).encode() + b"\n"
+    headers = {"ETag": entity_tag(body), "Cache-Control": kept}
 
     async def respond(request: Request) -> Response:
-        del request
-        return JSONResponse(answer)
+        try:
+            _given(request)
+        except BadRequest as error:
+            return refused(error.status, str(error))
+        if is_unchanged(request, headers["ETag"]):
+            return Response(status_code=304, headers=headers)
+        return Response(body, headers=headers, media_type=_JSON)
 
     return respond
 
 
-async def _cypher(request: Request, pool: GraphPool) -> Response:
+def _response(answer: Answer, held: HeldBytes, headers: Mapping[str, str]) -> Response:
+    if answer.is_refusal:
+        later = {"Retry-After": "5"} if answer.status == 503 else None
+        return refused(answer.status, answer.body.decode(), later)
+    notes = {_NOTES: json.dumps(answer.notes)} if answer.notes else {}
+    return PiecedResponse(answer.body, held, _JSON, {**headers, **notes})
+
+
+def _runs(request: Request) -> Job:
+    _given(request)
+    return Job("runs")
+
+
+def _compilations(request: Request) -> Job:
+    given = _given(request, optional=("run",))
+    return Job("compilations", {"name": given.get("run", "")})
+
+
+def _compared(request: Request) -> Job:
+    given = _given(request, required=("a", "b"))
+    return Job("compare", {"a": given["a"], "b": given["b"]}, Lane.QUERIES)
+
+
+def _advised(request: Request) -> Job:
+    _given(request)
+    return Job("advise", {"key": request.path_params["key"]}, Lane.QUERIES, is_long=True)
+
+
+def _details(request: Request) -> Job:
+    given = _given(request, required=("value",))
+    return Job("value", {"label": given["value"], "key": request.path_params["key"]})
+
+
+def _canned(request: Request, catalogue: Mapping[str, Query]) -> Job:
     try:
-        text, parameters = _statement(await _body(request), request)
-    except BadRequest as error:
-        return _error(400, error)
-
-    def read() -> Response:
-        with pool.borrow() as graph:
-            result, notes = run_statement(
-                graph, text, parameters, timeout_seconds=MOST_SECONDS, max_rows=MOST_ROWS
-            )
-            return _Rows(result, notes[:_MOST_NOTES])
-
-    return await _answered(read)
-
-
-def _canned(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
-    query = find_query(request.path_params["id"], catalogue)
-    given = {name: _typed(query, name, text) for name, text in request.query_params.items()}
-    answer = run(graph, query.id, catalogue=catalogue, **given)
-    return _Rows(answer_result(answer), answer.notes)
-
-
-def _runs(graph: Graph, request: Request) -> Response:
-    del request
-    return _Rows(list_runs(graph))
-
-
-def _compilations(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
-    name = request.query_params.get("run", "")
-    answer = run(graph, "overview/compilations", catalogue=catalogue, run=name)
-    return _Rows(answer_result(answer), answer.notes)
-
-
-def _compared(graph: Graph, request: Request) -> Response:
-    a, b = _required_parameter(request, "a"), _required_parameter(request, "b")
-    return _Rows(comparison_result(compare(graph, a, b)))
-
-
-def _advised(graph: Graph, request: Request, catalogue: Mapping[str, Query]) -> Response:
-    diagnosis = advise(graph, request.path_params["key"], catalogue=catalogue)
-    return _Rows(diagnosis_result(diagnosis), (*diagnosis.notes, *diagnosis.problems))
-
-
-def _details(graph: Graph, request: Request) -> Response:
-    found = value(graph, _required_parameter(request, "value"), request.path_params["key"])
-    return JSONResponse(without_nan(value_cells(found)))
-
-
-async def _answered(read: Callable[[], Response]) -> Response:
-    try:
-        return await run_in_threadpool(read)
+        query = find_query(request.path_params["id"], catalogue)
     except UnknownQuery as error:
-        return _error(404, error)
-    except (BadRequest, BadParameter, QueryRefused, QueryFailed) as error:
-        return _error(400, error)
-    except QueryError as error:  # no run, compilation or value of that name, or several
-        return _error(404, error)
-    except GraphError as error:
-        return _error(503, error)
+        raise BadRequest(str(error), 404) from None
+    given = _given(request, optional=tuple(each.name for each in query.parameters))
+    parameters: Mapping[str, Cell] = {
+        name: _typed(query, name, text) for name, text in given.items()
+    }
+    return Job("canned", {"query": query.id, "parameters": parameters}, Lane.QUERIES)
 
 
-def _error(code: int, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, code)
+def _given(
+    request: Request, *, required: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return the parameters of the address; BadRequest unless they are these, each once."""
+    given: dict[str, str] = {}
+    known = (*required, *optional)
+    for name, text in request.query_params.multi_items():
+        if name not in known:
+            raise BadRequest(
+                f"there is no parameter {name[:80]}; expected {', '.join(known) or 'none'}"
+            )
+        if name in given:
+            raise BadRequest(f"expected {name} once, found it several times")
+        given[name] = text
+    for name in required:
+        if not given.get(name):
+            raise BadRequest(f"expected ?{name}=…")
+    return given
 
 
 async def _body(request: Request) -> bytes:
@@ -165,18 +198,18 @@ async def _body(request: Request) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > MOST_BODY_BYTES:
-            raise BadRequest(f"a request has at most {MOST_BODY_BYTES:,} bytes")
+            raise BadRequest(f"a request has at most {MOST_BODY_BYTES:,} bytes", 413)
     return bytes(body)
 
 
 def _statement(body: bytes, request: Request) -> tuple[str, dict[str, Cell]]:
     # no form of a foreign page can send this type
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise BadRequest("expected Content-Type: application/json")
+    if request.headers.get("content-type", "").partition(";")[0].strip() != _JSON:
+        raise BadRequest("expected Content-Type: application/json", 415)
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
-        raise BadRequest("expected JSON in UTF-8") from None
+        raise BadRequest("expected JSON in UTF-8, nested less than 1,000 deep") from None
     if not isinstance(given, dict) or not isinstance(given.get("statement"), str):
         raise BadRequest('expected {"statement": "MATCH …", "parameters": {…}}')
     if unknown := sorted(given.keys() - {"statement", "parameters"}):
@@ -187,19 +220,9 @@ def _statement(body: bytes, request: Request) -> tuple[str, dict[str, Cell]]:
     return given["statement"], cast("dict[str, Cell]", parameters)
 
 
-def _required_parameter(request: Request, name: str) -> str:
-    found = request.query_params.get(name, "")
-    if not found:
-        raise BadRequest(f"expected ?{name}=…")
-    return found
-
-
 def _typed(query: Query, name: str, text: str) -> "str | int | float | bool":
     """Return a parameter of a request as the type that its query declares."""
-    parameter = next((parameter for parameter in query.parameters if parameter.name == name), None)
-    if parameter is None:
-        known = ", ".join(parameter.name for parameter in query.parameters)
-        raise BadRequest(f"{query.id} has no parameter {name[:80]}; it has {known}")
+    parameter = next(parameter for parameter in query.parameters if parameter.name == name)
     try:
         return _READ[parameter.type](text)
     except ValueError:

@@ -3,22 +3,25 @@
 Any page that a browser shows can send requests to a service on the same machine. Three
 checks keep such pages out: the Host header must name this service (a foreign name may lead
 here by DNS), a request that says where it comes from must come from here, and on other
-addresses than loopback a token is asked for.
+addresses than loopback a token is asked for. A link of another site may be followed: then the
+browser shows the answer, and no script of that site reads it.
 """
 
 import hmac
+import re
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from xlagraph.serve.request_limits import MOST_AT_ONCE, MOST_BODY_BYTES
+from xlagraph.serve.request_limits import MOST_BODY_BYTES
+from xlagraph.serve.responses import refused
 
 __all__ = ["Access", "Guard"]
 
@@ -34,8 +37,13 @@ _HEADERS: Final[Mapping[str, str]] = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
 }
+
+# 127.0.0.1, gpu-box.example:8000, [::1]:8000
+_HOST: Final = re.compile(
+    r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +61,23 @@ class Access:
             raise ValueError("a service that may be called by any name needs a token")
 
     @classmethod
-    def on_address(cls, address: str, token: str | None) -> "Access":
-        """Return who may ask a service on this address.
+    def on_address(
+        cls, address: str, token: str | None, proxy_names: Collection[str] = ()
+    ) -> "Access":
+        """Return who may ask a service on this address, and by the names of a proxy.
 
         Raises ValueError where other machines can reach it and there is no token.
         """
+        if not token and (proxy_names or address not in LOOPBACK):
+            reached = ", ".join(proxy_names) or address
+            raise ValueError(f"{reached} can be reached from elsewhere, so a token is needed")
         if address in LOOPBACK:
-            return cls(LOOPBACK, token)
-        if not token:
-            raise ValueError(f"{address} can be reached from elsewhere, so a token is needed")
+            return cls(LOOPBACK.union(proxy_names), token)
         try:
             is_every_address = ip_address(address).is_unspecified
         except ValueError:  # a name
             is_every_address = False
-        return cls(None if is_every_address else frozenset({address}), token)
+        return cls(None if is_every_address else frozenset({address, *proxy_names}), token)
 
     def allows_name(self, name: str) -> bool:
         """Return whether the service may be called so; the case of names does not matter."""
@@ -79,7 +90,6 @@ class Guard:
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
-        self._under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -87,47 +97,47 @@ class Guard:
             await self._app(scope, receive, send)
             return
         refusal = self._refusal(Headers(scope=scope), str(scope["method"]))
-        if refusal is None and self._under_way >= MOST_AT_ONCE:
-            refusal = _refused(503, "too many requests at once", {"Retry-After": "1"})
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         if scope["path"].startswith("//"):  # an address that ends in a slash, and a path
-            scope = {**scope, "path": "/" + scope["path"].lstrip("/")}
-        self._under_way += 1
-        try:
-            await (refusal or self._app)(scope, receive, send_guarded)
-        finally:
-            self._under_way -= 1
+            scope["path"] = "/" + scope["path"].lstrip("/")
+        await (refusal or self._app)(scope, receive, send_guarded)
 
     def _refusal(self, headers: Headers, method: str) -> Response | None:
-        host = headers.get("host", "")
-        if not self._access.allows_name(_name_of(host)):
-            return _refused(421, "this service has another name")
-        origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2] != host:
-            return _refused(403, "another page may not ask this service")
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return _refused(403, "another page may not ask this service")
+        hosts = headers.getlist("host")
+        host = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        if host is None:
+            return refused(400, "expected one Host header with a name or an address")
+        if not self._access.allows_name(host["address"] or host["name"]):
+            return refused(421, "this service has another name")
+        if not _is_from_here(headers, method, hosts[0]):
+            return refused(403, "another page may not ask this service")
         if self._access.token is not None and not _has_token(headers, self._access.token):
-            return _refused(
-                401, "a token is needed", {"WWW-Authenticate": 'Basic realm="xlagraph"'}
-            )
-        if method not in ("GET", "HEAD", "POST"):
-            return _refused(405, f"{method[:20]} is not answered", {"Allow": "GET, HEAD, POST"})
+            return refused(401, "a token is needed", {"WWW-Authenticate": 'Basic realm="xlagraph"'})
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
-            return _refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")
+            return refused(413, f"a request has at most {MOST_BODY_BYTES:,} bytes")
         return None
 
 
-def _name_of(host: str) -> str:
-    if host.startswith("["):  # [::1]:8000
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+def _is_from_here(headers: Headers, method: str, host: str) -> bool:
+    """Return whether a request was not made by another page, or only follows its link."""
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != host.lower():
+        return False
+    if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
+        return True
+    follows_link = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (
+        "navigate",
+        "document",
+    )
+    return follows_link and method in ("GET", "HEAD")
 
 
 def _has_token(headers: Headers, token: str) -> bool:
@@ -140,7 +150,3 @@ def _has_token(headers: Headers, token: str) -> bool:
     elif kind.lower() != "bearer":
         return False
     return hmac.compare_digest(given.encode(), token.encode())
-
-
-def _refused(code: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    return JSONResponse({"error": message}, code, headers)

@@ -25,6 +25,7 @@ def describe_api(catalogue: Mapping[str, Query]) -> Json:
     """Return the description of all paths."""
     paths: dict[str, Json] = {
         "/healthz": _get("Whether the service answers", {"type": "object"}),
+        "/readyz": _get("Whether the graph can be read", {"type": "object"}),
         "/api": _get("This description", {"type": "object"}),
         "/api/queries": _get("The canned queries with parameters and columns", _ROWS),
         "/api/runs": _get("The runs in the graph", _ROWS),
@@ -72,7 +73,12 @@ def _responses(schema: Json) -> Json:
     error = {"type": "object", "properties": {"error": _TEXT}, "required": ["error"]}
     return {
         "200": {"description": "done", "content": {"application/json": {"schema": schema}}},
+        "304": {"description": "unchanged since the ETag that If-None-Match names"},
         "4XX": {"description": "refused", "content": {"application/json": {"schema": error}}},
+        "503": {
+            "description": "the graph cannot be read, or too many read it now: try again later",
+            "content": {"application/json": {"schema": error}},
+        },
     }
 
 

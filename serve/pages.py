@@ -1,110 +1,117 @@
 """The pages of the service: its own, and those of reports, whose parts are made when asked for."""
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable
 from functools import partial
+from html import escape
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final
+from urllib.parse import quote
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
-from xlagraph.graph import Graph, GraphError
-from xlagraph.queries import Query, QueryError, find_compilation, select
-from xlagraph.report import (
-    Part,
-    advice_and_answers,
-    compare_sides,
-    comparison_part,
-    compilation_part,
-    html_document,
-    overview_part,
-    read_totals,
-)
-from xlagraph.serve.graph_pool import GraphPool
+from xlagraph.report import html_document
+from xlagraph.serve.api import PACKED
+from xlagraph.serve.readers.jobs import Job, Lane
+from xlagraph.serve.readers.workers import Workers
+from xlagraph.serve.reading import read_for
+from xlagraph.serve.responses import HeldBytes, PiecedResponse
 
 __all__ = ["routes"]
 
-_ANSWERS: Final = "answers/"
-"""Begins the part with what canned queries answer about a compilation; they take a while."""
-
 _HEAD: Final = """\
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/page/page.css">"""
+<link rel="stylesheet" href="{root}/page/{digest}/page.css">"""
 _BODY: Final = """\
-<nav class="pages" aria-label="pages">
-<a class="name" href="/">xlagraph</a>
-<a href="/">Runs</a>
-<a href="/queries">Queries</a>
-<a href="/cypher">Cypher</a>
+<nav class="pages" aria-label="pages" data-root="{root}">
+<a class="name" href="{root}/">xlagraph</a>
+<a href="{root}/">Runs</a>
+<a href="{root}/queries">Queries</a>
+<a href="{root}/cypher">Cypher</a>
 </nav>
 <div id="page"></div>
 <noscript>This page needs JavaScript; `xlagraph report` writes one that does without.</noscript>
-<script type="module" src="/page/{script}"></script>"""
+<script type="module" src="{root}/page/{digest}/{script}"></script>"""
+_A_YEAR: Final = "public, max-age=31536000, immutable"
 
 
-def routes(pool: GraphPool, catalogue: Mapping[str, Query]) -> list[BaseRoute]:
-    """Return the routes of the pages over a graph, which answer the queries of a catalogue."""
+def routes(workers: Workers, held: HeldBytes) -> list[BaseRoute]:
+    """Return the routes of the pages over a graph."""
+    folder = files("xlagraph.report") / "page"
+    digest = _digest(folder)
 
-    def packed(make: Callable[[Graph, Request], bytes]) -> Callable[..., object]:
+    def packed(job_of: Callable[[Request], Job]) -> Callable[..., object]:
         async def respond(request: Request) -> Response:
-            def read() -> bytes:
-                with pool.borrow() as graph:
-                    return make(graph, request)
-
-            try:
-                return Response(await run_in_threadpool(read), media_type="application/gzip")
-            except QueryError as error:
-                return PlainTextResponse(str(error), 404)
-            except GraphError as error:
-                return PlainTextResponse(str(error), 503)
+            answer = await read_for(request, workers, job_of(request))
+            if answer.is_refusal:
+                return PlainTextResponse(answer.body.decode(), answer.status)
+            return PiecedResponse(answer.body, held, "application/gzip", {})
 
         return respond
 
-    def of_view(graph: Graph, request: Request) -> bytes:
-        part = request.path_params["part"]
-        if part == "start":
-            selection = select(graph, request.path_params["name"])
-            return _overview(graph, selection.compilations, selection.name)
-        return _compilation(graph, part, catalogue)
-
-    def of_comparison(graph: Graph, request: Request) -> bytes:
-        part = request.path_params["part"]
-        a, b = request.path_params["a"], request.path_params["b"]
-        if part == "start":
-            return comparison_part(graph, compare_sides(graph, a, b)).packed()
-        if part == "compilations":
-            keys = [key for side in (a, b) for key in select(graph, side).compilations]
-            return _overview(graph, keys, f"{a} and {b}")
-        return _compilation(graph, part, catalogue)
+    def page(path: str, script: str) -> Route:
+        return Route(path, partial(_document, script=script, digest=digest), middleware=PACKED)
 
     return [
-        *(
-            Route(path, partial(_document, script="service/main.js"))
-            for path in ("/", "/queries", "/cypher", "/query/{id:path}")
-        ),
-        Route("/view/{name:path}/parts/{part:path}", packed(of_view)),
-        Route("/compare/{a:path}//{b:path}/parts/{part:path}", packed(of_comparison)),
-        Route("/view/{name:path}/", partial(_document, script="main.js")),
-        Route("/compare/{a:path}//{b:path}/", partial(_document, script="main.js")),
-        Mount("/page", StaticFiles(packages=[("xlagraph.report", "page")])),
+        *(page(path, "service/main.js") for path in ("/", "/queries", "/cypher")),
+        page("/query/{id:path}", "service/main.js"),
+        Route("/view/{name:path}/parts/{part:path}", packed(_view_part)),
+        Route("/compare/{a:path}//{b:path}/parts/{part:path}", packed(_comparison_part)),
+        page("/view/{name:path}/", "main.js"),
+        page("/compare/{a:path}//{b:path}/", "main.js"),
+        Route("/view/{name:path}", _with_slash),
+        Route("/compare/{a:path}//{b:path}", _with_slash),
+        # what a page imports lies beside it, so that it is of the same digest
+        Mount(f"/page/{digest}", _PageFiles(_A_YEAR), middleware=PACKED),
+        Mount("/page", _PageFiles("no-cache"), middleware=PACKED),
     ]
 
 
-def _overview(graph: Graph, compilations: Sequence[str], title: str) -> bytes:
-    totals = read_totals(graph, compilations)
-    return overview_part(totals, title=title, location=graph.location).packed()
+def _view_part(request: Request) -> Job:
+    return Job("view part", dict(request.path_params), Lane.QUERIES, is_long=True)
 
 
-def _compilation(graph: Graph, part: str, catalogue: Mapping[str, Query]) -> bytes:
-    if part.startswith(_ANSWERS):
-        key = find_compilation(graph, part.removeprefix(_ANSWERS)).key
-        return Part(advice_and_answers(graph, key, catalogue), {}).packed()
-    return compilation_part(graph, find_compilation(graph, part).key).packed(is_kept=False)
+def _comparison_part(request: Request) -> Job:
+    return Job("comparison part", dict(request.path_params), Lane.QUERIES, is_long=True)
 
 
-async def _document(request: Request, script: str) -> Response:
-    del request
-    body = _BODY.format(script=script)
-    return HTMLResponse(html_document("served", title="xlagraph", head=_HEAD, body=body))
+async def _document(request: Request, script: str, digest: str) -> Response:
+    root = escape(quote(str(request.scope.get("root_path", ""))))
+    head = _HEAD.format(root=root, digest=digest)
+    body = _BODY.format(root=root, digest=digest, script=script)
+    return HTMLResponse(html_document("served", title="xlagraph", head=head, body=body))
+
+
+async def _with_slash(request: Request) -> Response:
+    """Lead to the address of the page, below which its parts are."""
+    return RedirectResponse(quote(request.scope["path"]) + "/", 308)
+
+
+class _PageFiles(StaticFiles):
+    """Scripts and styles, with how long a browser may keep them."""
+
+    def __init__(self, kept: str) -> None:
+        super().__init__(packages=[("xlagraph.report", "page")])
+        self._kept = kept
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Return a file, or that it is unchanged."""
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = self._kept
+        if tag := response.headers.get("etag"):
+            response.headers["ETag"] = f"W/{tag}"  # packed or not, it is one file
+        return response
+
+
+def _digest(folder: Traversable) -> str:
+    """Return a name for the content of all files below a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        digest.update(file.name.encode())
+        digest.update(_digest(file).encode() if file.is_dir() else file.read_bytes())
+    return digest.hexdigest()[:16]

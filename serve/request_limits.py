@@ -1,10 +1,12 @@
-"""How much one request may take: of the service, and of the tools of an assistant."""
+"""How much one request may take of the service, besides its read."""
 
 from typing import Final
 
-MOST_SECONDS: Final = 30.0
-MOST_ROWS: Final = 100_000
-"""Of a statement; a canned query has a limit of its own."""
 MOST_BODY_BYTES: Final = 1 << 20
-MOST_AT_ONCE: Final = 32
-"""Requests under way; one more is refused, to come back later."""
+BODY_SECONDS: Final = 10.0
+HEADER_SECONDS: Final = 10.0
+"""From the first byte of a request, or from the connection, to the end of its headers."""
+SENDING_SECONDS: Final = 30.0
+"""In which a reader takes the next piece of an answer."""
+MOST_HELD_BYTES: Final = 256 << 20
+"""Of answers whose readers are slow; one more is refused."""

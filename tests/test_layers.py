@@ -44,9 +44,13 @@ MAY_IMPORT = {
     "ingest/hlo": "ingest/model",
     # an error message: text in, records and sentences out
     "ingest/error_message": "presentation ingest/model",
-    "ingest/carriers": "ingest ingest/model",
+    "ingest/carriers": "protos ingest ingest/model",
     "ingest/carriers/text": "runtime ingest ingest/carriers ingest/model",
-    "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/model",
+    "ingest/carriers/proto": "runtime protos ingest ingest/carriers ingest/hlo ingest/model",
+    "ingest/carriers/profile": "ingest ingest/carriers ingest/carriers/proto",
+    "ingest/carriers/process": "ingest ingest/carriers ingest/carriers/proto",
+    "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/carriers/proto "
+    "ingest/carriers/profile ingest/carriers/process ingest/model",
     "ingest/measures": "ingest/hlo ingest/model",
     "ingest/rows": "presentation graph graph/rows ingest/files ingest/measures ingest/model",
     # canned queries, and what is built on them
@@ -73,7 +77,9 @@ MAY_IMPORT = {
     "report": "runtime presentation graph queries queries/growth queries/cypher_text "
     "queries/stored_compilation",
     # the same over HTTP and for assistants
-    "serve": "runtime graph queries queries/pictures report",
+    "serve": "runtime graph queries report serve/readers",
+    "serve/readers": "presentation graph queries queries/pictures report",
+    "serve/assistant": "graph queries serve serve/readers",
     # typer commands
     "cli": "runtime graph graph/opening cli/commands cli/commands/export cli/commands/query "
     "cli/options cli/output",
@@ -82,9 +88,9 @@ MAY_IMPORT = {
     "cli/commands/query": "runtime graph graph/neo4j queries queries/catalogue "
     "queries/cypher_text queries/lint queries/pictures queries/runner "
     "cli/options cli/output",
-    "cli/commands": "presentation graph ingest ingest/error_message report serve queries "
-    "queries/advice queries/checks queries/growth queries/selection queries/value_details "
-    "cli/options cli/output cli/summaries",
+    "cli/commands": "presentation graph ingest ingest/error_message report serve "
+    "serve/assistant serve/readers queries queries/advice queries/checks queries/growth "
+    "queries/selection queries/value_details cli/options cli/output cli/summaries",
     "cli/summaries": "presentation graph ingest ingest/error_message ingest/model queries "
     "queries/advice queries/catalogue queries/checks queries/growth queries/stored_compilation "
     "queries/value_details cli/options cli/output",

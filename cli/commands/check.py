@@ -75,7 +75,7 @@ def check(
 
     Example: xlagraph check baseline --capacity 16GiB
     """
-    from xlagraph.cli.summaries.checks import problems_of_totals, write_totals
+    from xlagraph.cli.summaries.checks import note_ranges, problems_of_totals, write_totals
     from xlagraph.queries.checks.totals import check as check_graph
 
     if options.replay and (options.capacity or options.resident):
@@ -92,6 +92,7 @@ def check(
         else:
             code = ExitCode.DONE
             write_totals(checked, options.limit, options)
+    note_ranges(checked)
     for failure, text in problems_of_totals(checked, options.max_peak, options.max_reserved):
         code = max(code, failure)
         problem(text)

@@ -1,11 +1,18 @@
 """`xlagraph mcp`: the graph for assistants, by the Model Context Protocol."""
 
+import os
+import signal
+
+from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
 from xlagraph.cli.options.shared_options import GraphOptions
-from xlagraph.cli.output.exit_codes import UsageError
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note
 
 
-def mcp(options: GraphOptions) -> None:
+def mcp(
+    options: GraphOptions,
+    memory: MemoryOption = DEFAULT_MEMORY,
+) -> None:
     """Serve the graph to an assistant on standard input and output; it only reads.
 
     An assistant starts this itself: give it the command with the graph to read.
@@ -13,12 +20,17 @@ def mcp(options: GraphOptions) -> None:
     Example: xlagraph mcp --graph xlagraph.lbug
     """
     try:
-        from xlagraph.serve.mcp_server import create_server
+        from xlagraph.serve.assistant.mcp_server import create_server
+        from xlagraph.serve.readers.workers import Workers
     except ModuleNotFoundError as error:
         raise UsageError(f"mcp needs {error.name}: pip install 'xlagraph[mcp]'") from error
     from xlagraph.cli.options.graph_and_queries import catalogue
-    from xlagraph.serve.graph_pool import GraphPool
 
-    pool = GraphPool(options.graph)
-    note(f"graph: {pool.location}")
-    create_server(pool, catalogue()).run("stdio")
+    workers = Workers(options.graph, catalogue(), memory_bytes=parse_memory(memory))
+    note(f"graph: {workers.location}")
+    # a thread of the SDK reads standard input, and Python would wait for it
+    signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
+    try:
+        create_server(workers).run("stdio")
+    except* BrokenPipeError:  # the assistant has gone
+        pass

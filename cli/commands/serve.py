@@ -1,12 +1,14 @@
 """`xlagraph serve`: the pages and the API over a graph."""
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from xlagraph.cli.options.graph_and_queries import ask_password
+from xlagraph.cli.options.read_memory import DEFAULT_MEMORY, MemoryOption, parse_memory
 from xlagraph.cli.options.shared_options import GraphOptions
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import note, problem
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import uvicorn
 
 TOKEN: Final = "XLAGRAPH_TOKEN"  # noqa: S105 - its name
+_ROOT_PATH: Final = re.compile(r"(?:/[\w.~-]+)+", re.ASCII)
 
 
 def serve(
@@ -29,6 +32,22 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 0,
     open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    root_path: Annotated[
+        str,
+        typer.Option(metavar="/PATH", help="Path below which a proxy shows it, and strips it."),
+    ] = "",
+    proxy_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Name by which a proxy is called; {TOKEN} must be set; repeatable.",
+        ),
+    ] = None,
+    memory: MemoryOption = DEFAULT_MEMORY,
+    access_log: Annotated[
+        bool,
+        typer.Option("--access-log", help="Write a line for each request on stderr."),
+    ] = False,
 ) -> None:
     """Serve the graph to a browser: runs, compilations, comparisons, queries; and a JSON API.
 
@@ -37,20 +56,26 @@ def serve(
     Example: xlagraph serve --open
     """
     try:
-        import uvicorn
-
         from xlagraph.serve import Access, create_app
+        from xlagraph.serve.timed_connections import server_of
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}: pip install 'xlagraph[serve]'") from error
     from xlagraph.cli.options.graph_and_queries import catalogue
 
+    if root_path and not _ROOT_PATH.fullmatch(root_path):
+        raise UsageError(f"expected --root-path such as /xlagraph, found {root_path}")
     try:
-        access = Access.on_address(host, os.environ.get(TOKEN))
-    except ValueError:
-        raise UsageError(
-            f"--host {host} can be reached from elsewhere: set {TOKEN}, or leave it"
-        ) from None
-    app = create_app(options.graph, access=access, catalogue=catalogue(), ask_password=ask_password)
+        access = Access.on_address(host, os.environ.get(TOKEN), proxy_name or ())
+    except ValueError as error:
+        raise UsageError(f"{error}: set {TOKEN}, or leave it") from None
+    app = create_app(
+        options.graph,
+        access=access,
+        catalogue=catalogue(),
+        ask_password=ask_password,
+        memory_bytes=parse_memory(memory),
+        log_access=_write_line if access_log else None,
+    )
     note(f"graph: {app.state.location}")
     listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host
@@ -62,31 +87,27 @@ def serve(
         import webbrowser
 
         webbrowser.open(address)
-    config = uvicorn.Config(
-        app,
-        log_level="critical",  # what is cut off at the end is not an error
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=0,
-    )
-    _run_until_interrupted(uvicorn.Server(config), listener)
+    _run_until_interrupted(server_of(app, root_path), listener)
 
 
 def _run_until_interrupted(server: "uvicorn.Server", listener: "socket") -> None:
     try:
         server.run([listener])
     except KeyboardInterrupt:
-        # Python would wait for the threads of statements that still run
         problem("interrupted")
         sys.stderr.flush()
-        os._exit(ExitCode.INTERRUPTED)
+        os._exit(ExitCode.INTERRUPTED)  # the processes that read end with this one
 
 
 def _listen(host: str, port: int) -> "socket":
-    import socket
+    from xlagraph.serve.timed_connections import listen
 
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
+        return listen(host, port)
     except OSError as error:
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+
+
+def _write_line(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

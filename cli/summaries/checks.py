@@ -36,6 +36,17 @@ def write_totals(checked: "CheckResult", limit: int | None, options: RowOptions)
     write_rows(_TOTALS, first_rows(rows, limit, options.format), options)
 
 
+def note_ranges(checked: "CheckResult") -> None:
+    """Note which compilations have no live ranges, and whose derived ones are uncertain."""
+    if count := len(checked.without_ranges):
+        note(f"no schedule: {counted(count, 'compilation')} without live ranges, peaks and reuse")
+    for totals in checked.uncertain:
+        note(
+            f"{totals.compilation}: XLA's heap trace contradicts its derived live ranges;"
+            " do not trust its peaks, reuse and replays"
+        )
+
+
 def problems_of_totals(
     checked: "CheckResult", max_peak: int | None, max_reserved: int | None
 ) -> Iterator[tuple[ExitCode, str]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -192,7 +192,7 @@ class ImportFiles:
             (self._folder / name).unlink(missing_ok=True)
 
     def _flush(self, table: _TableFile) -> None:
-        for piece in _pieces(table.take()):
+        for piece in _pieces(_with_joined_lists(table.take())):
             text = _csv(piece)
             table.file.write(text)
             self.manifest.has_newlines |= text.count(b"\n") != piece.num_rows or b"\r" in text
@@ -204,6 +204,18 @@ def _pieces(rows: pa.Table) -> Iterator[pa.Table]:
     size = max(1, rows.num_rows * _WAITING_BYTES // max(1, rows.nbytes))
     for start in range(0, rows.num_rows, size):
         yield rows.slice(start, size)
+
+
+def _with_joined_lists(rows: pa.Table) -> pa.Table:
+    """Return rows with the delimiter of arrays between the texts of lists."""
+    for number, column in enumerate(rows.schema):
+        if pa.types.is_list(column.type):
+            joined = cast(
+                "pa.ChunkedArray[pa.StringScalar]",
+                pc.binary_join(rows.column(number), TAG_DELIMITER),
+            )
+            rows = rows.set_column(number, column.name, joined)
+    return rows
 
 
 def _csv(rows: pa.Table) -> bytes:

@@ -85,6 +85,7 @@ class LadybugGraph(Graph):
         *,
         timeout_seconds: float | None = None,
         max_rows: int | None = None,
+        max_bytes: int | None = None,
     ) -> Result:
         statement = check_statement(text, procedures=None)
         given = given_parameters(statement, parameters or {})
@@ -97,7 +98,8 @@ class LadybugGraph(Graph):
             raise query_error(error, timeout_seconds) from error
         with found:
             columns = tuple(found.get_column_names())
-            return Result(columns, tuple(bounded_rows(_rows(found, max_rows), max_rows)))
+            rows = bounded_rows(_rows(found, max_rows), max_rows, max_bytes)
+            return Result(columns, tuple(rows))
 
     @contextmanager
     def load(self) -> Iterator[Load]:

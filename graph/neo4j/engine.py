@@ -240,11 +240,12 @@ class Neo4jGraph(Graph):
         *,
         timeout_seconds: float | None = None,
         max_rows: int | None = None,
+        max_bytes: int | None = None,
     ) -> Result:
         statement = check_statement(text, procedures=PROCEDURES)
         given = given_parameters(statement, parameters or {})
         with self._translated_errors(timeout_seconds):
-            columns, records = call_uninterrupted(
+            columns, rows = call_uninterrupted(
                 lambda: self._driver.execute_query(
                     # the driver wants literal text; this text has passed the guard
                     neo4j.Query(text, timeout=timeout_seconds),
@@ -254,11 +255,12 @@ class Neo4jGraph(Graph):
                     bookmark_manager_=self._database.bookmarks,
                     result_transformer_=lambda found: (
                         tuple(found.keys()),
-                        list(bounded_rows(found, max_rows)),
+                        # read in pieces: the driver asks the server for 1,000 rows at a time
+                        tuple(bounded_rows(map(_cells, found), max_rows, max_bytes)),
                     ),
                 )
             )
-        return Result(columns, tuple(tuple(map(_cell, record.values())) for record in records))
+        return Result(columns, rows)
 
     @contextmanager
     def load(self) -> Iterator[Load]:
@@ -343,6 +345,10 @@ def graph_error(
 
 def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0].rstrip(":")
+
+
+def _cells(record: neo4j.Record) -> tuple[Cell, ...]:
+    return tuple(map(_cell, record.values()))
 
 
 def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever they are

@@ -26,6 +26,8 @@ class Part(NamedTuple):
     start: int = 0
     length: int | None = None
     """Bytes; None for the rest of the file."""
+    content: bytes | None = None
+    """Of what is no file: the path is a name for messages then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Source:
 
     def path(self, part: str) -> Path | None:
         """Return the file of a part; None if there is none."""
-        return next((path for name, path, *_ in self.parts if name == part), None)
+        return next((each.path for each in self.parts if each.name == part), None)
 
 
 @dataclass(slots=True)
@@ -69,3 +71,7 @@ class Carrier:
     """
     read: Callable[[Contents], tuple[Plan, Program]]
     """Return plan and program; raise ParseError or UnreadableDump."""
+    missing: Callable[[], str | None] = lambda: None
+    """Return how to install what it reads with; None if it is there."""
+    why_none: Callable[[Path], str | None] = lambda _: None
+    """Return why a file of its names holds no compilation; None for other names."""

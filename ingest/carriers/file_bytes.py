@@ -5,11 +5,13 @@ import gzip
 import os
 import stat
 import zlib
-from io import BytesIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
-__all__ = ["MOST_UNPACKED_BYTES", "UNREADABLE", "begins_like_a_dump", "read_bytes"]
+__all__ = ["MOST_UNPACKED_BYTES", "UNREADABLE", "begins_like_a_dump", "open_unpacked", "read_bytes"]
 
 _HEADER: Final = b"BufferAssignment:"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -52,6 +54,20 @@ def _open(path: Path) -> BinaryIO:
         file.close()
         raise OSError(errno.EINVAL, "it is not a file")
     return file
+
+
+@contextmanager
+def open_unpacked(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
+    """Open a file for reading here and there, unpacked if it is packed; with its size, if known.
+
+    Raises what `read_bytes` raises.
+    """
+    with _open(path) as raw, BufferedReader(cast("RawIOBase", raw)) as file:
+        if file.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                yield cast("BinaryIO", unpacked), None
+        else:
+            yield file, os.fstat(raw.fileno()).st_size
 
 
 def begins_like_a_dump(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """Facts in the name of a dump: the program that it is of, and its platform.
 
 [TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE
+[HOST/]NAME(NNNN)                             in a profile or process
 """
 
 import re
@@ -22,6 +23,10 @@ _NAME: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# jit_train_step(8)   vm_1/jit_train_step(8)
+_EXECUTABLE: Final = re.compile(
+    r"(?:.*/)?(?P<module_name>[^/]+)\((?P<module_id>\d{1,18})\)", re.DOTALL
+)
 _PLATFORMS: Final[Mapping[str, str]] = {"cpu": "cpu", "gfx": "rocm"}
 # SyncTensorsGraph.45
 _TRAILING_NUMBER: Final = re.compile(r"\.\d+\Z")
@@ -39,13 +44,13 @@ class DumpName(NamedTuple):
 
 
 def dump_name(stem: str) -> DumpName:
-    """Parse a stem: ``module_0064.jit_train_step.cpu_after_optimizations``."""
-    match = _NAME.fullmatch(stem)
+    """Parse a stem: ``module_0064.jit_train_step.cpu_after_optimizations``, ``jit_f(8)``."""
+    match = _NAME.fullmatch(stem) or _EXECUTABLE.fullmatch(stem)
     if match is None:
         return DumpName(None, None, None, None)
     module_name: str | None = match["module_name"]
     module = None if module_name is None else _TRAILING_NUMBER.sub("", module_name)
-    target: str | None = match["target"]
+    target: str | None = match.groupdict().get("target")
     platform = None if target is None else _PLATFORMS.get(target[:3], "gpu")
     return DumpName(int(match["module_id"]), module_name, module or None, platform)
 

@@ -5,10 +5,13 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from xlagraph.ingest.carriers.carrier import Contents, Part
+from xlagraph.ingest.carriers.carrier import Carrier, Contents, Part
 from xlagraph.ingest.carriers.file_bytes import read_bytes
+from xlagraph.ingest.carriers.text.find import TEXT
+from xlagraph.ingest.carriers.usage_report import usage_disagreements
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.discovery import CARRIERS, DumpFiles
+from xlagraph.ingest.model.gaps import filled, has_gaps, is_same_plan
 from xlagraph.ingest.model.plan import Plan
 from xlagraph.ingest.model.program import Program
 from xlagraph.ingest.problems import Problem, readable
@@ -27,6 +30,11 @@ class DumpContents:
     """Aligned with those of the dump."""
 
     @property
+    def are_texts(self) -> bool:
+        """Whether the preferred carrier prints instructions."""
+        return self.sources[0].source.carrier == TEXT
+
+    @property
     def problems(self) -> list[Problem]:
         """Faults of parts without which the compilation could be read."""
         return [problem for source in self.sources for problem in source.problems]
@@ -41,7 +49,7 @@ def read_dump(files: DumpFiles) -> DumpContents:
     size_bytes = 0
     read = []
     parts = [part for source in files.sources for part in source.parts]
-    before = [_version(part.path) for part in parts]
+    before = [_version(part) for part in parts]
     for source in files.sources:
         contents = Contents(source, {})
         for part in source.parts:
@@ -51,23 +59,49 @@ def read_dump(files: DumpFiles) -> DumpContents:
             size_bytes += len(content)
         read.append(contents)
     for part, version in zip(parts, before, strict=True):
-        if _version(part.path) != version:
+        if _version(part) != version:
             message = "changed while it was read; ingest it again once it is complete"
             raise UnreadableDump(Problem(readable(part.path), None, message))
     return DumpContents(digest.hexdigest(), size_bytes, tuple(read))
 
 
 def read_compilation(contents: DumpContents) -> tuple[Plan, Program]:
-    """Return plan and program from the preferred carrier.
+    """Return plan and program of the preferred carrier, with gaps filled from the others.
 
-    Raises `ParseError` and `UnreadableDump`.
+    What the others are not fit for, and what a usage report contradicts, are problems of the
+    contents. Raises `ParseError` and `UnreadableDump`.
     """
-    preferred = contents.sources[0]
-    (carrier,) = (each for each in CARRIERS if each.name == preferred.source.carrier)
-    return carrier.read(preferred)
+    preferred, *others = contents.sources
+    plan, program = _carrier(preferred).read(preferred)
+    for other in others:
+        if not has_gaps(plan, program):
+            break
+        try:
+            found = _carrier(other).read(other)
+        except UnreadableDump as error:
+            preferred.problems.append(error.problem._replace(left_out=False))
+            continue
+        if not is_same_plan(plan, found[0]):
+            file = readable(other.source.parts[0].path)
+            message = "holds another plan than the text of its name, and is not read"
+            preferred.problems.append(Problem(file, None, message, left_out=False))
+            continue
+        if plan.live_ranges is not None:  # what was said about others does not matter
+            other.problems.clear()
+        plan, program = filled(plan, program, *found)
+    for source in contents.sources:
+        preferred.problems.extend(usage_disagreements(source, plan))
+    return plan, program
+
+
+def _carrier(contents: Contents) -> Carrier:
+    (carrier,) = (each for each in CARRIERS if each.name == contents.source.carrier)
+    return carrier
 
 
 def _read(part: Part) -> bytes:
+    if part.content is not None:
+        return part.content
     try:
         return read_bytes(part.path, part.start, part.length)
     except (EOFError, zlib.error) as error:
@@ -77,12 +111,14 @@ def _read(part: Part) -> bytes:
         raise _cannot_be_read(part.path, error) from None
 
 
-def _version(path: Path) -> tuple[int, int, int]:
+def _version(part: Part) -> tuple[int, int, int]:
     """Return what distinguishes one state of a file: which file, how long, changed when."""
+    if part.content is not None:
+        return 0, len(part.content), 0
     try:
-        status = path.stat()
+        status = part.path.stat()
     except OSError as error:
-        raise _cannot_be_read(path, error) from None
+        raise _cannot_be_read(part.path, error) from None
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 

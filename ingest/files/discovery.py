@@ -11,18 +11,28 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
 from xlagraph.ingest.carriers.file_names import DumpName, dump_name
+from xlagraph.ingest.carriers.process.process_carrier import PROCESS_CARRIER
+from xlagraph.ingest.carriers.profile.profile_carrier import PROFILE_CARRIER
+from xlagraph.ingest.carriers.proto.proto_carrier import PROTO_CARRIER
 from xlagraph.ingest.carriers.text.find import FileKind, split_file_name
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.problems import Problem, readable
 
-__all__ = ["CARRIERS", "DumpFiles", "FoundDumps", "find_dumps"]
+__all__ = ["CARRIERS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
 
-CARRIERS: Final[tuple[Carrier, ...]] = (TEXT_CARRIER,)
+CARRIERS: Final[tuple[Carrier, ...]] = (
+    TEXT_CARRIER,
+    PROTO_CARRIER,
+    PROFILE_CARRIER,
+    PROCESS_CARRIER,
+)
 """All carriers; of a compilation that several hold, the first is read, the others fill gaps."""
 _NOT_A_DUMP: Final = (
     "is not a dump: it is not called …-buffer-assignment.txt, "
-    "nor does it begin with `BufferAssignment:`"
+    "…after_optimizations.hlo.pb or ….xplane.pb, nor does it begin with `BufferAssignment:`"
 )
+_IN_PROFILES: Final = ("plugins", "profile")
+"""Folders in which profiles lie, each in one that is named after its time."""
 
 # vm_14032
 _HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
@@ -73,13 +83,25 @@ class FoundDumps:
     """Paths of runs whose folder was searched without gaps: what is not found is gone."""
 
 
-def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
+class DumpOrigin(NamedTuple):
+    """Where the dumps of a search come from."""
+
+    name: str
+    """Of a run whose dumps lie in the folder itself."""
+    path: Path
+    """Absolute, links resolved."""
+
+
+def find_dumps(
+    path: Path, run: str | None = None, *, origin: DumpOrigin | None = None
+) -> FoundDumps:
     """Search a folder, or look at a single file.
 
     Each folder that holds dumps is a run, named by its path below ``path``, or by its own
     name if it is ``path``; ``run`` names a single one. Sub-folders that XLA makes
     (``NAME/HOST_PID/``, NAME being the module's) belong to the run above. Links to folders
-    are not followed below ``path``; a file that is reached twice counts once.
+    are not followed below ``path``; a file that is reached twice counts once. ``origin``
+    stands for a temporary folder in the names and paths of runs.
     """
     problems: list[Problem] = []
     gaps: list[Path] = []
@@ -93,10 +115,13 @@ def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
     sources = _distinct(sources)
     if is_file:
         wanted = os.path.realpath(path)
-        sources = [source for source in sources if os.path.realpath(source.first.path) == wanted]
-        problems = [] if sources else [Problem(readable(path), None, _NOT_A_DUMP)]
+        sources = [source for source in sources if wanted in source.real_paths]
+        about = {readable(path)} if sources else {readable(path), readable(root)}
+        problems = [problem for problem in problems if problem.file in about]
+        if not sources and not problems:
+            problems.append(Problem(readable(path), None, _why_none(path)))
 
-    dumps = _with_keys(root, sources, run)
+    dumps = _with_keys(root, sources, run, origin or _origin_of(root))
     run_paths = {dump.run_path for dump in dumps}
     if run is not None and len(run_paths) > 1:
         message = f"holds {len(run_paths)} runs; a name can be given to a single one"
@@ -115,6 +140,11 @@ def find_dumps(path: Path, run: str | None = None) -> FoundDumps:
     )
 
 
+def _origin_of(root: Path) -> DumpOrigin:
+    name = Path(os.path.abspath(root)).name  # noqa: PTH100 - keep links
+    return DumpOrigin(readable(name) or "/", Path(os.path.realpath(root)))
+
+
 class _Source(NamedTuple):
     """A dump before its run is known."""
 
@@ -126,6 +156,11 @@ class _Source(NamedTuple):
     def first(self) -> Part:
         """The part that makes it a compilation."""
         return self.sources[0].parts[0]
+
+    @property
+    def real_paths(self) -> set[str]:
+        """The files of which each makes it a compilation."""
+        return {os.path.realpath(source.parts[0].path) for source in self.sources}
 
 
 def _folders(
@@ -167,12 +202,27 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_Source]:
-    """Return the compilations of one folder, each with what every carrier has of it."""
+    """Return the compilations of one folder, each with what every carrier has of it.
+
+    Carriers that cannot read are named with what they alone have.
+    """
     by_stem: dict[str, list[Source]] = {}
     for carrier in CARRIERS:
-        for source in carrier.find(folder, names, problems):
+        found = carrier.find(folder, names, problems)
+        missing = carrier.missing() if found else None
+        if missing is not None:
+            count = sum(source.stem not in by_stem for source in found)
+            if count:
+                message = f"holds {count} compilations ({carrier.name}) that need: {missing}"
+                problems.append(Problem(readable(folder), None, message))
+            continue
+        for source in found:
             by_stem.setdefault(source.stem, []).append(source)
     return [_Source(folder, stem, tuple(sources)) for stem, sources in by_stem.items()]
+
+
+def _why_none(path: Path) -> str:
+    return next((why for each in CARRIERS if (why := each.why_none(path)) is not None), _NOT_A_DUMP)
 
 
 def _distinct(sources: Iterable[_Source]) -> list[_Source]:
@@ -191,17 +241,18 @@ def _distinct(sources: Iterable[_Source]) -> list[_Source]:
     return list(by_file.values())
 
 
-def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[DumpFiles]:
+def _with_keys(
+    root: Path, sources: Iterable[_Source], run: str | None, origin: DumpOrigin
+) -> list[DumpFiles]:
     """Return the dumps with their runs and keys."""
-    own_name = readable(Path(os.path.abspath(root)).name) or "/"  # noqa: PTH100 - keep links
-    real_root = Path(os.path.realpath(root))
+    own_name, real_root = origin
     by_place: dict[tuple[tuple[str, ...], str], list[_Source]] = defaultdict(list)
     for source in sources:
         by_place[_run_parts(root, source), source.stem].append(source)
 
     dumps = []
     for (parts, stem), same in by_place.items():
-        run_name = run if run is not None else readable("/".join(parts)) or own_name
+        run_name = run if run is not None else _run_name(real_root, parts) or own_name
         for source in same:
             below = source.folder.relative_to(root).parts[len(parts) :]
             short = readable(f"{run_name}/{stem}")
@@ -222,6 +273,17 @@ def _with_keys(root: Path, sources: Iterable[_Source], run: str | None) -> list[
     return dumps
 
 
+def _run_name(root: Path, parts: tuple[str, ...]) -> str:
+    """Return the name of a run: its path below the root, without the folders of all profiles."""
+    whole = (*root.parts, *parts)
+    kept = [
+        part
+        for number, part in enumerate(parts, len(root.parts))
+        if _IN_PROFILES not in (whole[number : number + 2], whole[number - 1 : number + 1])
+    ]
+    return readable("/".join(kept))
+
+
 def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
     """Return the folder of the run that a dump belongs to, as its path below the root."""
     parts = source.folder.relative_to(root).parts
@@ -240,7 +302,10 @@ def _size_bytes(source: _Source) -> int:
     size = 0
     for part in chain.from_iterable(each.parts for each in source.sources):
         try:
-            size += part.path.stat().st_size if part.length is None else part.length
+            if part.content is not None:
+                size += len(part.content)
+            else:
+                size += part.path.stat().st_size if part.length is None else part.length
         except OSError:  # gone meanwhile: reading it will fail
             continue
     return size

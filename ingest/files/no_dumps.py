@@ -1,6 +1,7 @@
 """Why a folder has no dump, and what to do."""
 
 import os
+import re
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Final
 __all__ = ["NoDumps", "why_no_dumps"]
 
 _FLAGS: Final = "XLA_FLAGS=--xla_dump_to=DIR"
+# jit_train_step-6b1c…-cache   jit_train_step-6b1c…-atime   .lockfile
+_OF_CACHE: Final = re.compile(r".*-[0-9a-f]{64}(-cache|-atime)?|\.?lockfile|\.nfs\w+", re.DOTALL)
 
 
 class NoDumps(Enum):
@@ -24,7 +27,13 @@ class NoDumps(Enum):
         "(JAX_ENABLE_COMPILATION_CACHE=false), or with an empty one"
     )
     PROTOS = (
-        f"it holds .hlo.pb files alone, which are not read; add --xla_dump_hlo_as_text to {_FLAGS}"
+        "it holds modules in protobuf without a buffer assignment alone, which XLA dumps at the "
+        f"last stage of a compilation: set {_FLAGS} and --xla_dump_hlo_as_proto, and run again "
+        "without a compilation cache"
+    )
+    COMPILATION_CACHE = (
+        "it is a JAX compilation cache, which holds no memory plans; run again with jax.profiler."
+        f"trace and ingest the profile, or with {_FLAGS} and JAX_ENABLE_COMPILATION_CACHE=false"
     )
     OTHER_FILES = "XLA writes them with --xla_dump_to=DIR in XLA_FLAGS"
 
@@ -39,4 +48,6 @@ def why_no_dumps(folders: Iterable[str | Path]) -> NoDumps:
         return NoDumps.MODULE_TEXTS
     if any(name.endswith((".hlo.pb", ".hlo_proto.pb")) for name in packed):
         return NoDumps.PROTOS
+    if all(_OF_CACHE.fullmatch(name) for name in names):
+        return NoDumps.COMPILATION_CACHE
     return NoDumps.OTHER_FILES

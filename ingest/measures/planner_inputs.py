@@ -20,7 +20,7 @@ from xlagraph.ingest.hlo.overwriting import (
 from xlagraph.ingest.hlo.post_order import post_order, scheduled_computations
 from xlagraph.ingest.measures.live_ranges import Span
 from xlagraph.ingest.model.plan import Plan, Value
-from xlagraph.ingest.model.program import WHOLE, Program, ProgramError
+from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Program, ProgramError
 
 __all__ = ["OverwriteCandidate", "PlannerInputs", "planner_inputs"]
 
@@ -109,14 +109,11 @@ class _Tables:
         for used in plan.used_values or ():
             for instruction, index in used.positions:
                 self.positions[instruction][index or WHOLE] = used.value_id
-        self._computation_by_instruction = {
-            name: computation for computation in self.computations for name in computation.by_name
-        }
-        self._ends = {
-            computation.name: 1
-            + max((steps.get(name, -1) for name in computation.by_name), default=-1)
-            for computation in self.computations
-        }
+        self._instructions: dict[str, Instruction] = {}
+        for computation in self.computations:
+            self._instructions |= computation.by_name
+        self._ends: dict[str, int] = {}
+        """Step after the last of a computation, as far as it was asked for."""
         self._entry_parameters = {parameter.name for parameter in program.entry.parameters.values()}
         self._use_ends: dict[str, int] = {}
         self._needed: dict[int, int] = {}
@@ -126,12 +123,11 @@ class _Tables:
         for row, (value, span) in enumerate(zip(self._plan.values, self._spans, strict=True)):
             if span is None or value.is_phi or value.shape.startswith("("):
                 continue
-            computation = self._computation_by_instruction.get(value.name)
-            if computation is None:
-                continue
-            instruction = computation.by_name[value.name]
-            if instruction.opcode == "copy" or not ever_overwrites(
-                instruction, is_gpu=self._is_gpu
+            instruction = self._instructions.get(value.name)
+            if (
+                instruction is None
+                or instruction.opcode == "copy"
+                or not ever_overwrites(instruction, is_gpu=self._is_gpu)
             ):
                 continue
             tried = set()
@@ -147,7 +143,7 @@ class _Tables:
                 if may_overwrite(
                     WrittenOutput(instruction, value.shape_index or WHOLE, value.shape),
                     ReadOperand(number, self._shape_at(operand.name, other)),
-                    computation,
+                    self._program.computation(instruction.computation),
                     self._program,
                     is_gpu=self._is_gpu,
                 ):
@@ -155,10 +151,9 @@ class _Tables:
 
     def _shape_at(self, name: str, value: Value) -> str:
         """Return the shape that a value has at a position: a bitcast gives it another."""
-        computation = self._computation_by_instruction.get(name)
-        if name == value.name or computation is None:
+        if name == value.name:
             return value.shape
-        instruction = computation.by_name.get(name)
+        instruction = self._instructions.get(name)
         return value.shape if instruction is None else instruction.shape or value.shape
 
     def _may_end_at(self, row: int, step: int) -> bool:
@@ -193,10 +188,20 @@ class _Tables:
         return needed
 
     def _position_end(self, name: str) -> int:
-        computation = self._computation_by_instruction.get(name)
-        if computation is not None and computation.root.name == name:
-            return self._ends[computation.name]
+        instruction = self._instructions.get(name)
+        if instruction is not None:
+            computation = self._program.computation(instruction.computation)
+            if computation.root.name == name:
+                return self._end(computation)
         return self._steps.get(name, 0)
+
+    def _end(self, computation: Computation) -> int:
+        """Return the step after the last one of a computation."""
+        found = self._ends.get(computation.name)
+        if found is None:
+            steps = (self._steps.get(name, -1) for name in computation.by_name)
+            found = self._ends[computation.name] = 1 + max(steps, default=-1)
+        return found
 
     def _use_end(self, name: str) -> int:
         # Each of the hundreds of values that a loop carries is read by the same instructions.
@@ -206,8 +211,7 @@ class _Tables:
         return found
 
     def _end_of_use(self, name: str) -> int:
-        computation = self._computation_by_instruction.get(name)
-        instruction = computation.by_name.get(name) if computation is not None else None
+        instruction = self._instructions.get(name)
         if instruction is not None and instruction.opcode == "call":
             return 0
         if instruction is not None and instruction.opcode == "while":

@@ -13,6 +13,7 @@ kept as XLA prints them, with their braces: ``{}``, ``{1,0}``.
 Records that a plan holds by the million are named tuples, the others frozen dataclasses.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -146,3 +147,9 @@ class Plan:
     used_values: tuple[UsedValue, ...] | None
     """None before TensorFlow 1.15 and where the companion file is missing."""
     live_ranges: LiveRanges | None
+    buffer_sets: Mapping[int, int] | None = None
+    """By value id the smallest id among the values that must share its bytes, as XLA states it."""
+    derived: tuple[str, ...] = ()
+    """Names of facts that the carrier does not state but that follow by XLA's rules."""
+    heap_trace_agrees: bool | None = None
+    """Whether XLA's heap simulation agrees with derived live ranges; None without either."""

@@ -127,7 +127,7 @@ def _read_and_derive(contents: DumpContents) -> tuple[Outcome, CompilationFacts]
     outcome = Outcome(
         has_rows=True,
         problems=tuple(contents.problems),
-        missing=_missing(facts, program),
+        missing=_missing(facts, program, contents),
         content_bytes=contents.size_bytes,
         total_bytes=plan.total_bytes,
         allocation_bytes=sum(allocation.size_bytes for allocation in plan.allocations),
@@ -135,12 +135,12 @@ def _read_and_derive(contents: DumpContents) -> tuple[Outcome, CompilationFacts]
     return outcome, facts
 
 
-def _missing(facts: CompilationFacts, program: Program) -> tuple[str, ...]:
+def _missing(facts: CompilationFacts, program: Program, contents: DumpContents) -> tuple[str, ...]:
     plan = facts.plan
     parts = {
         "total bytes": plan.total_bytes is not None,
         "used values": plan.used_values is not None,
-        "instruction texts": not plan.values or _has_texts(facts),
+        "instruction texts": not (plan.values and contents.are_texts) or _has_texts(facts),
         "live ranges": plan.live_ranges is not None,
         "module text": program.has_computations,
     }

@@ -11,7 +11,7 @@ from typing import Final
 from xlagraph.graph.schema import VERSION
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
-from xlagraph.ingest.measures.memory_spaces import memory_space_names
+from xlagraph.ingest.measures.memory_spaces import memory_space_names, shown_platform
 from xlagraph.ingest.measures.peaks import SpacePeaks
 from xlagraph.ingest.model.shapes import ShapeFacts, shape_facts
 from xlagraph.ingest.rows.keys import bounded_key, bounded_keys, call_path_keys
@@ -56,7 +56,7 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Columns:
         state="complete",
         moduleId=name.module_id,
         moduleName=name.module_name,
-        platform=name.platform,
+        platform=name.platform or shown_platform(plan),
         valueCount=len(plan.values),
         totalBytes=plan.total_bytes,
         allocationBytes=sum(allocation.size_bytes for allocation in plan.allocations),
@@ -68,6 +68,9 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Columns:
         ),
         result=facts.planner_inputs.result if facts.planner_inputs is not None else None,
         sha256=provenance.sha256,
+        carrier=provenance.files.sources[0].carrier,
+        derived=plan.derived,
+        heapTraceAgrees=plan.heap_trace_agrees,
         path=provenance.files.run_path,
         ingestedAt=provenance.ingested_at,
     )

@@ -12,7 +12,7 @@ _TOTALS: Final = load_statement(__file__, "totals")
 
 
 class CheckedCompilation(NamedTuple):
-    """The totals of one compilation; the last three are of memory space 0."""
+    """The totals of one compilation; reserved bytes and peaks are of memory space 0."""
 
     run: str
     compilation: str
@@ -24,6 +24,10 @@ class CheckedCompilation(NamedTuple):
     logical_peak_bytes: int | None
     physical_peak_bytes: int | None
     """None without live ranges."""
+    has_ranges: bool
+    """Whether it has a schedule, and so live ranges."""
+    heap_trace_agrees: bool | None
+    """Whether XLA's heap trace agrees with derived live ranges; None where it is not asked."""
 
     @property
     def agrees(self) -> bool | None:
@@ -55,6 +59,16 @@ class CheckResult:
             for checked in self.compilations
             if (checked.physical_peak_bytes or 0) > limit_bytes
         )
+
+    @property
+    def without_ranges(self) -> tuple[CheckedCompilation, ...]:
+        """Those without a schedule."""
+        return tuple(checked for checked in self.compilations if not checked.has_ranges)
+
+    @property
+    def uncertain(self) -> tuple[CheckedCompilation, ...]:
+        """Those whose derived live ranges XLA's heap trace contradicts."""
+        return tuple(checked for checked in self.compilations if checked.heap_trace_agrees is False)
 
     @property
     def without_peak(self) -> tuple[CheckedCompilation, ...]:

@@ -29,6 +29,7 @@ def run_statement(
     *,
     timeout_seconds: float | None = None,
     max_rows: int | None = None,
+    max_bytes: int | None = None,
 ) -> StatementAnswer:
     """Run a statement that reads; raises what `Graph.query` raises.
 
@@ -37,7 +38,13 @@ def run_statement(
     faults = unknown_names(text) if len(text) <= _LONGEST_CHECKED else []
     unknown = tuple(f"line {fault.line}: {fault.message}" for fault in faults)
     try:
-        result = graph.query(text, parameters, timeout_seconds=timeout_seconds, max_rows=max_rows)
+        result = graph.query(
+            text,
+            parameters,
+            timeout_seconds=timeout_seconds,
+            max_rows=max_rows,
+            max_bytes=max_bytes,
+        )
     except QueryFailed as error:
         raise QueryFailed("\n".join((str(error), *unknown))) from error
     return StatementAnswer(result, unknown)

@@ -8,6 +8,7 @@ from tests.faults.harness.graph_states import all_rows
 from tests.graph_fixtures import GraphOf
 from tests.tiny_dumps import ingest_two_runs
 from xlagraph.graph import Graph, QueryFailed, QueryRefused
+from xlagraph.queries import run_statement
 
 WRITES = {
     "create": "CREATE (:Run {key: 'x'})",
@@ -117,6 +118,30 @@ REACHES_OUT = {
     "nothing": "",
     "explain of nothing": "EXPLAIN",
 }
+DEEP = {
+    "lists": "RETURN " + "[" * 1000 + "1" + "]" * 1000 + " AS x",
+    "maps": "RETURN " + "{a: " * 1000 + "1" + "}" * 1000 + " AS x",
+    "functions": "RETURN " + "abs(" * 1000 + "1" + ")" * 1000 + " AS x",
+    "cases": "RETURN " + "CASE WHEN true THEN " * 1000 + "1" + " END" * 1000 + " AS x",
+    "cases that a variable seems to end": (
+        "WITH true AS end RETURN " + "CASE WHEN end THEN " * 1000 + "1" + " END" * 1000 + " AS x"
+    ),
+    "parentheses": "RETURN " + "(" * 2500 + "1" + ")" * 2500 + " AS x",
+    "subqueries": (
+        "MATCH (a) WHERE "
+        + "EXISTS { MATCH (a) WHERE " * 500
+        + "true"
+        + "}" * 500
+        + " RETURN 1 AS x"
+    ),
+    "brackets that do not match": "RETURN " + "(]" * 1000,
+    "a sum": "RETURN " + "+".join("1" * 20_000) + " AS x",
+    "a conjunction": "RETURN " + " AND ".join(["true"] * 12_000) + " AS x",
+    "negations": "RETURN " + "NOT " * 16_000 + "true AS x",
+    "elements of elements": "RETURN [1]" + "[0]" * 16_000 + " AS x",
+    "properties of properties": "RETURN {a: 1}" + ".a" * 16_000 + " AS x",
+    "a long text": "RETURN '" + "x" * 200_000 + "' AS x",
+}
 UNKNOWN_TO_AN_ENGINE = {"remove", "foreach", "write in count", "sequence"}
 """They fail where they are unknown; what an engine knows is refused."""
 READS = {
@@ -130,6 +155,11 @@ READS = {
     "a quote in a string": "RETURN 'it\\'s' AS text, \"a \\\" b\" AS other",
     "windows lines": "MATCH (r:Run) // runs\r\nRETURN r.name AS name\r\n",
     "a number": "MATCH (r:Run) WHERE 1 = 1 RETURN 1.5 AS half",
+    "a long list": "RETURN size([" + ",".join("1" * 20_000) + "]) AS size",
+    "some brackets": "RETURN " + "(" * 20 + "1" + ")" * 20 + " AS one",
+    "brackets in a string": "RETURN '" + "[" * 1000 + "' AS text",
+    "several cases": "RETURN "
+    + ", ".join(f"CASE WHEN true THEN {n} END AS c{n}" for n in range(90)),
 }
 
 
@@ -168,3 +198,27 @@ def test_statement_that_would_write_or_reach_out_is_refused(filled: Graph, folde
 @pytest.mark.parametrize("text", READS.values(), ids=READS.keys())
 def test_statement_that_only_looks_dangerous_is_let_through(filled: Graph, text: str):
     assert filled.query(text).rows
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
+def test_statement_that_would_overflow_the_stack_is_refused(filled: Graph, text: str):
+    with pytest.raises(QueryRefused, match=r"expected (at most|a statement of at most)"):
+        filled.query(text)
+    with pytest.raises(QueryRefused, match=r"expected (at most|a statement of at most)"):
+        run_statement(filled, text)
+
+
+def test_parameters_that_are_nested_too_deep_are_refused(filled: Graph):
+    nested: list[object] = [1]
+    for _ in range(900):
+        nested = [nested]
+    for value in (nested, [{"a": nested}]):
+        with pytest.raises(QueryFailed, match=r"\$x holds more than 64 lists and maps"):
+            filled.query("RETURN $x AS x", {"x": value})  # type: ignore[dict-item]
+
+
+def test_an_answer_may_be_bounded_in_bytes(filled: Graph):
+    text = "UNWIND range(1, 100) AS n RETURN n AS n2, range(1, 1000) AS numbers"
+    assert len(filled.query(text, max_bytes=1_000_000).rows) == 100
+    with pytest.raises(QueryFailed, match=r"the answer has more than 97\.7 KiB"):
+        filled.query(text, max_bytes=100_000)

@@ -25,7 +25,7 @@ def served_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def client(served_graph: Path) -> Iterator[TestClient]:
     """A client of the service over it, on the same machine."""
     with TestClient(create_app(served_graph), base_url=ADDRESS) as client:

@@ -13,7 +13,7 @@ from xlagraph.cli import main
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries import load_catalogue
-from xlagraph.serve import create_app
+from xlagraph.serve import Access, create_app
 
 CATALOGUE = load_catalogue()
 
@@ -143,7 +143,7 @@ def test_a_statement_comes_as_json_alone(client):
     text = '{"statement": "RETURN 1 AS one"}'
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         response = client.post("/api/cypher", content=text, headers={"content-type": kind})
-        assert response.status_code == 400
+        assert response.status_code == 415
     json_type = {"content-type": "application/json; charset=utf-8"}
     assert client.post("/api/cypher", content=text, headers=json_type).json() == [{"one": 1}]
     for odd in (b"", b"{", b"\xff", b"[" * 100_000):
@@ -162,12 +162,110 @@ def test_a_statement_comes_as_json_alone(client):
         ("/api/value/before/module_0001", 400, "expected ?value="),
         ("/api/value/before/module_0001?value=nothing", 404, "nothing"),
         ("/api/advise/nowhere", 404, "nowhere"),
+        ("/api/runs?limit=1", 400, "no parameter limit; expected none"),
+        ("/api/compilations?run=before&run=after", 400, "expected run once"),
+        ("/api?x=1", 400, "no parameter x"),
+        ("/healthz?x=1", 400, "no parameter x"),
+        ("/api/nothing", 404, "/api lists what can be asked"),
+        ("/api/runs/", 404, "/api lists what can be asked"),
+        ("/api/query/peak/contributors?compilation=%ED%A0%80", 404, "no compilation"),
+        ("/api/query/peak/contributors?limit=99999999999999999999", 400, "64 bits"),
     ],
 )
 def test_a_request_that_cannot_be_answered_says_why(client, path, code, message):
     response = client.get(path)
     assert response.status_code == code
     assert message in response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ('{"x": ' + "[" * 900 + "]" * 900 + "}", "more than 64 lists and maps"),
+        ('{"x": ' + '{"a": ' * 900 + "1" + "}" * 901, "more than 64 lists and maps"),
+        ('{"x": "\\ud800"}', "not UTF-8"),
+        ('{"x": [{"\\ud800": 1}]}', "not UTF-8"),
+        ('{"x": 1e999, "y": 123456789012345678901234567890}', "no value is given"),
+        ("[" * 5000 + "]" * 5000, "expected JSON"),
+    ],
+)
+def test_odd_parameters_are_refused_with_a_message(client, parameters, message):
+    name = "z" if "1e999" in parameters else "x"
+    body = f'{{"statement": "RETURN ${name} AS x", "parameters": {parameters}}}'
+    headers = {"content-type": "application/json"}
+    response = client.post("/api/cypher", content=body.encode(), headers=headers)
+    assert response.status_code == 400
+    assert message in response.json()["error"]
+
+
+def test_a_refusal_may_quote_what_is_not_utf_8(client):
+    headers = {"content-type": "application/json"}
+    for body in (b'{"statement": "RETURN 1 \\ud800"}', b'{"statement": "", "\\ud800": 1}'):
+        response = client.post("/api/cypher", content=body, headers=headers)
+        assert response.status_code == 400
+        assert response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/runs", "GET, HEAD, OPTIONS"),
+        ("/api/cypher", "OPTIONS, POST"),
+        ("/", "GET, HEAD, OPTIONS"),
+    ],
+)
+def test_options_lists_the_methods_that_are_answered(client, path, allowed):
+    listed = client.options(path)
+    assert (listed.status_code, listed.headers["allow"]) == (204, allowed)
+    for method in ("PUT", "DELETE", "PATCH", "TRACE"):
+        refused = client.request(method, path)
+        assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
+    for method in allowed.split(", "):
+        assert client.request(method, path).status_code != 405
+
+
+def test_what_a_caller_has_is_not_sent_again(client):
+    for path in ("/api", "/api/queries", "/api/runs", "/api/query/peak/contributors?limit=1"):
+        first = client.get(path)
+        again = client.get(path, headers={"if-none-match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert client.get(path, headers={"if-none-match": 'W/"other"'}).status_code == 200
+
+
+def test_answers_are_packed_where_the_client_takes_it(client):
+    for path in ("/api/queries", "/api", "/"):
+        packed = client.get(path, headers={"accept-encoding": "gzip"})
+        plain = client.get(path, headers={"accept-encoding": "identity"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert "content-encoding" not in plain.headers
+        assert packed.content == plain.content
+
+
+def test_it_is_ready_while_the_graph_can_be_read(client, tmp_path):
+    assert client.get("/readyz").json() == {"status": "ready"}
+    path = tmp_path / "graph.lbug"
+    with open_graph(path, create=True) as graph:
+        ingest(graph, write_runs(tmp_path / "runs"), jobs=1)
+    with TestClient(create_app(path), base_url="http://127.0.0.1:8000") as client:
+        assert client.get("/readyz").status_code == 200
+        path.unlink()
+        refused = client.get("/readyz")
+        assert refused.status_code == 503
+        assert "no graph at" in refused.json()["error"]
+        assert client.get("/healthz").status_code == 200
+
+
+def test_metrics_count_requests_and_ask_for_the_token(served_graph):
+    access = Access(frozenset({"gpu-box"}), "open sesame")
+    with TestClient(create_app(served_graph, access=access), base_url="http://gpu-box") as client:
+        assert client.get("/metrics").status_code == 401
+        bearer = {"authorization": "Bearer open sesame"}
+        client.get("/api/runs", headers=bearer)
+        client.get("/api/nothing", headers=bearer)
+        text = client.get("/metrics", headers=bearer).text
+    assert 'xlagraph_requests_total{method="GET",route="/api/runs",status="200"} 1.0' in text
+    assert 'xlagraph_requests_total{method="GET",route="other",status="404"} 1.0' in text
+    assert 'xlagraph_reads_waiting{lane="statements"} 0.0' in text
 
 
 def test_ten_clients_at_once_get_their_own_answers(client):
@@ -188,8 +286,10 @@ def test_after_an_ingest_the_next_request_sees_the_new_graph(tmp_path):
     with open_graph(path, create=True) as graph:
         ingest(graph, write_runs(tmp_path / "runs"), jobs=1)
     with TestClient(create_app(path), base_url="http://127.0.0.1:8000") as client:
-        assert len(client.get("/api/compilations").json()) == 4
+        before = client.get("/api/compilations")
+        assert len(before.json()) == 4
         write_dump(tmp_path / "runs" / "later", 1, "jit_f", dump(1024))
         with open_graph(path, create=True, wait=False) as graph:  # nobody holds the file up
             ingest(graph, tmp_path / "runs", jobs=1)
-        assert len(client.get("/api/compilations").json()) == 5
+        unless = {"if-none-match": before.headers["etag"]}
+        assert len(client.get("/api/compilations", headers=unless).json()) == 5

@@ -1,36 +1,52 @@
 """An assistant speaks the Model Context Protocol to the command on its streams."""
 
 import json
+import signal
+import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent, TextResourceContents, Tool
 
-from xlagraph.serve.mcp_server import MOST_CHARACTERS
+from xlagraph.serve.readers.read_limits import MOST_CHARACTERS
 
 COMMAND = "from xlagraph.cli import main; raise SystemExit(main())"
 
 
-def spoken(graph: Path, *calls: tuple[str, dict[str, object]]) -> list[CallToolResult]:
-    """Start the command, call its tools, and return what they answer."""
+Outcome = TypeVar("Outcome")
+
+
+def conversation(graph: Path, speak: Callable[[Client], Awaitable[Outcome]]) -> Outcome:
+    """Start the command, and return what a conversation with it returns."""
     server = StdioServerParameters(
         command=sys.executable, args=["-c", COMMAND, "mcp", "--quiet", "--graph", str(graph)]
     )
 
-    async def speak() -> list[CallToolResult]:
+    async def converse() -> Outcome:
         async with Client(stdio_client(server)) as client:
-            listed = await client.list_tools()
-            assert {name for name, _ in calls} <= {tool.name for tool in listed.tools}
-            assert all(tool.description for tool in listed.tools)
-            return [await client.call_tool(name, arguments) for name, arguments in calls]
+            return await speak(client)
 
     # in a thread of its own: where a browser was driven, this one has a loop already
     with ThreadPoolExecutor(1) as threads:
-        return threads.submit(anyio.run, speak).result()
+        return threads.submit(anyio.run, converse).result()
+
+
+def spoken(graph: Path, *calls: tuple[str, dict[str, object]]) -> list[CallToolResult]:
+    """Start the command, call its tools, and return what they answer."""
+
+    async def speak(client: Client) -> list[CallToolResult]:
+        listed = await client.list_tools()
+        assert {name for name, _ in calls} <= {tool.name for tool in listed.tools}
+        assert all(tool.description for tool in listed.tools)
+        return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    return conversation(graph, speak)
 
 
 def text_of(result: CallToolResult) -> str:
@@ -51,6 +67,8 @@ def answers(served_graph: Path) -> dict[str, CallToolResult]:
         "runs": ("list_runs", {}),
         "compilations": ("list_compilations", {"run_name": "before"}),
         "queries": ("list_queries", {"theme": "peak"}),
+        "found": ("list_queries", {"about": "why is a donated buffer copied"}),
+        "not found": ("list_queries", {"about": "xyzzy"}),
         "described": ("describe_query", {"query_id": "peak/contributors"}),
         "peak": (
             "run_query",
@@ -66,6 +84,11 @@ def answers(served_graph: Path) -> dict[str, CallToolResult]:
         "long": ("cypher", {"statement": "UNWIND range(1, 90000) AS n RETURN n AS n2"}),
         "writing": ("cypher", {"statement": "CREATE (:Run {key: 'x'})"}),
         "unknown": ("run_query", {"query_id": "peak/nothing"}),
+        "unknown theme": ("list_queries", {"theme": "nothing"}),
+        "unknown argument": ("advise", {"name": "padded", "limit": 3}),
+        "one long row": ("cypher", {"statement": "RETURN range(1, 90000) AS numbers"}),
+        "deep": ("cypher", {"statement": "RETURN " + "[" * 1000 + "]" * 1000}),
+        "after all": ("cypher", {"statement": "RETURN 1 AS one"}),
     }
     results = spoken(served_graph, *calls.values())
     return dict(zip(calls, results, strict=True))
@@ -91,8 +114,11 @@ def test_it_answers_what_the_commands_answer(answers):
 
 def test_a_long_answer_is_cut_and_says_how_to_ask_for_less(answers):
     text = text_of(answers["long"])
-    assert len(text) < 2 * MOST_CHARACTERS
+    assert len(text) <= MOST_CHARACTERS
     assert "rows are left out: ask for fewer" in text.splitlines()[-1]
+    text = text_of(answers["one long row"])
+    assert len(text) <= MOST_CHARACTERS
+    assert "the first of 1 rows is cut" in text.splitlines()[-1]
 
 
 def test_what_it_may_not_do_is_an_error_with_a_message(answers):
@@ -100,3 +126,112 @@ def test_what_it_may_not_do_is_an_error_with_a_message(answers):
     assert "does not read the graph" in text_of(answers["writing"])
     assert answers["unknown"].is_error
     assert "peak/nothing" in text_of(answers["unknown"])
+    assert answers["unknown theme"].is_error
+    assert "alias, compare" in text_of(answers["unknown theme"])
+
+
+def test_an_argument_that_a_tool_does_not_know_is_refused(answers):
+    assert answers["unknown argument"].is_error
+    assert "limit" in text_of(answers["unknown argument"])
+
+
+def test_a_statement_that_would_overflow_the_stack_is_refused_and_it_goes_on(answers):
+    assert answers["deep"].is_error
+    assert "brackets and CASE within each other" in text_of(answers["deep"])
+    assert rows_of(answers["after all"]) == [{"one": 1}]
+
+
+def test_a_question_leads_to_the_query_that_answers_it(answers):
+    found = [row["id"] for row in rows_of(answers["found"])]
+    assert found[0] == "alias/donated"
+    assert "alias/copies" in found[:4]
+    assert "no query has these words" in text_of(answers["not found"])
+
+
+def test_every_parameter_is_described_and_names_are_listed(served_graph: Path) -> None:
+    async def listed(client: Client) -> dict[str, Tool]:
+        return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    tools = conversation(served_graph, listed)
+    for tool in tools.values():
+        assert tool.input_schema["additionalProperties"] is False
+        for parameter in tool.input_schema["properties"].values():
+            assert parameter["description"], tool.name
+    theme = tools["list_queries"].input_schema["properties"]["theme"]
+    assert "peak" in theme["anyOf"][0]["enum"]
+    query = tools["run_query"].input_schema["properties"]["query_id"]
+    assert "alias/copies" in query["enum"]
+
+
+def test_prompts_and_resources_can_be_read(served_graph: Path) -> None:
+    async def read(client: Client) -> tuple[str, str]:
+        assert len((await client.list_prompts()).prompts) == 2
+        prompt = await client.get_prompt("explain_peak", {"compilation": "padded"})
+        resources = {str(each.uri) for each in (await client.list_resources()).resources}
+        assert resources == {"xlagraph://schema", "xlagraph://queries"}
+        (schema,) = (await client.read_resource("xlagraph://schema")).contents
+        assert isinstance(schema, TextResourceContents)
+        content = prompt.messages[0].content
+        assert isinstance(content, TextContent)
+        return content.text, schema.text
+
+    prompt, schema = conversation(served_graph, read)
+    assert "padded" in prompt
+    assert "(:Compilation)" in schema
+
+
+def test_a_call_that_is_cancelled_ends_its_work(served_graph: Path) -> None:
+    slow = "UNWIND range(1, 3000) AS a UNWIND range(1, 3000000) AS b RETURN sum(a * b) AS s"
+
+    async def cancel(client: Client) -> list[dict[str, object]]:
+        with anyio.move_on_after(3):
+            await client.call_tool("cypher", {"statement": slow})
+        # both processes for statements are free again long before the time limit of this one
+        for _ in range(3):
+            with anyio.move_on_after(3):
+                await client.call_tool("cypher", {"statement": slow})
+        return rows_of(await client.call_tool("cypher", {"statement": "RETURN 1 AS one"}))
+
+    assert conversation(served_graph, cancel) == [{"one": 1}]
+
+
+def start_command(graph: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "mcp", "--graph", str(graph)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("ending", ["input", "output", "interrupt"])
+def test_it_ends_quietly(served_graph: Path, ending: str) -> None:
+    request = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    with start_command(served_graph) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        if ending == "input":
+            process.stdin.close()
+        elif ending == "output":
+            process.stdout.close()
+            process.stdin.write(json.dumps({**request, "id": 2, "method": "ping"}) + "\n")
+            process.stdin.close()
+        else:
+            process.send_signal(signal.SIGINT)
+        errors = process.stderr.read()
+    assert errors == f"graph: {served_graph}\n"
+    assert process.returncode == (130 if ending == "interrupt" else 0)

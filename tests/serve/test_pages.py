@@ -158,7 +158,10 @@ def test_the_view_that_was_asked_for_last_is_shown(shown: Page, address: str) ->
     shown.evaluate("key => (location.hash = `c=${encodeURIComponent(key)}`)", fast)
     expect(shown.get_by_label("compilation", exact=True)).to_have_value(fast)
     held[0].continue_()
-    load = "async key => void (await (await import('/page/data/parts.js')).loadPart(key))"
+    load = """async key => {
+        const main = document.querySelector('script[type=module]').src;
+        await (await import(new URL('data/parts.js', main))).loadPart(key);
+    }"""
     shown.evaluate(load, slow)
     assert shown.evaluate("xlagraphView.compilation.key") == fast
 

@@ -10,11 +10,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import pytest
 
 PATIENCE_SECONDS = 180
+AGENT = 'a "b\x1b"'
 COMMAND = (sys.executable, "-c", "from xlagraph.cli import main; raise SystemExit(main())")
 
 
@@ -76,10 +78,89 @@ def test_ctrl_c_does_not_wait_for_a_statement(start, served_graph):
     assert process.returncode == 130
 
 
+def test_sigterm_finishes_what_is_under_way(start, served_graph):
+    process = start("--graph", str(served_graph))
+    address = process.stdout.readline().strip()
+    statement = "UNWIND range(1, 1000) AS a UNWIND range(1, 60000) AS b RETURN sum(a * b) AS sum"
+    asking = urllib.request.Request(
+        f"{address}/api/cypher",
+        json.dumps({"statement": statement}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(f"{address}/readyz"), ThreadPoolExecutor(1) as threads:
+        before = processor_seconds(process.pid)
+        answered = threads.submit(urllib.request.urlopen, asking)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while processor_seconds(process.pid) < before + 0.2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        with answered.result() as answer:
+            assert json.load(answer) == [{"sum": 900_915_015_000_000}]
+    process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_a_service_that_is_killed_leaves_no_process(start, served_graph):
+    process = start("--graph", str(served_graph))
+    with urllib.request.urlopen(f"{process.stdout.readline().strip()}/readyz"):
+        readers = psutil.Process(process.pid).children()
+    assert readers
+    process.kill()
+    assert psutil.wait_procs(readers, timeout=PATIENCE_SECONDS)[1] == []
+
+
+def test_below_the_path_of_a_proxy_every_address_has_it(start, served_graph):
+    process = start(
+        *("--graph", str(served_graph), "--root-path", "/graphs"),
+        *("--proxy-name", "graphs.example", "--access-log"),
+        XLAGRAPH_TOKEN="sesame",
+    )
+    address = process.stdout.readline().strip()
+    headers = {
+        "Authorization": "Bearer sesame",
+        "Host": "graphs.example",
+        "User-Agent": 'a "b\x1b"',
+    }
+
+    def read(path):  # as the proxy asks, which strips the path
+        asking = urllib.request.Request(f"{address}{path}", headers=headers)
+        with urllib.request.urlopen(asking) as answer:
+            return answer.read().decode(), answer.headers
+
+    page, _ = read("/view/before/")
+    assert 'data-root="/graphs"' in page
+    (style,) = re.findall(r'href="/graphs(/page/[0-9a-f]+/page.css)"', page)
+    _, kept = read(style)
+    assert "max-age=31536000" in kept["Cache-Control"]
+    assert kept["ETag"]
+    assert json.loads(read("/api/runs")[0])
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    line = r'127\.0\.0\.1 - - \[.+\] "GET /graphs/api/runs HTTP/1\.1" 200 \d+ "-" "a \\"b\\x1b\\""'
+    assert re.search(line, errors)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--root-path", "graphs", "expected --root-path such as /xlagraph"),
+        ("--root-path", "/graphs/", "expected --root-path such as /xlagraph"),
+        ("--proxy-name", "graphs.example", "set XLAGRAPH_TOKEN"),
+        ("--memory", "much", "expected bytes such as 64MiB"),
+        ("--memory", "1MiB", "expected --memory of at least 256.0 MiB"),
+    ],
+)
+def test_an_option_that_means_nothing_says_what_does(start, served_graph, option, value, message):
+    process = start("--graph", str(served_graph), option, value)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 2
+    assert message in errors
+
+
 def processor_seconds(pid):
-    """Return how long a process has computed, in all its threads."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    """Return how long the processes that one has started have computed."""
+    return sum(sum(child.cpu_times()[:2]) for child in psutil.Process(pid).children())
 
 
 def test_beyond_this_machine_a_token_is_needed(start, served_graph):

@@ -3,6 +3,7 @@
 STAGE-buffer-assignment.txt           the allocation file: this is the dump
 STAGE-buffer-assignment-values.txt    its companions (jaxlib 0.10 and later)
 STAGE-live-range.txt
+STAGE-memory-usage-report.txt         (jaxlib 0.4.35 and later)
 STAGE.txt                             scheduled text of the module
 
 Each may be packed (``.gz``). A file of any other name is a dump if it begins with
@@ -18,6 +19,7 @@ from typing import Final
 from xlagraph.ingest.carriers.carrier import Part, Source
 from xlagraph.ingest.carriers.file_bytes import UNREADABLE, begins_like_a_dump, read_bytes
 from xlagraph.ingest.carriers.file_names import split_timestamp
+from xlagraph.ingest.carriers.usage_report import REPORT_TEXT, report_parts
 from xlagraph.ingest.problems import Problem, readable
 
 __all__ = ["TEXT", "FileKind", "find_text_dumps", "split_file_name"]
@@ -77,6 +79,7 @@ def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem])
         ("live range", files[FileKind.LIVE_RANGE]),
         ("module text", module_texts),
     )
+    reports = report_parts(folder, names, REPORT_TEXT)
     return [
         Source(
             TEXT,
@@ -84,6 +87,7 @@ def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem])
             (
                 Part("allocations", path),
                 *[Part(name, paths[stem]) for name, paths in companions if stem in paths],
+                *reports.get(stem, ()),
             ),
         )
         for stem, path in dumps.items()

@@ -20,6 +20,7 @@ from typing import Final
 from xlagraph.ingest.carriers.text.instruction_text import PrintedComputation, unescaped
 from xlagraph.ingest.carriers.text.module_header import parse_module_header
 from xlagraph.ingest.model.program import Instruction, Program, StackFrame
+from xlagraph.ingest.model.stack_frames import acyclic_callers
 
 __all__ = ["parse_module_text"]
 
@@ -117,22 +118,10 @@ def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:
 
 def _callers(stack: Mapping[int, str]) -> dict[int, int | None]:
     """Return each frame's caller; one that is missing or leads back to the frame is None."""
-    callers: dict[int, int | None] = {}
-    for number, row in stack.items():
-        # XLA prints the number of the parent + 1, and 1 for none.
-        caller = _fields(row).get("parent_frame_id", 0) - 1
-        callers[number] = caller if caller in stack else None
-    acyclic: set[int] = set()
-    for number in stack:
-        path: dict[int, None] = {}
-        at: int | None = number
-        while at is not None and at not in acyclic and at not in path:
-            path[at] = None
-            at = callers[at]
-        if at in path:  # a circle: cut it where it was entered
-            callers[next(reversed(path))] = None
-        acyclic.update(path)
-    return callers
+    # XLA prints the number of the parent + 1, and 1 for none.
+    return acyclic_callers(
+        {number: _fields(row).get("parent_frame_id", 0) - 1 for number, row in stack.items()}
+    )
 
 
 def _fields(row: str) -> dict[str, int]:

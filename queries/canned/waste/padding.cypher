@@ -25,9 +25,12 @@
 // @column   peakPaddingBytes INTEGER    padding within its share of the physical peak; null where
 //           it is not live then
 // @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
+// @column   totalPaddingBytes INTEGER   paddingBytes of all values of the compilation, also of those
+//           beyond the limit: the same in every row
 // @measure  dense, assigned, physical
 // @note     Tuple tables are left out, and shapes without a bound: they have no dense size.
-// @note     Values that overwrite one another in place pad the same bytes; each has its row.
+// @note     Values that overwrite one another in place pad the same bytes; each has its row,
+//           and counts in the total, as do values that are live one after the other.
 // @advice   peakPaddingBytes physical Padding fills the peak
 // @change   dense
 // @evidence value shape layout ratio attributedOpName userFile userLine
@@ -42,7 +45,11 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > v.denseBytes
-WITH c, a, v ORDER BY v.sizeBytes - v.denseBytes DESC, v.label LIMIT $limit
+WITH sum(v.sizeBytes - v.denseBytes) AS totalPaddingBytes
+// by key again: from c the embedded engine would read every value of the graph
+MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WHERE v.sizeBytes > v.denseBytes
+WITH totalPaddingBytes, c, a, v ORDER BY v.sizeBytes - v.denseBytes DESC, v.label LIMIT $limit
 MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 RETURN v.label AS value, v.shape AS shape, v.layout AS layout, v.denseBytes AS denseBytes,
@@ -55,6 +62,6 @@ RETURN v.label AS value, v.shape AS shape, v.layout AS layout, v.denseBytes AS d
        CASE WHEN p.physicalBytes < v.sizeBytes - v.denseBytes THEN p.physicalBytes
             WHEN p.physicalBytes IS NULL THEN null
             ELSE v.sizeBytes - v.denseBytes END AS peakPaddingBytes,
-       s.name AS memorySpaceName
+       s.name AS memorySpaceName, totalPaddingBytes
 ORDER BY paddingBytes DESC, value
 LIMIT $limit

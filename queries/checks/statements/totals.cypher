@@ -6,5 +6,6 @@ OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
 WITH r, c, sum(a.sizeBytes) AS summedBytes
 RETURN r.name AS run, c.key AS compilation, c.totalBytes AS totalBytes,
        coalesce(summedBytes, 0) AS allocationBytes, c.reservedBytes AS reservedBytes,
-       c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes
+       c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes,
+       c.scheduleLength IS NOT NULL AS hasRanges, c.heapTraceAgrees AS heapTraceAgrees
 ORDER BY run, compilation

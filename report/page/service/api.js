@@ -24,6 +24,9 @@
  * @property {string} text
  */
 
+/** Path below which a proxy shows the service; empty without one. */
+export const root = () => document.querySelector('.pages')?.getAttribute('data-root') ?? '';
+
 /**
  * @param {string} path below `/api/`
  * @param {Record<string, string>} [parameters]
@@ -31,7 +34,7 @@
  */
 export async function ask(path, parameters = {}) {
   const asked = new URLSearchParams(parameters);
-  return answerOf(await fetch(`/api/${path}${asked.size ? `?${asked}` : ''}`));
+  return answerOf(await fetch(`${root()}/api/${path}${asked.size ? `?${asked}` : ''}`));
 }
 
 /**
@@ -45,7 +48,7 @@ export async function askCypher(statement, parameters) {
     headers: {'Content-Type': 'application/json'},
     body: JSON.stringify({statement, parameters}),
   };
-  return answerOf(await fetch('/api/cypher', request));
+  return answerOf(await fetch(`${root()}/api/cypher`, request));
 }
 
 /**

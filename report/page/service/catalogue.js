@@ -1,7 +1,7 @@
 /** The canned queries by theme: each is a question and a form. */
 
 import {element, replace} from '../elements/dom.js';
-import {ask} from './api.js';
+import {ask, root} from './api.js';
 import {showPage} from './layout.js';
 
 /** @typedef {import('./api.js').Query} Query */
@@ -45,7 +45,7 @@ function byTheme(queries) {
  */
 function themeSection(theme, queries) {
   const lines = queries.map((query) =>
-    element('li', null, element('a', {href: `/query/${query.id}`}, query.question), ' ', element('code.faint', null, query.id)),
+    element('li', null, element('a', {href: `${root()}/query/${query.id}`}, query.question), ' ', element('code.faint', null, query.id)),
   );
   return element('section', {'aria-label': theme}, element('h2', null, theme), element('ul', null, lines));
 }

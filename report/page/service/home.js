@@ -2,7 +2,7 @@
 
 import {choice, element} from '../elements/dom.js';
 import {counted, humanBytes} from '../elements/format.js';
-import {ask} from './api.js';
+import {ask, root} from './api.js';
 import {fillLater, showPage} from './layout.js';
 import {answerTable, seriesPlot} from './rows.js';
 
@@ -15,7 +15,7 @@ import {answerTable, seriesPlot} from './rows.js';
  */
 export function viewAddress(...names) {
   const path = names.map((name) => encodeURIComponent(name)).join('//');
-  return names.length === 2 ? `/compare/${path}/` : `/view/${path}/`;
+  return names.length === 2 ? `${root()}/compare/${path}/` : `${root()}/view/${path}/`;
 }
 
 export async function showHome() {

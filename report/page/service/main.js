@@ -1,6 +1,7 @@
 /** Shows the page of the service that the address names. */
 
 import {setTheme, storedTheme} from '../theme.js';
+import {root} from './api.js';
 import {showCatalogue} from './catalogue.js';
 import {showCypher} from './cypher.js';
 import {errorLine, showPage} from './layout.js';
@@ -8,7 +9,7 @@ import {showHome} from './home.js';
 import {showQuery} from './query.js';
 
 async function show() {
-  const path = decodeURIComponent(location.pathname);
+  const path = decodeURIComponent(location.pathname.slice(root().length));
   if (path === '/queries') await showCatalogue();
   else if (path === '/cypher') showCypher();
   else if (path.startsWith('/query/')) await showQuery(path.slice('/query/'.length));

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.cli.command_line import json_rows
+from tests.ingest.carriers.proto.small_protos import hlo
 from tests.tiny_dumps import AFTER_F, BEFORE_F, BEFORE_G, dump, write_dump
 
 
@@ -21,6 +22,29 @@ def test_a_compilation_beyond_a_limit_trips_the_gate(run, graph, option):
     ended = run("check", option, "639B")
     assert ended.code == 4
     assert ended.err.splitlines()[-1].startswith(f"{AFTER_F}: ")
+
+
+def test_what_is_derived_and_contradicted_or_missing_is_noted(run, tmp_path):
+    program = (
+        "main:\n  p = f32[4] parameter(0) <1>\n  a = f32[4] negate(p) <2>\n"
+        "  ROOT b = f32[4] negate(a) <3>\n"
+    )
+    folder = tmp_path / "runs" / "made"
+    folder.mkdir(parents=True)
+    contradicted = hlo(program, traces=["alloc 3, alloc 2"])
+    (folder / "f(1).hlo_proto.pb").write_bytes(contradicted.SerializeToString())
+    unscheduled = hlo(program, is_scheduled=False)
+    (folder / "g(2).hlo_proto.pb").write_bytes(unscheduled.SerializeToString())
+    ingested = run("ingest", folder)
+    assert "f(1).hlo_proto.pb: its heap trace contradicts the live ranges derived" in ingested.err
+    assert "g(2).hlo_proto.pb: its module has no schedule" in ingested.err
+    assert run("check").err.splitlines()[-2:] == [
+        "no schedule: 1 compilation without live ranges, peaks and reuse",
+        (
+            "made/f(1): XLA's heap trace contradicts its derived live ranges;"
+            " do not trust its peaks, reuse and replays"
+        ),
+    ]
 
 
 def test_a_peak_that_nobody_knows_does_not_pass_a_limit(run, tmp_path):

@@ -17,6 +17,9 @@ from xlagraph.ingest import NoDumps, why_no_dumps
             NoDumps.MODULE_TEXTS,
         ),
         (["module_0001.jit_f.cpu_after_optimizations.hlo.pb"], NoDumps.PROTOS),
+        ([f"jit_f-{'0f' * 32}-cache", f"jit_f-{'0f' * 32}-atime"], NoDumps.COMPILATION_CACHE),
+        ([f"jit_f-{'0f' * 32}"], NoDumps.COMPILATION_CACHE),
+        ([f"jit_f-{'0f' * 32}-cache", "notes.md"], NoDumps.OTHER_FILES),
         (["notes.md", "train.py"], NoDumps.OTHER_FILES),
     ],
 )

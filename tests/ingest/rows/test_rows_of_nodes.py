@@ -19,7 +19,7 @@ def test_the_module_is_the_program_without_its_number(rows):
 def test_a_dump_without_a_name_has_no_module():
     rows = rows_of(DUMP, stem="module_0001.after_optimizations")
     assert rows.nodes["Module"].num_rows == rows.relationships["OF_MODULE"].num_rows == 0
-    assert nodes(rows, "Compilation", "moduleId", "moduleName", "platform") == [(1, None, None)]
+    assert nodes(rows, "Compilation", "moduleId", "moduleName", "platform") == [(1, None, "tpu")]
 
 
 def test_the_compilation_has_its_sums_and_the_peaks_of_memory_space_0(rows):
@@ -47,6 +47,9 @@ def test_the_compilation_has_its_sums_and_the_peaks_of_memory_space_0(rows):
         "physicalPeakBytes": 24,
         "physicalPeakText": "24 B",
         "physicalPeakStep": 4,
+        "carrier": "text",
+        "derived": [],
+        "heapTraceAgrees": None,
         "sha256": "digest",
         "path": "/data/base",
         "ingestedAt": "2026-11-21T07:00:00+00:00",

@@ -16,7 +16,7 @@ def two_runs(graph_of):
 def test_a_run_is_checked_compilation_by_compilation(two_runs):
     found = check(two_runs, ["before"])
     key = "before/module_0001.jit_f.cpu_after_optimizations"
-    assert found.compilations[0] == ("before", key, 384, 384, 384, 384, 384)
+    assert tuple(found.compilations[0]) == ("before", key, 384, 384, 384, 384, 384, True, None)
     assert [totals.agrees for totals in found.compilations] == [True, True]
     assert found.disagreeing == ()
 

@@ -45,7 +45,7 @@ WORKING_NAMES = re.compile(
     r"|no property ((count|heartbeat|load|process) of Load|(key|load|purpose) of Claim)\b"
     r"|no property version of Schema\b"
 )
-LISTS = ("compilations", "frames", "opNames", "runs", "sides")
+LISTS = ("compilations", "frames", "instructions", "opNames", "runs", "sides")
 NUMBERS = ("depth", "limit", "memorySpace")
 
 

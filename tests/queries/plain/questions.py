@@ -14,14 +14,14 @@ def questions(declared: Collection[str], dump: PlainDump) -> Iterator[Question]:
     if "memorySpace" in declared:
         for color in dump.colors:
             yield {"memorySpace": color}
-    elif "value" in declared:
+    if "value" in declared:
         for value in interesting(dump):
             yield {"value": value.label}
     elif "allocation" in declared:
         for allocation in dump.plan.allocations[-2:]:
             for offset in sorted({0, allocation.size_bytes // 2}):
                 yield {"allocation": allocation.number, "offsetBytes": offset}
-    else:
+    elif "memorySpace" not in declared:
         yield {}
         if "step" in declared and dump.schedule:
             middle = len(dump.schedule) // 2

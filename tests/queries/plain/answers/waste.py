@@ -28,12 +28,16 @@ def is_async(opcode: str) -> bool:
     return opcode.endswith(("-start", "-done"))
 
 
-@largest_first("paddingBytes", "value shape denseBytes sizeBytes paddingBytes ratio")
+@largest_first(
+    "paddingBytes", "value shape denseBytes sizeBytes paddingBytes ratio totalPaddingBytes"
+)
 def padding(dump: PlainDump) -> Rows:
-    for value in dump.values:
-        if value.dense is not None and value.size > value.dense:
-            ratio = value.size / value.dense if value.dense else None
-            yield value.label, value.shape, value.dense, value.size, value.size - value.dense, ratio
+    padded = [(value, value.dense) for value in dump.values
+              if value.dense is not None and value.size > value.dense]  # fmt: skip
+    total = sum(value.size - dense for value, dense in padded)
+    for value, dense in padded:
+        ratio = value.size / dense if dense else None
+        yield value.label, value.shape, dense, value.size, value.size - dense, ratio, total
 
 
 @largest_first("sizeBytes", "value sizeBytes instruction target")

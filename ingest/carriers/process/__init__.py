@@ -1,0 +1,1 @@
+"""A compilation of the process that runs, without any file."""

@@ -1,0 +1,11 @@
+"""The carrier of compilations of this process: no folder holds one."""
+
+from typing import Final
+
+from xlagraph.ingest.carriers.carrier import Carrier
+from xlagraph.ingest.carriers.process.compiled_object import PROCESS
+from xlagraph.ingest.carriers.proto.read_messages import read_proto_dump
+
+__all__ = ["PROCESS_CARRIER"]
+
+PROCESS_CARRIER: Final = Carrier(PROCESS, lambda *_: [], read_proto_dump)

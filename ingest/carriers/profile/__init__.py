@@ -1,0 +1,1 @@
+"""Compilations in the profiles that `jax.profiler.trace` writes."""

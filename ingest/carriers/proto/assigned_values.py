@@ -1,0 +1,156 @@
+"""The allocations of a buffer assignment, and the values in their slots."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.carriers.proto.dataflow import Definition
+from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
+from xlagraph.ingest.carriers.proto.module import Module, ProtoInstruction
+from xlagraph.ingest.carriers.proto.shape_text import (
+    byte_size,
+    index_text,
+    is_tuple,
+    shape_text,
+    subshape,
+)
+from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
+from xlagraph.ingest.model.program import Computation
+
+__all__ = ["AssignedValues", "allocations", "assigned_values"]
+
+
+_MOST_BYTES: Final = 2**63 - 1
+
+
+class AssignedValues(NamedTuple):
+    """The values of an assignment; all mappings are by value id."""
+
+    values: tuple[Value, ...]
+    """By allocation, then by id."""
+    definitions: Mapping[int, Definition]
+    sizes: Mapping[int, tuple[int, int]]
+    """Bytes of its shape without padding, and of the whole shape of its instruction."""
+    has_names: bool
+    """Definitions are stated by name, as TensorFlow 2.8 does."""
+
+
+def assigned_values(assignment: Message, module: Module) -> AssignedValues:
+    """Return the values that have a slot; raises UnfitMessage where one leads nowhere."""
+    places = {each.id: each for each in assignment.logical_buffers}
+    values: list[Value] = []
+    definitions: dict[int, Definition] = {}
+    sizes: dict[int, tuple[int, int]] = {}
+    has_names = False
+    phis = _phi_computations(module)
+    for allocation in assignment.buffer_allocations:
+        assigned = sorted(allocation.assigned, key=lambda each: each.logical_buffer_id)
+        for slot in assigned:
+            value_id = slot.logical_buffer_id
+            place = places.get(value_id)
+            if place is None or value_id in definitions:
+                found = "none" if place is None else "two slots"
+                raise UnfitMessage(f"expected one logical buffer {value_id}, found {found}")
+            at = place.defined_at
+            has_names = has_names or bool(at.instruction_name)
+            instruction = _defining(at, module)
+            index = tuple(at.shape_index)
+            shape = module.shapes[instruction.name]
+            try:
+                own_shape = subshape(shape, index)
+            except IndexError:
+                raise UnfitMessage(
+                    f"expected an element {index_text(index)} of {instruction.name}, found none"
+                ) from None
+            definitions[value_id] = Definition(instruction.name, index)
+            sizes[value_id] = byte_size(own_shape), byte_size(shape)
+            values.append(
+                Value(
+                    value_id,
+                    instruction.name,
+                    index_text(index) if is_tuple(shape) else None,
+                    _is_phi(instruction, phis),
+                    place.color,
+                    allocation.index,
+                    slot.offset,
+                    slot.size,
+                    shape_text(own_shape),
+                )
+            )
+    return AssignedValues(tuple(values), definitions, sizes, has_names)
+
+
+def _defining(place: Message, module: Module) -> ProtoInstruction:
+    if place.instruction_name:
+        return module.named(place.instruction_name)
+    return module.instruction(place.instruction_id)
+
+
+def _phi_computations(module: Module) -> frozenset[str]:
+    """Return the computations whose parameters merge values: loops' and branches'."""
+    return frozenset(
+        name
+        for instruction in module.instructions.values()
+        if instruction.opcode in ("while", "conditional")
+        for name in instruction.called
+    )
+
+
+def _is_phi(instruction: ProtoInstruction, phis: frozenset[str]) -> bool:
+    if instruction.opcode == "parameter":
+        return instruction.computation in phis
+    return instruction.opcode in ("while", "conditional")
+
+
+def allocations(assignment: Message, module: Module, output: int | None) -> Iterator[Allocation]:
+    """Yield the allocations; `output` is the number of the one that holds the result."""
+    entry = module.entry
+    _check_sizes(assignment)
+    for message in assignment.buffer_allocations:
+        number = message.index
+        output_shape = None
+        if number == output:
+            output_shape = shape_text(module.shapes[module.root(entry).name], has_layout=False)
+        is_parameter = message.is_entry_computation_parameter
+        yield Allocation(
+            number,
+            message.size,
+            color=message.color,
+            parameter=_parameter(message, entry, module) if is_parameter else None,
+            output_shape=output_shape,
+            is_constant=message.is_constant,
+            is_thread_local=message.is_thread_local,
+            maybe_live_out=message.maybe_live_out,
+            is_preallocated_temp=not (
+                is_parameter
+                or message.is_constant
+                or message.is_thread_local
+                or message.maybe_live_out
+            ),
+        )
+
+
+def _check_sizes(assignment: Message) -> None:
+    """Raise where allocations cannot be those of one plan."""
+    messages = assignment.buffer_allocations
+    if len({message.index for message in messages}) < len(messages):
+        raise UnfitMessage("expected allocations with different indices, found two of one")
+    sizes = [message.size for message in messages]
+    slots = [(slot.size, slot.offset) for message in messages for slot in message.assigned]
+    if min((*sizes, *(min(slot) for slot in slots)), default=0) < 0:
+        raise UnfitMessage("expected sizes and offsets of 0 bytes or more, found less")
+    if sum(sizes) > _MOST_BYTES or sum(size for size, _ in slots) > _MOST_BYTES:
+        raise UnfitMessage("expected sizes that add up to less than 2^63 bytes, found more")
+
+
+def _parameter(message: Message, entry: Computation, module: Module) -> ParameterStorage:
+    number, index = message.parameter_number, tuple(message.parameter_shape_index)
+    parameter = entry.parameters.get(number)
+    if parameter is None:
+        raise UnfitMessage(f"expected a parameter {number} of {entry.name}, found none")
+    try:
+        shape = subshape(module.shapes[parameter.name], index)
+    except IndexError:
+        raise UnfitMessage(
+            f"expected an element {index_text(index)} of {parameter.name}, found none"
+        ) from None
+    return ParameterStorage(number, shape_text(shape, has_layout=False), index_text(index))

@@ -1,0 +1,90 @@
+"""Attributes of instructions, as far as rules and measures ask about them.
+
+They are those that `HloInstruction::PrintExtraAttributes` prints (xla/hlo/ir/
+hlo_instruction.cc), named as the text names them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
+from xlagraph.ingest.carriers.proto.shape_text import index_text
+from xlagraph.ingest.carriers.proto.sharding import sharding_text
+from xlagraph.ingest.model.program import (
+    Aliasing,
+    Attributes,
+    Callee,
+    Purpose,
+)
+
+__all__ = ["instruction_attributes"]
+
+_APPLYING: Final = frozenset((
+    "call", "map", "reduce-window", "reduce", "all-reduce", "reduce-scatter", "all-reduce-start",
+    "scatter", "topk", "sort",
+))  # fmt: skip
+_RUNNING: Final = frozenset(("fusion", "async-start", "async-update", "async-done"))
+_OF_LOOP: Final[tuple[Purpose, ...]] = ("condition", "body")
+_WITHOUT_NAMED_CALLEES: Final = "select-and-scatter"
+_MATRIX_PRODUCT: Final = "__cublas$lt$matmul"
+_BETA: Final = re.compile(rb'"beta":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
+
+
+def instruction_attributes(
+    message: Message, before: tuple[str, ...], computation_name: Callable[[int], str]
+) -> Attributes:
+    """Return the attributes of an instruction; ``before`` are its control predecessors."""
+    metadata, opcode = message.metadata, message.opcode
+    target = message.custom_call_target if opcode == "custom-call" else ""
+    callees = tuple(
+        [
+            Callee(purpose, computation_name(number))
+            for purpose, number in _callees(opcode, message.called_computation_ids)
+        ]
+    )
+    is_split = opcode == "parameter" and message.HasField("sharding")
+    return Attributes(
+        op_name=metadata.op_name or None,
+        source_file=metadata.source_file or None,
+        source_line=metadata.source_line or None,
+        stack_frame=metadata.stack_frame_id or None,
+        target=target or None,
+        sharding=sharding_text(message.sharding) if is_split else None,
+        runs=callees[0].computation if opcode in _RUNNING and callees else None,
+        callees=callees,
+        tuple_element=message.tuple_index if opcode == "get-tuple-element" else None,
+        control_predecessors=before,
+        aliasing=tuple(
+            [
+                Aliasing(
+                    index_text(each.output_shape_index),
+                    each.operand_index,
+                    index_text(each.operand_shape_index),
+                )
+                for each in message.output_operand_aliasing
+            ]
+        ),
+        gemm_beta=_beta(message) if target.startswith(_MATRIX_PRODUCT) else None,
+        uses_nvshmem=opcode.endswith("-start") and b"nvshmem" in message.backend_config.lower(),
+    )
+
+
+def _callees(opcode: str, ids: Sequence[int]) -> Iterable[tuple[Purpose, int]]:
+    """Yield the called computations in the order in which XLA prints them."""
+    if opcode == "while":
+        if len(ids) != len(_OF_LOOP):
+            raise UnfitMessage(f"expected body and condition of a loop, found {len(ids)} of them")
+        return zip(_OF_LOOP, reversed(ids), strict=True)
+    if opcode == "conditional":
+        return [("branch", number) for number in ids]
+    if opcode == "custom-call":
+        return [("called", number) for number in ids]
+    if opcode == _WITHOUT_NAMED_CALLEES:  # `select` and `scatter` apply to elements
+        return ()
+    return [("to_apply" if opcode in _APPLYING else "calls", number) for number in ids]
+
+
+def _beta(message: Message) -> float | None:
+    found = _BETA.search(message.backend_config)
+    return float(found[1]) if found else None

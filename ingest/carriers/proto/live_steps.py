@@ -1,0 +1,200 @@
+"""The flat schedule, and in which of its steps each value is live.
+
+`HloLiveRange` (xla/hlo/utils/hlo_live_range.cc):
+
+1. The schedule is flattened from the entry: what an instruction runs comes before it.
+2. A value begins at its own step, a parameter where its computation begins.
+3. It ends at its last position or use; what leaves its computation, one past that
+   computation. A loop reads at the step of its body's parameter, a call where it is read inside.
+   An entry parameter that is not donated is live to the end.
+4. Inside of an asynchronous computation it ends no earlier than the operation that waits for it.
+5. Of values that must share bytes, each ends where the next begins.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow
+from xlagraph.ingest.carriers.proto.module import Module, ProtoComputation
+from xlagraph.ingest.carriers.proto.shape_text import index_text
+from xlagraph.ingest.model.plan import UsedValue
+from xlagraph.ingest.model.program import Instruction
+
+__all__ = ["Schedule", "Variant", "flat_schedule", "live_steps"]
+
+
+class Variant(NamedTuple):
+    """A rule of some releases that differs from that of the others."""
+
+    name: str
+    is_cut_early: bool = False
+    """TensorFlow 2.8: of values that share bytes, each ends before the next begins."""
+    reads_at_call: bool = False
+    """Up to jaxlib 0.4.13: a call reads its operands at its own step."""
+    is_sliced: bool = False
+    """libtpu 0.0.50: the result of an asynchronous computation begins with its start."""
+
+
+class Schedule(NamedTuple):
+    """The flat schedule."""
+
+    steps: Mapping[str, int]
+    """By name of the instruction, in their order."""
+    spans: Mapping[str, tuple[int, int]]
+    """By computation its first step, and the one past its last."""
+    waits: Mapping[str, tuple[int, int]]
+    """By asynchronous computation, nested ones too: the steps of its start and of its end."""
+
+
+_CHAIN: Final = ("async-update", "async-done")
+
+
+def flat_schedule(module: Module) -> Schedule:
+    """Return the schedule as the entry computation runs it, each computation once."""
+    steps: dict[str, int] = {}
+    spans: dict[str, tuple[int, int]] = {}
+
+    def run(computation: ProtoComputation) -> None:
+        first = len(steps)
+        spans[computation.name] = first, first
+        for instruction in computation.instructions:
+            for inner in module.inner(instruction):
+                if inner.is_scheduled and inner.is_on_main_thread and inner.name not in spans:
+                    run(inner)
+            steps[instruction.name] = len(steps)
+        spans[computation.name] = first, len(steps)
+
+    run(module.entry)
+    return Schedule(steps, spans, dict(_waits(module, steps, spans)))
+
+
+def _waits(
+    module: Module, steps: Mapping[str, int], spans: Mapping[str, tuple[int, int]]
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield every asynchronous computation with the steps of its start and its end."""
+    for name in list(steps):
+        start = module.instructions[name]
+        if not start.is_async_start:
+            continue
+        computation = module.computations[start.computation or ""]
+        waited = steps[name], steps[_end_of_chain(start, computation).name]
+        waiting = [inner.name for inner in module.inner(start)]
+        while waiting:
+            inner_name = waiting.pop()
+            if inner_name in spans:
+                yield inner_name, waited
+                for each in module.computations[inner_name].instructions:
+                    inner = module.inner(each)
+                    waiting.extend(nested.name for nested in inner)
+
+
+def _end_of_chain(start: Instruction, computation: ProtoComputation) -> Instruction:
+    at = start
+    while True:
+        following = [each for each in computation.readers(at.name) if each.opcode in _CHAIN]
+        if not following or following[0] is at:
+            return at
+        at = following[0]
+
+
+def live_steps(
+    module: Module,
+    schedule: Schedule,
+    flow: Flow,
+    definitions: Mapping[int, Definition],
+    buffer_sets: Mapping[int, int],
+    variant: Variant,
+) -> dict[int, tuple[int, int]]:
+    """Return first and last step of each value that is scheduled, by value id."""
+    ranges = _Ranges(module, schedule, variant)
+    found = {
+        used.value_id: ranges.of_value(used, definitions[used.value_id])
+        for used in flow.used_values
+        if definitions[used.value_id].instruction in schedule.steps
+    }
+    _cut(found, buffer_sets, overlap=0 if variant.is_cut_early else 1)
+    return found
+
+
+class _Ranges:
+    """Rules 2 to 4."""
+
+    def __init__(self, module: Module, schedule: Schedule, variant: Variant) -> None:
+        self._module = module
+        self._schedule = schedule
+        self._variant = variant
+        self._entry = module.entry.name
+        self._donated = {
+            (each.parameter_number, index_text(each.parameter_shape_index))
+            for each in module.message.input_output_alias.entries
+        }
+        self._roots = {
+            computation.root.name: spans[1]
+            for name, spans in schedule.spans.items()
+            if (computation := module.computations[name]).find_root() is not None
+        }
+        self._use_steps: dict[str, int] = {}
+
+    def of_value(self, used: UsedValue, definition: Definition) -> tuple[int, int]:
+        """Return first and last step of a value, before sets are cut."""
+        name, index = definition
+        instruction = self._module.instructions[name]
+        computation = instruction.computation or ""
+        first = self._schedule.steps[name]
+        if instruction.opcode == "parameter":
+            first = self._schedule.spans[computation][0]
+        last = max(first, self._end_of_position(name))
+        if computation in self._schedule.waits:
+            begun, ended = self._schedule.waits[computation]
+            last = max(last, ended)
+            if self._variant.is_sliced and name in self._roots:
+                first = begun
+        for position, _ in used.positions[1:]:
+            last = max(last, self._end_of_position(position))
+        if instruction.opcode == "parameter" and computation == self._entry:
+            stored = instruction.parameter_number, index_text(index)
+            if stored not in self._donated:
+                return first, len(self._schedule.steps)
+        for user, _, _ in used.uses:
+            last = max(last, self._step_of_use(user))
+        return first, last
+
+    def _end_of_position(self, name: str) -> int:
+        found = self._roots.get(name)
+        return self._schedule.steps.get(name, 0) if found is None else found
+
+    def _step_of_use(self, name: str) -> int:
+        found = self._use_steps.get(name)
+        if found is None:
+            found = self._use_steps[name] = self._new_step_of_use(name)
+        return found
+
+    def _new_step_of_use(self, name: str) -> int:
+        instruction = self._module.instructions[name]
+        steps = self._schedule.steps
+        if instruction.opcode == "while":
+            body = self._module.computations[instruction.callee("body") or ""]
+            return max((steps.get(each.name, 0) for each in body.parameters.values()), default=0)
+        if (
+            instruction.opcode == "call"
+            and not self._variant.reads_at_call
+            and any(called in self._schedule.spans for called in instruction.called)
+        ):
+            return 0
+        return steps.get(name, 0)
+
+
+def _cut(ranges: dict[int, tuple[int, int]], buffer_sets: Mapping[int, int], overlap: int) -> None:
+    """Apply rule 5; `overlap` is the number of steps that neighbours share."""
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    for value_id in ranges:
+        members[buffer_sets.get(value_id, value_id)].append(value_id)
+    for together in members.values():
+        together.sort(key=lambda value_id: (*ranges[value_id], value_id))
+        for one, other in pairwise(together):
+            first, last = ranges[one]
+            begun, ended = ranges[other]
+            ranges[other] = begun, max(last, ended)
+            ranges[one] = first, min(last, begun - 1 + overlap)

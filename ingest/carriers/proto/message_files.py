@@ -1,0 +1,81 @@
+"""Which files of a folder are protobuf dumps of a compilation.
+
+STAGE.hlo.pb                    of the stages those that hold a buffer assignment
+MODULE(ID).hlo_proto.pb         what XProf makes of a profile
+STAGE-memory-usage-report.pb    beside them
+
+Each may be packed (``.gz``). XLA dumps a module at several stages; only the last has the
+assignment, and the others are passed over.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from xlagraph.ingest.carriers.carrier import Part, Source
+from xlagraph.ingest.carriers.file_bytes import UNREADABLE, open_unpacked
+from xlagraph.ingest.carriers.proto.read_messages import HLO
+from xlagraph.ingest.carriers.usage_report import REPORT_PROTO, report_parts
+from xlagraph.ingest.carriers.wire_format import UnfitWireFormat, fields
+from xlagraph.ingest.problems import Problem, readable
+
+__all__ = ["PROTO", "find_proto_dumps", "holds_assignment", "why_not_a_proto_dump"]
+
+PROTO: Final = "proto"
+_OF_MODULES: Final = ".hlo.pb"
+_OF_XPROF: Final = ".hlo_proto.pb"
+_LAST_STAGE: Final = "after_optimizations"
+_ASSIGNMENT: Final = 3
+"""Number of that field of an HloProto."""
+
+
+def find_proto_dumps(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
+    """Return the compilations in protobuf dumps of a folder; NAME goes before NAME.gz."""
+    found: dict[str, Path] = {}
+    for name in names:
+        stem = _stem(name)
+        if stem is None:
+            continue
+        path = folder / name
+        if not _is_compilation(path, stem):
+            continue
+        if found.setdefault(stem, path) is not path:
+            message = f"another file of the same stem is read instead: {readable(found[stem].name)}"
+            problems.append(Problem(readable(path), None, message))
+    reports = report_parts(folder, names, REPORT_PROTO)
+    return [
+        Source(PROTO, stem, (Part(HLO, path), *reports.get(stem, ())))
+        for stem, path in found.items()
+    ]
+
+
+def _stem(name: str) -> str | None:
+    unpacked = name.removesuffix(".gz")
+    for ending in (_OF_MODULES, _OF_XPROF):
+        if unpacked.endswith(ending):
+            return unpacked.removesuffix(ending)
+    return None
+
+
+def _is_compilation(path: Path, stem: str) -> bool:
+    """Return whether a file holds an assignment, or should by its name and is damaged."""
+    try:
+        with open_unpacked(path) as (file, size):
+            return holds_assignment(file, 0, size)
+    except (UnfitWireFormat, *UNREADABLE):
+        return stem.endswith(_LAST_STAGE) or path.name.removesuffix(".gz").endswith(_OF_XPROF)
+
+
+def holds_assignment(file: BinaryIO, start: int, length: int | None) -> bool:
+    """Return whether the HloProto that lies here has a buffer assignment."""
+    return any(field.number == _ASSIGNMENT for field in list(fields(file, start, length)))
+
+
+def why_not_a_proto_dump(path: Path) -> str | None:
+    """Return why a file with the name of a module's holds no compilation; None for other names."""
+    if _stem(path.name) is None:
+        return None
+    return (
+        "holds a module without a buffer assignment, which XLA dumps at the last stage only: "
+        "…after_optimizations.hlo.pb"
+    )

@@ -1,0 +1,50 @@
+"""The peak as XLA prints it: `HloLiveRange::ComputePeakMemoryMoment`.
+
+It looks for the step with the size of the whole shape of each defining instruction, for a
+tuple that of its table of pointers, and lists the values live there with their own sizes.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from xlagraph.ingest.carriers.proto.shape_text import index_text
+from xlagraph.ingest.model.plan import PrintedPeak, PrintedPeakEntry
+
+__all__ = ["LiveValue", "printed_peak"]
+
+
+class LiveValue(NamedTuple):
+    """A value with its live range, and two sizes."""
+
+    name: str
+    shape_index: tuple[int, ...]
+    first: int
+    last: int
+    own_bytes: int
+    whole_bytes: int
+    """Of the shape of its instruction."""
+
+
+def printed_peak(values: Sequence[LiveValue], step_count: int) -> PrintedPeak | None:
+    """Return step and list of the peak; None without values."""
+    if not values:
+        return None
+    changes = [0] * (step_count + 3)
+    for value in values:
+        changes[value.first] += value.whole_bytes
+        # XLA adds what begins at a step before it takes off what ended at the one before
+        changes[value.last + 2] -= value.whole_bytes
+    sums = list(accumulate(changes))
+    step = sums.index(max(sums))
+    live = [value for value in values if value.first <= step <= value.last]
+    live.sort(key=lambda value: (-value.own_bytes, value.name, value.shape_index))
+    return PrintedPeak(step, tuple(_entries(live)))
+
+
+def _entries(live: Iterable[LiveValue]) -> Iterable[PrintedPeakEntry]:
+    together = 0
+    for value in live:
+        together += value.own_bytes
+        index = index_text(value.shape_index)
+        yield PrintedPeakEntry(value.name, index, value.own_bytes, together)

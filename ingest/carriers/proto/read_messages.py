@@ -1,0 +1,236 @@
+"""Reads a compilation from a module and its buffer assignment.
+
+What the messages leave out is derived: positions and uses (`dataflow`), the flat schedule and
+live ranges (`live_ranges`), the printed peak (`peak`). Where the module has no schedule
+(XLA on CPUs up to jaxlib 0.4.28) there are no live ranges, and so no peak.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.carriers.carrier import Contents
+from xlagraph.ingest.carriers.proto.assigned_values import (
+    AssignedValues,
+    allocations,
+    assigned_values,
+)
+from xlagraph.ingest.carriers.proto.dataflow import Definition, Flow, value_flow
+from xlagraph.ingest.carriers.proto.live_steps import (
+    Schedule,
+    Variant,
+    flat_schedule,
+    live_steps,
+)
+from xlagraph.ingest.carriers.proto.message_types import Message, UnfitMessage
+from xlagraph.ingest.carriers.proto.module import Module
+from xlagraph.ingest.carriers.proto.peak_rule import LiveValue, printed_peak
+from xlagraph.ingest.carriers.proto.stated_program import name_async_operations, program_of
+from xlagraph.ingest.carriers.proto.trace_order import trace_agrees
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.hlo.buffer_sets import connected_components
+from xlagraph.ingest.model.plan import LiveRange, LiveRanges, Plan
+from xlagraph.ingest.model.program import Program
+from xlagraph.ingest.problems import Problem, readable
+from xlagraph.runtime.garbage_collection import collector_paused
+
+__all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]
+
+HLO: Final = "hlo"
+"""Part with a module and its assignment, or both by themselves:"""
+MODULE: Final = "module"
+ASSIGNMENT: Final = "assignment"
+
+_MOST_BYTES: Final = 2**30
+"""Decoded, a message takes six times its size."""
+_STANDARD: Final = Variant("the rules of today's XLA")
+_EARLY_CUT: Final = Variant("the rules of TensorFlow 2.8", is_cut_early=True)
+_OTHERS: Final = (
+    Variant("the rules of libtpu 0.0.50", is_sliced=True),
+    Variant("the rules of jaxlib 0.4.13", reads_at_call=True),
+)
+"""Tried where XLA's heap trace contradicts the standard."""
+_CONTRADICTED: Final = (
+    "its heap trace contradicts the live ranges derived from it, so that they, peaks and reuse "
+    "are uncertain; dump the text too: --xla_dump_hlo_as_text"
+)
+_NO_SCHEDULE: Final = (
+    "its module has no schedule, so that live ranges, peaks and reuse are unknown; dump the text "
+    "too: --xla_dump_hlo_as_text"
+)
+
+
+@collector_paused()
+def read_proto_dump(contents: Contents) -> tuple[Plan, Program]:
+    """Read plan and program.
+
+    Raises `UnreadableDump` if a message cannot be decoded, lacks the assignment, or contradicts
+    itself. Uncertain live ranges are a problem of the contents.
+    """
+    file = readable(contents.source.parts[0].path)
+    try:
+        message = _decoded(contents)
+        module = Module(message.hlo_module)
+        plan, remarks = _plan(message.buffer_assignment, module)
+        program = program_of(module)
+    except UnfitMessage as error:
+        raise UnreadableDump(Problem(file, None, str(error))) from None
+    contents.problems.extend(Problem(file, None, each, left_out=False) for each in remarks)
+    return plan, program
+
+
+def _decoded(contents: Contents) -> Message:
+    from google.protobuf.message import DecodeError
+
+    from xlagraph.protos.hlo import HloProto
+
+    message = HloProto()
+    targets = {
+        HLO: message,
+        MODULE: message.hlo_module,
+        ASSIGNMENT: message.buffer_assignment,
+    }
+    for name, target in targets.items():
+        content = contents.take(name)
+        if content is None:
+            continue
+        if len(content) > _MOST_BYTES:
+            raise UnfitMessage("expected at most 1 GiB, found more; dump the text instead")
+        try:
+            target.MergeFromString(content)
+        except DecodeError:
+            raise UnfitMessage(
+                "expected a whole HloProto with UTF-8 names, found bytes that are not one"
+            ) from None
+    if not message.HasField("buffer_assignment"):
+        raise UnfitMessage("expected a buffer assignment, found none")
+    return message
+
+
+def _plan(assignment: Message, module: Module) -> tuple[Plan, list[str]]:
+    assigned = assigned_values(assignment, module)
+    flow = value_flow(module, assigned.definitions)
+    sets = _buffer_sets(assignment, assigned, module)
+    remarks = [
+        f"several instructions run {name}; its parameters are taken to be those of the first"
+        for name in sorted(flow.called_twice)
+    ]
+    live_ranges = agrees = None
+    derived = ["total", "positions", "uses"]
+    if module.has_schedule:
+        timed = _timed(assignment, assigned, module, flow, sets)
+        flow, live_ranges, agrees = timed.flow, timed.live_ranges, timed.agrees
+        derived += ["schedule", "ranges", "peak"]
+        if agrees is False:
+            remarks.append(_CONTRADICTED)
+    else:
+        remarks.append(_NO_SCHEDULE)
+    name_async_operations(module, [place.instruction for place in assigned.definitions.values()])
+    output = _output(assigned, flow, module)
+    listed = tuple(allocations(assignment, module, output))
+    plan = Plan(
+        allocations=listed,
+        values=assigned.values,
+        total_bytes=sum(allocation.size_bytes for allocation in listed),
+        used_values=flow.used_values,
+        live_ranges=live_ranges,
+        buffer_sets=sets,
+        derived=tuple(derived),
+        heap_trace_agrees=agrees,
+    )
+    return plan, remarks
+
+
+def _buffer_sets(assignment: Message, assigned: AssignedValues, module: Module) -> dict[int, int]:
+    """Return the must-alias set of each value, named after its smallest id."""
+    by_place = {place: value_id for value_id, place in assigned.definitions.items()}
+    pairs = []
+    for alias in assignment.buffer_aliases:
+        at = alias.location
+        instruction = (
+            module.named(at.instruction_name)
+            if at.instruction_name
+            else module.instruction(at.instruction_id)
+        )
+        other = by_place.get(Definition(instruction.name, tuple(at.shape_index)))
+        if other is not None and alias.source_buffer_id in assigned.definitions:
+            pairs.append((alias.source_buffer_id, other))
+    return connected_components(assigned.definitions, pairs)
+
+
+class _Timed(NamedTuple):
+    """What the schedule adds."""
+
+    flow: Flow
+    live_ranges: LiveRanges
+    agrees: bool | None
+
+
+def _timed(
+    assignment: Message,
+    assigned: AssignedValues,
+    module: Module,
+    flow: Flow,
+    sets: Mapping[int, int],
+) -> _Timed:
+    """Derive live ranges by the rules that the messages show, else by the standard ones.
+
+    Names instead of ids show an old producer. Where a heap trace contradicts the standard, the
+    rules that it agrees with are taken.
+    """
+    schedule = flat_schedule(module)
+    colors = {value.value_id: value.color or 0 for value in assigned.values}
+
+    def timed(variant: Variant) -> _Timed:
+        followed = flow
+        if variant.is_sliced:
+            followed = value_flow(module, assigned.definitions, is_sliced_variant=True)
+        ranges = live_steps(module, schedule, followed, assigned.definitions, sets, variant)
+        agrees = trace_agrees(assignment, ranges, colors)
+        return _Timed(followed, _live_ranges(schedule, ranges, assigned), agrees)
+
+    standard = timed(_EARLY_CUT if assigned.has_names else _STANDARD)
+    if standard.agrees is not False:
+        return standard
+    others = (timed(variant) for variant in _OTHERS if schedule.waits or not variant.is_sliced)
+    return next((other for other in others if other.agrees), standard)
+
+
+def _live_ranges(
+    schedule: Schedule, ranges: Mapping[int, tuple[int, int]], assigned: AssignedValues
+) -> LiveRanges:
+    values = sorted(
+        (value for value in assigned.values if value.value_id in ranges),
+        key=lambda value: value.value_id,
+    )
+    live = [
+        LiveValue(
+            value.name,
+            assigned.definitions[value.value_id].shape_index,
+            *ranges[value.value_id],
+            *assigned.sizes[value.value_id],
+        )
+        for value in values
+    ]
+    return LiveRanges(
+        len(schedule.steps),
+        tuple(schedule.steps),
+        tuple(
+            [
+                LiveRange(value.name, value.shape_index or "{}", *ranges[value.value_id])
+                for value in values
+            ]
+        ),
+        printed_peak(live, len(schedule.steps)),
+    )
+
+
+def _output(assigned: AssignedValues, flow: Flow, module: Module) -> int | None:
+    """Return the number of the allocation that holds the whole result."""
+    root = module.root(module.entry).name
+    holders = {
+        used.value_id
+        for used in flow.used_values
+        for name, index in used.positions
+        if name == root and index in (None, "{}")
+    }
+    return next((value.allocation for value in assigned.values if value.value_id in holders), None)

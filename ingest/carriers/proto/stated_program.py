@@ -1,0 +1,112 @@
+"""The program that a module states."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from xlagraph.ingest.carriers.proto.message_types import Message
+from xlagraph.ingest.carriers.proto.module import Module
+from xlagraph.ingest.carriers.proto.shape_text import index_text
+from xlagraph.ingest.model.program import (
+    Computation,
+    EntryParameter,
+    Instruction,
+    Program,
+    StackFrame,
+)
+from xlagraph.ingest.model.stack_frames import acyclic_callers
+
+__all__ = ["name_async_operations", "program_of"]
+
+_ASYNC: Final = re.compile(r"async(?=-(?:start|update|done)\Z)")
+
+
+def program_of(module: Module) -> Program:
+    """Return computations, call stacks and donations."""
+    message = module.message
+    devices = message.device_assignment.computation_count
+    return Program(
+        name=message.name or None,
+        entry_name=module.entry.name,
+        computations=module.computations,
+        instructions=module.instructions,
+        frames=_frames(message.stack_frame_index),
+        output_by_donated={
+            EntryParameter(each.parameter_number, index_text(each.parameter_shape_index)): (
+                index_text(each.output_shape_index)
+            )
+            for each in message.input_output_alias.entries
+        },
+        unpaired_donors=frozenset(
+            EntryParameter(each.parameter_number, index_text(each.parameter_shape_index))
+            for each in message.buffer_donor.entries
+        ),
+        partitions=devices or None,
+        is_gpu=module.is_gpu,
+    )
+
+
+def _frames(index: Message) -> dict[int, StackFrame]:
+    """Return the frames by number; all ids count from 1, 0 is none."""
+    files, functions = list(index.file_names), list(index.function_names)
+    locations = list(index.file_locations)
+    stack = dict(enumerate(index.stack_frames, 1))
+    callers = acyclic_callers(
+        {number: frame.parent_frame_id or None for number, frame in stack.items()}
+    )
+    frames: dict[int, StackFrame] = {}
+    for number, frame in stack.items():
+        location = frame.file_location_id
+        if not 0 < location <= len(locations):
+            frames[number] = StackFrame(None, None, None, None, callers[number])
+            continue
+        found = locations[location - 1]
+        frames[number] = StackFrame(
+            _at(functions, found.function_name_id),
+            _at(files, found.file_name_id),
+            found.line or None,
+            found.column,
+            callers[number],
+        )
+    return frames
+
+
+def _at(names: list[str], number: int) -> str | None:
+    return names[number - 1] or None if 0 < number <= len(names) else None
+
+
+def name_async_operations(module: Module, defining: Iterable[str]) -> None:
+    """Name the asynchronous operations among these instructions as a memory plan does.
+
+    A memory plan prints ``slice-start``, not ``async-start``, where the computation only hands
+    its parameters to one instruction, and what that one runs, if it is a fusion.
+    """
+    for name in dict.fromkeys(defining):
+        instruction = module.instructions[name]
+        if _ASYNC.search(instruction.opcode or "") is None:
+            continue
+        wrapped = _wrapped(instruction, module)
+        if wrapped is not None:
+            attributes = instruction.attributes
+            instruction.opcode = _ASYNC.sub(wrapped.opcode or "", instruction.opcode or "")
+            if wrapped.attributes.runs is not None:
+                instruction.attributes = attributes._replace(runs=wrapped.attributes.runs)
+
+
+def _wrapped(instruction: Instruction, module: Module) -> Instruction | None:
+    """Return the only instruction that an asynchronous operation's computation is made for."""
+    at = instruction
+    while at.callee("calls") is None and at.operands and at.opcode != "async-start":
+        at = module.named(at.operands[0].name)
+    computation = module.computations.get(at.callee("calls") or "")
+    return None if computation is None else _only_instruction(computation)
+
+
+def _only_instruction(computation: Computation) -> Instruction | None:
+    if computation.find_root() is None:
+        return None
+    root = computation.root
+    in_order = [operand.name for operand in root.operands]
+    parameters = [parameter.name for _, parameter in sorted(computation.parameters.items())]
+    is_only = len(computation.instructions) == len(parameters) + 1 and in_order == parameters
+    return root if is_only else None

@@ -1,0 +1,98 @@
+"""XLA's own memory usage report beside a compilation, held against its allocations.
+
+Total bytes used: 49436 (48.3KiB)        STAGE-memory-usage-report.txt, jaxlib 0.4.35 to 0.9.1
+
+Memory Space: default (color=0)          the same since jaxlib 0.9.2: one for each space
+Total bytes: 49436 (48.3KiB)
+
+MemoryUsageReportProto                   STAGE-memory-usage-report.pb
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from xlagraph.ingest.carriers.carrier import Contents, Part
+from xlagraph.ingest.model.plan import Plan
+from xlagraph.ingest.problems import Problem, readable
+
+__all__ = ["REPORT_PROTO", "REPORT_TEXT", "report_parts", "usage_disagreements"]
+
+REPORT_TEXT: Final = "memory usage report"
+REPORT_PROTO: Final = "memory usage report proto"
+_ENDINGS: Final = {
+    REPORT_TEXT: "-memory-usage-report.txt",
+    REPORT_PROTO: "-memory-usage-report.pb",
+}
+_TOTAL: Final = re.compile(rb"^Total bytes used: (\d{1,19})", re.MULTILINE)
+_OF_SPACE: Final = re.compile(
+    rb"^Memory Space: [^\n]*\(color=(\d{1,9})\)\r?\nTotal bytes: (\d{1,19})", re.MULTILINE
+)
+
+
+def report_parts(folder: Path, names: Sequence[str], part: str) -> dict[str, tuple[Part, ...]]:
+    """Return the reports of a folder by the stems of their compilations; NAME before NAME.gz."""
+    found: dict[str, tuple[Part, ...]] = {}
+    for name in names:
+        unpacked = name.removesuffix(".gz")
+        if unpacked.endswith(_ENDINGS[part]):
+            found.setdefault(unpacked.removesuffix(_ENDINGS[part]), (Part(part, folder / name),))
+    return found
+
+
+def usage_disagreements(contents: Contents, plan: Plan) -> Iterator[Problem]:
+    """Yield where a report that lies beside a compilation states other sums than its plan."""
+    by_color: Counter[int] = Counter()
+    for allocation in plan.allocations:
+        by_color[allocation.color] += allocation.size_bytes
+    for part in (REPORT_TEXT, REPORT_PROTO):
+        content, path = contents.take(part), contents.source.path(part)
+        if content is None or path is None:
+            continue
+        try:
+            reported = _reported(part, content)
+        except ValueError as error:
+            yield Problem(readable(path), None, str(error), left_out=False)
+            continue
+        for color, size in reported.items():
+            planned = by_color.total() if color is None else by_color[color]
+            if planned != size:
+                of = "" if color is None else f" in memory space {color}"
+                message = f"states {size} bytes{of}, the allocations beside it add up to {planned}"
+                yield Problem(readable(path), None, message, left_out=False)
+
+
+def _reported(part: str, content: bytes) -> Mapping[int | None, int]:
+    """Return the bytes of each memory space; under None those of all together.
+
+    Raises ValueError where that is not in it.
+    """
+    if part == REPORT_PROTO:
+        return _reported_in_message(content)
+    if total := _TOTAL.search(content):
+        return {None: int(total[1])}
+    spaces: dict[int | None, int] = {
+        int(color): int(size) for color, size in _OF_SPACE.findall(content)
+    }
+    if not spaces:
+        raise ValueError("expected a line like 'Total bytes used: 49436 (48.3KiB)', found none")
+    return spaces
+
+
+def _reported_in_message(content: bytes) -> Mapping[int | None, int]:
+    from google.protobuf.message import DecodeError
+
+    from xlagraph.protos.hlo import MemoryUsageReportProto
+
+    try:
+        report = MemoryUsageReportProto.FromString(content)
+    except DecodeError:
+        raise ValueError(
+            "expected a MemoryUsageReportProto, found bytes that are not one"
+        ) from None
+    return {
+        each.memory_space_color if each.HasField("memory_space_color") else None: each.total_bytes
+        for each in report.memory_space_allocation_entries
+    }

@@ -1,0 +1,34 @@
+"""A compilation of this process as a dump: its bytes take the place of files."""
+
+from typing import Any
+
+from xlagraph.ingest.carriers.file_names import dump_name
+from xlagraph.ingest.carriers.process.compiled_object import compiled_source
+from xlagraph.ingest.carriers.proto.requirement import missing_protobuf
+from xlagraph.ingest.files.discovery import DumpFiles
+
+__all__ = ["compiled_dump"]
+
+_FOLDER = "process"
+"""Stands for the folder of a run."""
+
+
+def compiled_dump(compiled: Any, run: str) -> DumpFiles:  # noqa: ANN401 - of any version of JAX
+    """Return what `jax.jit(f).lower(…).compile()` returned, as a dump of a run.
+
+    Raises TypeError for anything else, NoMemoryPlan where it holds none, and
+    ModuleNotFoundError without protobuf.
+    """
+    if (missing := missing_protobuf()) is not None:
+        raise ModuleNotFoundError(f"a compilation is read with protobuf: {missing}")
+    source, platform = compiled_source(compiled)
+    return DumpFiles(
+        run=run,
+        run_path=_FOLDER,
+        stem=source.stem,
+        key=f"{run}/{source.stem}",
+        other_key=None,
+        name=dump_name(source.stem)._replace(platform=platform),
+        sources=(source,),
+        size_bytes=sum(len(part.content or b"") for part in source.parts),
+    )

@@ -1,0 +1,73 @@
+"""Dumps in an archive, a packed file, or the log of XLA's dump to standard output."""
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.files.archives import unpack
+from xlagraph.ingest.files.discovery import DumpOrigin, FoundDumps, find_dumps
+from xlagraph.ingest.problems import Problem, readable
+
+__all__ = ["STANDARD_INPUT", "UnpackedFolders"]
+
+STANDARD_INPUT: Final = Path("-")
+_STDIN: Final = "stdin"
+_SUFFIXES: Final = (".gz", ".xz", ".bz2", ".zst", ".tgz", ".txz", ".tbz2", ".tar", ".zip")
+
+
+class UnpackedFolders(ExitStack):
+    """Temporary folders into which archives are unpacked; they are removed at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._origin_by_folder: dict[str, str] = {}
+
+    def find_dumps(self, path: Path, run: str | None) -> FoundDumps:
+        """Search a folder or file; a file that is not a dump itself, or ``-``, is unpacked."""
+        if path == STANDARD_INPUT:
+            return self._find_unpacked(Path(_STDIN), run)
+        found = find_dumps(path, run)
+        if found.dumps or not path.is_file():
+            return found
+        unpacked = self._find_unpacked(path, run)
+        return unpacked if unpacked.dumps or path.name.endswith(_SUFFIXES) else found
+
+    def name_origins(self, problem: Problem) -> Problem:
+        """Return a problem with the archive named in place of its temporary folder."""
+        for folder, origin in self._origin_by_folder.items():
+            if problem.file.startswith(folder):
+                return problem._replace(file=origin + problem.file.removeprefix(folder))
+        return problem
+
+    def _find_unpacked(self, path: Path, run: str | None) -> FoundDumps:
+        folder = Path(self.enter_context(TemporaryDirectory(prefix="xlagraph-")))
+        origin = readable(path)
+        self._origin_by_folder[str(folder)] = origin
+        try:
+            if path == Path(_STDIN):
+                left_out = unpack(sys.stdin.buffer, _STDIN, folder)
+            else:
+                with path.open("rb") as stream:
+                    left_out = unpack(stream, path.name, folder, path.stat().st_size)
+        except UnreadableDump as error:
+            return FoundDumps((), (error.problem._replace(file=origin),), frozenset())
+        except OSError as error:
+            message = f"cannot be read: {error.strerror or error}"
+            return FoundDumps((), (Problem(origin, None, message),), frozenset())
+        named = DumpOrigin(readable(_without_suffixes(path.name)), Path(os.path.realpath(path)))
+        found = find_dumps(folder, run, origin=named)
+        problems = [problem._replace(file=origin) for problem in left_out]
+        problems += [self.name_origins(problem) for problem in found.problems]
+        if not found.dumps and not problems:
+            problems.append(Problem(origin, None, "holds no dump"))
+        return FoundDumps(found.dumps, tuple(problems), found.searched)
+
+
+def _without_suffixes(name: str) -> str:
+    while suffix := next((each for each in _SUFFIXES if name.endswith(each)), ""):
+        name = name.removesuffix(suffix)
+    return name or _STDIN

@@ -1,0 +1,96 @@
+// Readers of a value, and why each needs it in memory
+// @kind     table
+// @answers  Why is this value materialised: who reads it and cannot absorb it?
+// @param    compilation  STRING          key of a compilation, or a unique part of it
+// @param    value        STRING = ''     label of a value, with its tuple index; by default the one
+//           with most bytes of its own at the peak
+// @param    memorySpace  INTEGER = 0     number of the memory space whose peak it is
+// @param    limit        INTEGER = 1000  rows to return
+// @column   value        STRING          name of the value, with its tuple index
+// @column   sizeBytes    INTEGER         assigned size, padding included
+// @column   reason       STRING          library call, sort, collective, loop boundary, transfer,
+//           layout change, copy, several readers, result, input or constant; null if this reader
+//           alone does not need it in memory
+// @column   reader       STRING          the instruction that reads it; null in a row about the
+//           value itself
+// @column   readerOpcode STRING          its opcode
+// @column   readerTarget STRING          target of a custom call
+// @column   readerStep   INTEGER         its place in the schedule
+// @column   readerFile   STRING          file of your line that the reader comes from
+// @column   readerLine   INTEGER         that line
+// @column   shape        STRING          shape, without layout
+// @column   opcode       STRING          opcode of the instruction that makes it
+// @column   opName       STRING          op name of that instruction, as the framework set it
+// @column   sourceFile   STRING          source file of that instruction
+// @column   sourceLine   INTEGER         line in that file
+// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
+//           is made of or read by
+// @column   userFile     STRING          file of the innermost line outside of installed packages
+// @column   userLine     INTEGER         that line
+// @measure  assigned, physical
+// @note     One row for each reader by step, the first reason that holds; then one about the value
+//           itself, if it is a result, the state of a loop, an input or a constant, or has no
+//           reader.
+// @note     Readers are what the schedule holds: tuple, get-tuple-element, bitcast and the like
+//           only hand it on.
+// @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and so on.
+//           loop boundary: while, conditional, call, async-start. transfer: to another memory space
+//           or out of the program. several readers: each would have to compute it again.
+// @note     What makes it may be the reason too: a loop, a collective or a library call writes its
+//           results to memory. See opcode.
+// @status   stable
+MATCH (c:Compilation {key: $compilation, state: 'complete'})
+      -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
+WHERE $value = '' OR v.label = $value
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+WITH c, a, v, p
+WHERE v.label = $value OR (a.memorySpace = $memorySpace AND p.physicalBytes IS NOT NULL)
+// long: the readers are walked twice, to count them and to name the reason of each
+WITH c, a, v, c.scheduleLength IS NULL AS isUnscheduled, p.physicalBytes AS share
+ORDER BY share DESC, v.label LIMIT 1
+OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
+WITH c, a, v, isUnscheduled,
+     count(DISTINCT CASE WHEN u.opcode IN ['tuple', 'get-tuple-element', 'bitcast', 'opt-barrier',
+                                           'add-dependency'] THEN null
+                         WHEN u.step IS NOT NULL OR isUnscheduled THEN u.name
+                         ELSE null END) AS readers
+UNWIND ['reader', 'value'] AS about
+OPTIONAL MATCH (v)-[:USED_BY]->(i:Instruction)
+WHERE about = 'reader' AND (i.step IS NOT NULL OR isUnscheduled)
+      AND NOT coalesce(i.opcode, '') IN ['tuple', 'get-tuple-element', 'bitcast', 'opt-barrier',
+                                         'add-dependency']
+OPTIONAL MATCH (i)-[:DEFINES]->(n:Value)
+WITH c, a, v, isUnscheduled, readers, about, i, min(n.valueId) AS firstMade
+OPTIONAL MATCH (i)-[:DEFINES]->(m:Value) WHERE m.valueId = firstMade
+WITH v, readers, about, i, m,
+     CASE WHEN a.maybeLiveOut = true AND (v.liveUntil = c.scheduleLength
+               OR (isUnscheduled AND a.parameterNumber IS NULL)) THEN 'result'
+          WHEN v.isPhi = true THEN 'loop boundary'
+          WHEN v.opcode = 'parameter' AND a.role = 'parameter' THEN 'input'
+          WHEN a.role = 'constant' THEN 'constant' ELSE null END AS ownReason
+WHERE i.name IS NOT NULL OR (about = 'value' AND (ownReason IS NOT NULL OR readers = 0))
+RETURN v.label AS value, v.sizeBytes AS sizeBytes,
+       CASE WHEN about = 'value' THEN ownReason
+            WHEN i.opcode IN ['sort', 'topk'] OR i.target CONTAINS 'Sort'
+                 OR i.target CONTAINS 'TopK' THEN 'sort'
+            WHEN i.opcode IN ['custom-call', 'dot', 'ragged-dot', 'scaled-dot', 'convolution',
+                              'fft', 'cholesky', 'triangular-solve']
+                 OR i.text CONTAINS ' kind=kCustom' THEN 'library call'
+            WHEN i.opcode STARTS WITH 'all-' OR i.opcode STARTS WITH 'collective-'
+                 OR i.opcode STARTS WITH 'reduce-scatter'
+                 OR i.opcode STARTS WITH 'ragged-all-to-all' THEN 'collective'
+            WHEN i.opcode IN ['while', 'conditional', 'call', 'async-start'] THEN 'loop boundary'
+            WHEN i.opcode IN ['copy-start', 'copy-done', 'send', 'outfeed']
+                 OR (i.opcode = 'copy' AND m.memorySpace <> v.memorySpace) THEN 'transfer'
+            WHEN i.opcode = 'copy' AND m.shape = v.shape
+                 AND coalesce(m.layout, '') = coalesce(v.layout, '') THEN 'copy'
+            WHEN i.opcode IN ['copy', 'transpose', 'bitcast-convert'] THEN 'layout change'
+            WHEN readers > 1 THEN 'several readers' ELSE null END AS reason,
+       i.name AS reader, i.opcode AS readerOpcode, i.target AS readerTarget,
+       i.step AS readerStep, coalesce(m.userFile, i.sourceFile) AS readerFile,
+       CASE WHEN m.userFile IS NULL THEN i.sourceLine ELSE m.userLine END AS readerLine,
+       v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
+       v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
+       v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine
+ORDER BY readerStep, reader
+LIMIT $limit

@@ -1,0 +1,1 @@
+"""The graph for assistants, by the Model Context Protocol."""

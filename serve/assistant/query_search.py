@@ -1,0 +1,50 @@
+"""Finds canned queries by the words of a question."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from xlagraph.queries import Query
+
+__all__ = ["find_queries"]
+
+_WORD: Final = re.compile(r"[a-z]{3,}")
+_STEM_LETTERS: Final = 4
+"""Of a word: donated and donation, copies and copied are the same."""
+_HEADING_WEIGHT: Final = 3
+"""How much more a word of the title or question says than one of a column."""
+
+
+def find_queries(about: str, catalogue: Mapping[str, Query]) -> list[Query]:
+    """Return the queries that share words with a text, the best first.
+
+    A word counts for more the fewer queries have it.
+    """
+    counts = {query.id: _stem_counts(query) for query in catalogue.values()}
+    having = Counter(stem for stems in counts.values() for stem in stems)
+    asked = _stems(about)
+
+    def score(query: Query) -> float:
+        found = counts[query.id]
+        return sum(
+            min(found[stem], _HEADING_WEIGHT) * math.log(1 + len(counts) / having[stem])
+            for stem in asked
+            if stem in found
+        )
+
+    scores = {query.id: score(query) for query in catalogue.values()}
+    best = sorted(scores, key=lambda name: (-scores[name], name))
+    return [catalogue[name] for name in best if scores[name] > 0]
+
+
+def _stem_counts(query: Query) -> Counter[str]:
+    counts = Counter({stem: 1 for column in query.columns for stem in _stems(column.description)})
+    for stem in _stems(f"{query.id} {query.title} {query.answers}"):
+        counts[stem] += _HEADING_WEIGHT
+    return counts
+
+
+def _stems(text: str) -> set[str]:
+    return {word.replace("y", "i")[:_STEM_LETTERS] for word in _WORD.findall(text.lower())}

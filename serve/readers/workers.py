@@ -1,0 +1,204 @@
+"""The processes that read the graph: a few for each lane, started when they are needed.
+
+Every read is bounded in time and memory, because a process can be ended where a thread cannot.
+Quick reads have processes of their own, so that slow ones never make them wait.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from xlagraph.graph import open_graph
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.serve.readers.jobs import Answer, Catalogue, Job, Lane, Setup
+from xlagraph.serve.readers.read_limits import (
+    GONE_SECONDS,
+    MOST_LONG_SECONDS,
+    MOST_MEMORY_BYTES,
+    MOST_SECONDS,
+    MOST_WAITING,
+    WAITING_SECONDS,
+)
+from xlagraph.serve.readers.worker_process import WorkerEnded, WorkerProcess
+
+__all__ = ["Workers"]
+
+PROCESSES: Final[Mapping[Lane, int]] = {Lane.LISTS: 2, Lane.QUERIES: 2, Lane.STATEMENTS: 2}
+_NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STATEMENTS: 10}
+_LOOK_SECONDS: Final = 0.05
+"""Between two looks at the memory of a process: some 100 MB can be taken meanwhile."""
+
+_BUSY: Final = "too many reads are under way; try again in some seconds"
+
+
+class _Overdue(Exception):
+    """A read takes longer, or more memory, than it may."""
+
+
+class Workers:
+    """Answers reads of one graph, each in a process that may die of it."""
+
+    def __init__(
+        self,
+        location: str | Path | None,
+        catalogue: Catalogue,
+        *,
+        ask_password: Callable[[str], str | None] | None = None,
+        memory_bytes: int = MOST_MEMORY_BYTES,
+    ) -> None:
+        """Check that `open_graph` finds the graph, which raises if there is none."""
+        asked: list[str | None] = [None]
+
+        def ask(user: str) -> str | None:
+            asked[0] = None if ask_password is None else ask_password(user)
+            return asked[0]
+
+        with open_graph(location, ask_password=ask) as graph:
+            self.location = graph.location
+            """Where the graph is, for people: of a server, its URI and the database's name."""
+        self.catalogue = catalogue
+        named = None if location is None else str(location)
+        self._lanes = {
+            lane: _Lane(size, Setup(named, asked[0], catalogue, _NICENESS[lane]), memory_bytes)
+            for lane, size in PROCESSES.items()
+        }
+        self._under_way: set[asyncio.Task[Answer]] = set()
+
+    @property
+    def version(self) -> tuple[int, ...] | None:
+        """Which file the graph is: an ingest puts another in its place. None for a server."""
+        try:
+            found = os.stat(self.location)  # noqa: PTH116 - a URI is not a path
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_mtime_ns
+
+    def lane_counts(self, lane: Lane) -> "LaneCounts":
+        """Return the counts of a lane, which change as it reads."""
+        return self._lanes[lane].counts
+
+    async def read(self, job: Job) -> Answer:
+        """Return the answer of a job.
+
+        Whoever cancels this ends the read: most end by themselves within a moment, and what does
+        not is ended with its process.
+        """
+        task = asyncio.create_task(self._lanes[job.lane].read(job, self.version))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            asyncio.get_running_loop().call_later(GONE_SECONDS, task.cancel)
+            raise
+
+    async def start(self) -> None:
+        """Start a first process, so that the first request need not wait for it."""
+        await self.read(Job("ready"))
+
+    async def close(self) -> None:
+        """End all processes, whatever they do."""
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        for lane in self._lanes.values():
+            await lane.close()
+
+
+@dataclass(slots=True)
+class LaneCounts:
+    """How busy a lane is."""
+
+    waiting: int = 0
+    reading: int = 0
+    ended: int = 0
+    """Processes that died, or were ended for their time or memory."""
+
+
+class _Lane:
+    """Processes of one kind of read."""
+
+    def __init__(self, size: int, setup: Setup, memory_bytes: int) -> None:
+        self._setup = setup
+        self._memory_bytes = memory_bytes
+        self._free = asyncio.Semaphore(size)
+        self._idle: list[WorkerProcess] = []
+        self.counts = LaneCounts()
+
+    async def read(self, job: Job, version: tuple[int, ...] | None) -> Answer:
+        if self.counts.waiting >= MOST_WAITING:
+            return Answer.refusal(503, _BUSY)
+        self.counts.waiting += 1
+        try:
+            async with asyncio.timeout(WAITING_SECONDS):
+                await self._free.acquire()
+        except TimeoutError:
+            return Answer.refusal(503, _BUSY)
+        finally:
+            self.counts.waiting -= 1
+        try:
+            return await self._read(job, version)
+        finally:
+            self._free.release()
+
+    async def _read(self, job: Job, version: tuple[int, ...] | None) -> Answer:
+        try:
+            worker = await self._open_worker(version)
+        except (OSError, TimeoutError, WorkerEnded) as error:
+            return Answer.refusal(503, f"no process can be started: {error}")
+        if isinstance(worker, Answer):
+            return worker
+        self.counts.reading += 1
+        has_answered = False
+        try:
+            answer = await self._bounded(worker, job)
+            has_answered = True
+        except _Overdue as error:
+            answer = Answer.refusal(400, str(error))
+        except WorkerEnded as error:
+            answer = Answer.refusal(503, str(error))
+        finally:
+            self.counts.reading -= 1
+            if has_answered:
+                self._idle.append(worker)
+            else:
+                self.counts.ended += 1
+                await worker.end()
+        return answer
+
+    async def _open_worker(self, version: tuple[int, ...] | None) -> WorkerProcess | Answer:
+        """Return a process that has the newest state open, and room for a read."""
+        while self._idle:
+            worker = self._idle.pop()
+            # what the engine took for the read before, it keeps; one that died has nothing
+            has_room = 0 < worker.memory_bytes() <= self._memory_bytes * 3 // 4
+            if worker.version == version and has_room:
+                return worker
+            await worker.end()
+        return await WorkerProcess.start(self._setup, version)
+
+    async def _bounded(self, worker: WorkerProcess, job: Job) -> Answer:
+        """Return the answer of a process; _Overdue if it takes too long or too much memory."""
+        loop = asyncio.get_running_loop()
+        seconds = MOST_LONG_SECONDS if job.is_long else MOST_SECONDS
+        deadline = loop.time() + seconds
+        asking = asyncio.create_task(worker.ask(job))
+        try:
+            while not (await asyncio.wait((asking,), timeout=_LOOK_SECONDS))[0]:
+                if loop.time() > deadline:
+                    raise _Overdue(f"the read took longer than {seconds:.0f} s")
+                if worker.memory_bytes() > self._memory_bytes:
+                    raise _Overdue(
+                        f"the read needs more than {human_bytes(self._memory_bytes)} of memory;"
+                        " ask for less at once"
+                    )
+            return asking.result()
+        finally:
+            asking.cancel()
+
+    async def close(self) -> None:
+        while self._idle:
+            await self._idle.pop().end()

@@ -1,0 +1,33 @@
+"""Reads of the graph on behalf of a request, which end when their client is gone."""
+
+import asyncio
+
+from starlette.requests import Request
+
+from xlagraph.serve.readers.jobs import Answer, Job
+from xlagraph.serve.readers.workers import Workers
+
+__all__ = ["ClientGone", "read_for"]
+
+
+class ClientGone(Exception):
+    """The client closed its connection before the answer."""
+
+
+async def read_for(request: Request, workers: Workers, job: Job) -> Answer:
+    """Return the answer of a job; ClientGone if the client hangs up before, which ends it."""
+    reading = asyncio.create_task(workers.read(job))
+    leaving = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait((reading, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not reading.done():
+            raise ClientGone
+        return reading.result()
+    finally:
+        reading.cancel()
+        leaving.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

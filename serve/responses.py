@@ -1,0 +1,88 @@
+"""Responses of the service: refusals as JSON, answers in pieces, what is unchanged as that."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from xlagraph.serve.request_limits import MOST_HELD_BYTES
+
+__all__ = ["HeldBytes", "PiecedResponse", "entity_tag", "is_unchanged", "refused"]
+
+_PIECE_BYTES: Final = 1 << 18
+
+
+def refused(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a refusal as JSON."""
+    # escaped to ASCII: a message may quote what is not UTF-8
+    return Response(
+        json.dumps({"error": message}) + "\n", status, headers, media_type="application/json"
+    )
+
+
+def entity_tag(*parts: object) -> str:
+    """Return a tag that changes with any of its parts."""
+    digest = hashlib.sha256(repr(parts).encode()).hexdigest()
+    return f'W/"{digest[:32]}"'
+
+
+def is_unchanged(request: Request, tag: str) -> bool:
+    """Return whether the caller has what this tag names."""
+    given = request.headers.get("if-none-match", "")
+    return tag in (name.strip() for name in given.split(",")) or given.strip() == "*"
+
+
+class HeldBytes:
+    """Bytes of answers that wait until they are read."""
+
+    def __init__(self) -> None:
+        self.size_bytes = 0
+
+    @contextmanager
+    def hold(self, size_bytes: int) -> Iterator[bool]:
+        """Count bytes while they are sent; False if there are too many of them."""
+        self.size_bytes += size_bytes
+        try:
+            yield self.size_bytes <= MOST_HELD_BYTES
+        finally:
+            self.size_bytes -= size_bytes
+
+
+class PiecedResponse(Response):
+    """An answer that is sent no faster than it is read; refused where too much waits already."""
+
+    def __init__(
+        self, body: bytes, held: HeldBytes, media_type: str, headers: Mapping[str, str]
+    ) -> None:
+        super().__init__(body, headers=headers, media_type=media_type)
+        self._held = held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer."""
+        body = bytes(self.body)
+        with self._held.hold(len(body)) as has_room:
+            if not has_room:
+                busy = refused(503, "too many answers wait to be read", {"Retry-After": "5"})
+                await busy(scope, receive, send)
+                return
+            await send(
+                {
+                    "type": "http.response.start",
+                    "status": self.status_code,
+                    "headers": self.raw_headers,
+                }
+            )
+            for start in range(0, max(len(body), 1), _PIECE_BYTES):
+                end = start + _PIECE_BYTES
+                await send(
+                    {
+                        "type": "http.response.body",
+                        "body": body[start:end],
+                        "more_body": end < len(body),
+                    }
+                )
