@@ -188,7 +188,9 @@ def test_what_a_server_has_no_memory_for_leaves_no_trace(
     tmp_path: Path, small_server: Neo4jServer, no_connection_named: None
 ):
     empty(small_server)
-    text = dump(64).replace("kind=kLoop", f'kind=kLoop, backend_config="{"x" * 20_000_000}"', 1)
+    text = dump(64).replace(
+        "calls=%fused,", f'calls=%fused, backend_config="{"x" * 10_000_000}",', 1
+    )
     put_dump(tmp_path / "runs", key_of("alpha", 1, "jit_long"), text)
     with open_graph(small_server.uri) as graph:
         with pytest.raises(GraphUnwritable, match="too little memory"):
