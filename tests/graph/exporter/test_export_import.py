@@ -50,7 +50,9 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     odd = folder / "odd" / ODD_RUN
     for number, op in enumerate(ODD_OPS):
         write_dump(odd, number, "jit_f", dump(256, op=op))
-    long = dump(128).replace("kind=kLoop", f'kind=kLoop, backend_config="{"x" * 5_000_000}"', 1)
+    long = dump(128).replace(
+        "calls=%fused,", f'calls=%fused, backend_config="{"x" * 5_000_000}",', 1
+    )
     write_dump(odd, 90, "jit_long", long)
     return folder
 
