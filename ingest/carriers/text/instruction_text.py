@@ -11,9 +11,8 @@ stands in them is never looked at.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache
-from itertools import chain
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from xlagraph.ingest.model.program import (
@@ -21,14 +20,13 @@ from xlagraph.ingest.model.program import (
     Aliasing,
     Attributes,
     Callee,
-    Computation,
     Instruction,
     Operand,
     Purpose,
 )
 
 __all__ = [
-    "PrintedComputation",
+    "PLAIN_INSTRUCTION",
     "PrintedInstruction",
     "fill_from_plan",
     "parse_instruction",
@@ -46,21 +44,8 @@ _PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
 _SHAPE: Final = rf"(?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?"
 _HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({_PARENTHESES})")
 # The same where no operand has parentheses: almost every line, in a third of the time.
-_PLAIN: Final = r"(\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
-_PLAIN_TEXT: Final = re.compile(_PLAIN, re.DOTALL)
-_NAME: Final = r"\n  (?:ROOT )?%?([^\s=]+) = "
-_PLAIN_LINE: Final = re.compile(_NAME + _PLAIN)
-_LINE: Final = re.compile(rf"{_NAME}(.*)")
-_OPCODE_OF_LINE: Final = re.compile(
-    r'\n  (?:ROOT )?[^\s=]+ = (?:\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\([^()"\n]*\)'
-)
-# fusion(%a), kind=kLoop, calls=%fused_computation.1   call(%a), to_apply=%f
-_RUN: Final = re.compile(
-    r" (?:fusion|call|custom-call|[\w-]+-start)\([^\n]*?, "
-    r"(?:calls|to_apply|called_computations)=(\{[^{}]*\}|[^\s,{}]+)"
-)
-# in a line that does not fit: %name, before a comma, a parenthesis or a tuple element
-_MENTION: Final = re.compile(r"%?([^\s,()#{}]+)(?=[,)#])")
+PLAIN_INSTRUCTION: Final = r"(\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
+_PLAIN_TEXT: Final = re.compile(PLAIN_INSTRUCTION, re.DOTALL)
 _OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
 
 _OPERAND: Final = re.compile(r"%([^\s,()#]+)((?:#\d+)*)")
@@ -116,8 +101,6 @@ _REMEMBERED_METADATA: Final = 1 << 13
 """Several instructions of a computation come from one operation of the user's."""
 
 
-_Fields = tuple[str, str, str, str, str]
-"""Name, shape, opcode, operands and attributes."""
 _NO_HEAD: Final = (None, None, "", "")
 
 
@@ -176,92 +159,14 @@ class PrintedInstruction(Instruction):
         )
 
 
-def parse_instruction(name: str, text: str) -> PrintedInstruction:
+def parse_instruction(name: str, text: str, computation: str | None = None) -> PrintedInstruction:
     """Parse the text after ``%name = ``; linear in its length.
 
     Text that is cut short or odd gives what stands before the oddity.
     """
     plain = _PLAIN_TEXT.match(text)
-    return PrintedInstruction(name, *(plain.groups() if plain else _head(text)))
-
-
-class PrintedComputation(Computation):
-    """A computation of a text; its lines are read on first access."""
-
-    def __init__(self, name: str, body: str) -> None:
-        self.name = name
-        self._body = body
-        """Its lines, a line break before each."""
-
-    @cached_property
-    def opcodes(self) -> frozenset[str | None]:
-        """Opcodes of its instructions, None among them if some could not be read."""
-        found = _OPCODE_OF_LINE.findall(self._body)
-        return frozenset(found) if len(found) == self._body.count("\n") else super().opcodes
-
-    def has_any(self, opcodes: Iterable[str]) -> bool:
-        """Return whether a line mentions one of these opcodes as one."""
-        return any(f" {opcode}(" in self._body for opcode in opcodes)
-
-    @cached_property
-    def has_op_names(self) -> bool:
-        """Whether a line has one."""
-        return "op_name=" in self._body
-
-    @cached_property
-    def runs(self) -> frozenset[str]:
-        """Computations that its lines name, but for those of loops and reductions."""
-        found = _RUN.findall(self._body)
-        return frozenset(chain.from_iterable(map(_NAMES.findall, found)))
-
-    def find_root(self) -> Instruction | None:
-        """Return the line marked so, else the last; None if it does not fit."""
-        return self._found_root
-
-    @cached_property
-    def _found_root(self) -> Instruction | None:
-        at = self._body.rfind("\n  ROOT ")
-        if at < 0:
-            at = self._body.rfind("\n")
-        end = self._body.find("\n", at + 1)
-        line = self._body[at : end if end > 0 else None]
-        if "instructions" not in self.__dict__:
-            return self._instruction(line)
-        name = _LINE.match(line)
-        return self.by_name.get(name[1]) if name else None
-
-    @cached_property
-    def instructions(self) -> Sequence[Instruction]:
-        """In the order of the text, which is that of the schedule where it is scheduled."""
-        rows: list[_Fields] = _PLAIN_LINE.findall(self._body)
-        if len(rows) == self._body.count("\n"):
-            found = [PrintedInstruction(*row, self.name) for row in rows]
-        else:
-            read = map(self._instruction, self._lines)
-            found = [instruction for instruction in read if instruction is not None]
-        if (root := self.__dict__.get("_found_root")) is not None:  # the same instruction, once
-            return [root if each.name == root.name else each for each in found]
-        return found
-
-    @cached_property
-    def unread(self) -> frozenset[str] | None:
-        """Names that stand as operands in lines that do not fit; None where all do."""
-        if len(self.instructions) == self._body.count("\n"):
-            return None
-        odd = [line for line in self._lines if self._instruction(line) is None]
-        return frozenset(chain.from_iterable(map(_MENTION.findall, odd)))
-
-    @property
-    def _lines(self) -> Iterable[str]:
-        return (f"\n{line}" for line in self._body.split("\n")[1:])
-
-    def _instruction(self, line: str) -> PrintedInstruction | None:
-        if plain := _PLAIN_LINE.fullmatch(line):
-            name, shape, opcode, operands, attributes = plain.groups()
-            return PrintedInstruction(name, shape, opcode, operands, attributes, self.name)
-        found = _LINE.fullmatch(line)
-        parts = _head(found[2]) if found else _NO_HEAD
-        return PrintedInstruction(found[1], *parts, self.name) if found and parts[1] else None
+    shape, opcode, operands, attributes = plain.groups() if plain else _head(text)
+    return PrintedInstruction(name, shape, opcode, operands, attributes, computation)
 
 
 def fill_from_plan(instruction: Instruction, printed: Instruction) -> None:

@@ -17,7 +17,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from xlagraph.ingest.carriers.text.instruction_text import PrintedComputation, unescaped
+from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
+from xlagraph.ingest.carriers.text.instruction_text import unescaped
 from xlagraph.ingest.carriers.text.module_header import parse_module_header
 from xlagraph.ingest.model.program import Instruction, Program, StackFrame
 from xlagraph.ingest.model.stack_frames import acyclic_callers

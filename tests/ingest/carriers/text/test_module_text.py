@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlagraph.ingest.carriers.text.instruction_text import PrintedComputation
+from xlagraph.ingest.carriers.text.computation_text import PrintedComputation
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.model.program import Attributes, Program, ProgramError, StackFrame
 
