@@ -11,6 +11,24 @@ from xlagraph.queries import Query
 __all__ = ["find_queries"]
 
 _WORD: Final = re.compile(r"[a-z]{3,}")
+_QUESTION_WORDS: Final = frozenset(
+    (
+        "and",
+        "are",
+        "does",
+        "for",
+        "from",
+        "how",
+        "the",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+    )
+)
+"""They say nothing of what is asked about."""
 _STEM_LETTERS: Final = 4
 """Of a word: donated and donation, copies and copied are the same."""
 _HEADING_WEIGHT: Final = 3
@@ -47,4 +65,5 @@ def _stem_counts(query: Query) -> Counter[str]:
 
 
 def _stems(text: str) -> set[str]:
-    return {word.replace("y", "i")[:_STEM_LETTERS] for word in _WORD.findall(text.lower())}
+    words = set(_WORD.findall(text.lower())) - _QUESTION_WORDS
+    return {word.replace("y", "i")[:_STEM_LETTERS] for word in words}

@@ -25,7 +25,11 @@ def all_rows(graph: Graph) -> dict[str, Rows]:
             property_.name for property_ in node.properties if property_.name not in OF_THE_MOMENT
         ]
         returned = ", ".join(f"n.{name} AS {name}" for name in names)
-        found[node.label] = _sorted(graph.query(f"MATCH (n:{node.label}) RETURN {returned}").rows)
+        rows = graph.query(f"MATCH (n:{node.label}) RETURN {returned}").rows
+        # Neo4j's importer has no empty list
+        found[node.label] = _sorted(
+            [tuple(None if cell == [] else cell for cell in row) for row in rows]
+        )
     for relationship in SCHEMA.relationships:
         names = ["a.key AS source", "b.key AS target"]
         names += [f"r.{part.name} AS {part.name}" for part in relationship.properties]

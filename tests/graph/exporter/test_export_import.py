@@ -97,8 +97,9 @@ def facts_of(rows: CompilationRows) -> dict[str, list[str]]:
         nodes = table.to_pylist()
         for node in nodes:
             node.pop("ingestedAt", None)
-            if label == "Run":
-                node["tags"] = node["tags"] or None  # the importer has no empty list
+            for name in ("tags", "derived"):  # the importer has no empty list
+                if name in node:
+                    node[name] = node[name] or None
         spelt[label] = sorted(map(repr, nodes))
     for name, table in rows.relationships.items():
         spelt[name] = sorted(map(repr, table.to_pylist()))

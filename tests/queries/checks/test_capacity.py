@@ -55,5 +55,5 @@ def test_changes_are_the_first_of_the_advice_and_so_many_at_most(graph, tmp_path
 
 
 def test_a_name_without_compilations_raises(two_runs):
-    with pytest.raises(NoSuchCompilation, match="no run is called"):
+    with pytest.raises(NoSuchCompilation, match="is called 'nothing'"):
         check_capacity(two_runs, {0: 1}, ["nothing"])

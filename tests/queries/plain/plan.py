@@ -70,9 +70,11 @@ class PlainDump:
 
     @property
     def platform(self) -> str | None:
-        """The platform, from the name of the file."""
+        """The platform, from the name of the file; only TPUs lay arrays out in tiles."""
         found = re.search(r"(cpu|gpu)_after_optimizations$", self.files.stem)
-        return found[1] if found else None
+        if found:
+            return found[1]
+        return "tpu" if any(":T(" in value.shape for value in self.plan.values) else None
 
     def value(self, label: str) -> PlainValue:
         """Look a value up by its label."""
