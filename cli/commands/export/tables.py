@@ -1,5 +1,6 @@
 """`xlagraph export parquet` and `csv`: the tables of the graph, for DuckDB and the like."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,37 +31,51 @@ RunsOption = Annotated[
         autocompletion=complete_run,
     ),
 ]
+NamesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="RUN", help="The same as --run.", autocompletion=complete_run),
+]
 
 
-def parquet(options: GraphOptions, output: FolderOption, run: RunsOption = None) -> None:
+def parquet(
+    options: GraphOptions,
+    output: FolderOption,
+    names: NamesArgument = None,
+    run: RunsOption = None,
+) -> None:
     """Write the tables of the graph as Parquet: a file for each table and run.
 
     Example: xlagraph export parquet -o tables/
     """
     from xlagraph.exports import TableFormat
 
-    _write(options, output, run, TableFormat.PARQUET)
+    _write(options, output, [*(names or ()), *(run or ())], TableFormat.PARQUET)
 
 
-def csv(options: GraphOptions, output: FolderOption, run: RunsOption = None) -> None:
+def csv(
+    options: GraphOptions,
+    output: FolderOption,
+    names: NamesArgument = None,
+    run: RunsOption = None,
+) -> None:
     """Write the tables of the graph as CSV: a file for each table and run.
 
-    Example: xlagraph export csv --run baseline -o tables/
+    Example: xlagraph export csv baseline -o tables/
     """
     from xlagraph.exports import TableFormat
 
-    _write(options, output, run, TableFormat.CSV)
+    _write(options, output, [*(names or ()), *(run or ())], TableFormat.CSV)
 
 
 def _write(
-    options: GraphOptions, output: Path, names: list[str] | None, format_: "TableFormat"
+    options: GraphOptions, output: Path, names: Sequence[str], format_: "TableFormat"
 ) -> None:
     from xlagraph.exports import write_tables
     from xlagraph.queries import EmptyGraph, find_run
     from xlagraph.queries.selection.compilations import run_names
 
     with open_graph_of(options) as graph:
-        named = [find_run(graph, name) for name in names or ()]
+        named = [find_run(graph, name) for name in names]
         runs = sorted(set(named or run_names(graph)))
         if not runs:
             raise EmptyGraph

@@ -23,46 +23,65 @@ CompilationOption = Annotated[
         autocompletion=complete_compilation,
     ),
 ]
+NameArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RUN|COMPILATION",
+        help="The same as --compilation.",
+        autocompletion=complete_compilation,
+    ),
+]
 FileOption = Annotated[
     Path,
     typer.Option("--output", "-o", metavar="FILE", help="The file to write.", parser=parse_path),
 ]
 
 
-def pprof(options: GraphOptions, output: FileOption, compilation: CompilationOption = None) -> None:
+def pprof(
+    options: GraphOptions,
+    output: FileOption,
+    name: NameArgument = None,
+    compilation: CompilationOption = None,
+) -> None:
     """Write the peak by call stack, for pprof; two of them with `pprof -diff_base`.
 
-    Example: xlagraph export pprof -c baseline -o baseline.pb.gz
+    Example: xlagraph export pprof baseline -o baseline.pb.gz
     """
     from xlagraph.exports import write_pprof
 
-    _write(write_pprof, options, compilation, output)
+    _write(write_pprof, options, _either(name, compilation), output)
 
 
 def speedscope(
-    options: GraphOptions, output: FileOption, compilation: CompilationOption = None
+    options: GraphOptions,
+    output: FileOption,
+    name: NameArgument = None,
+    compilation: CompilationOption = None,
 ) -> None:
     """Write the peak by call stack, as a flame graph of speedscope.
 
-    Example: xlagraph export speedscope -c baseline -o baseline.speedscope.json
+    Example: xlagraph export speedscope baseline -o baseline.speedscope.json
     """
     from xlagraph.exports import write_speedscope
 
-    _write(write_speedscope, options, compilation, output)
+    _write(write_speedscope, options, _either(name, compilation), output)
 
 
 def perfetto(
-    options: GraphOptions, output: FileOption, compilation: CompilationOption = None
+    options: GraphOptions,
+    output: FileOption,
+    name: NameArgument = None,
+    compilation: CompilationOption = None,
 ) -> None:
     """Write the bytes along the schedule and the values of each allocation, for Perfetto.
 
     A step of the schedule is drawn as a microsecond; it is not time.
 
-    Example: xlagraph export perfetto -c baseline -o baseline.pftrace
+    Example: xlagraph export perfetto baseline -o baseline.pftrace
     """
     from xlagraph.exports import write_perfetto
 
-    _write(write_perfetto, options, compilation, output)
+    _write(write_perfetto, options, _either(name, compilation), output)
 
 
 def xprof(
@@ -73,6 +92,7 @@ def xprof(
             "--output", "-o", metavar="DIR", help="The folder for xprof.", parser=parse_path
         ),
     ],
+    name: NameArgument = None,
     compilation: CompilationOption = None,
     run: Annotated[
         str | None,
@@ -85,6 +105,7 @@ def xprof(
 
     Example: xlagraph export xprof --run baseline -o profiles/
     """
+    compilation = _either(name, compilation)
     if run is not None and compilation is not None:
         raise UsageError("name a --run or a --compilation, not both")
     from xlagraph.exports import write_xprof
@@ -111,6 +132,12 @@ def _write(
     with open_graph_of(options) as graph:
         write(graph, _found(graph, compilation), output)
     note(f"wrote {output}")
+
+
+def _either(name: str | None, compilation: str | None) -> str | None:
+    if name is not None and compilation is not None:
+        raise UsageError("a compilation is named twice; give it once")
+    return name if compilation is None else compilation
 
 
 def _found(graph: "Graph", name: str | None) -> str:

@@ -27,6 +27,15 @@ def test_the_compilation_is_chosen_as_everywhere(run, graph):
     assert "no compilation has 'jit_x' in its key" in ended.err
 
 
+def test_the_compilation_or_the_runs_may_follow_the_format(run, graph):
+    ended = run("export", "pprof", "after", "-o", "plan.pb.gz")
+    assert f"'after' is a run; this is {AFTER_F}" in ended.err
+    ended = run("export", "pprof", "after", "-c", "before", "-o", "plan.pb.gz")
+    assert (ended.code, "named twice" in ended.err) == (2, True)
+    ended = run("export", "csv", "before", "after", "-o", "both")
+    assert ended.err.endswith("wrote the tables of 2 runs below both\n")
+
+
 def test_xprof_takes_one_compilation_or_a_run(run, graph):
     ended = run("export", "xprof", "--run", "after", "-o", "profiles")
     assert ended.err.endswith(
