@@ -36,7 +36,7 @@ Writer = pq.ParquetWriter | pv.CSVWriter
 
 
 class TableFormat(Enum):
-    """How a table is written; the value is the end of its files' names."""
+    """Format of a table file; the value is the ending of its name."""
 
     PARQUET = "parquet"
     CSV = "csv"

@@ -1,4 +1,4 @@
-"""How much one request may take of the service, besides its read."""
+"""Limits of one request, besides those of its read."""
 
 from typing import Final
 

@@ -151,7 +151,7 @@ class ListOptions(MessageOptions):
 
 @dataclass(frozen=True, slots=True)
 class SelectedRowsOptions(GraphOptions):
-    """Which columns of rows go where."""
+    """Columns that a table shows, and those that it leaves out."""
 
     wide: WideOption = False
     columns: ColumnsOption = None
@@ -160,7 +160,7 @@ class SelectedRowsOptions(GraphOptions):
 
 @dataclass(frozen=True, slots=True)
 class RowOptions(SelectedRowsOptions):
-    """What a command takes that returns rows."""
+    """Options of a command that returns rows."""
 
     format: FormatOption = Format.TABLE
 

@@ -31,7 +31,7 @@ class OutputTarget(Protocol):
 
 
 class RowTarget(OutputTarget, Protocol):
-    """Where rows go, and which of their columns."""
+    """Destination of rows, and the chosen columns."""
 
     @property
     def columns(self) -> str | None:
@@ -51,7 +51,7 @@ class Destination(RowTarget, Protocol):
 
 
 class PictureDestination(RowTarget, Protocol):
-    """Where a picture goes, and in which form."""
+    """Destination and format of a picture."""
 
     @property
     def format(self) -> PictureFormat:

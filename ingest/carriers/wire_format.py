@@ -29,7 +29,7 @@ class Field(NamedTuple):
     """Of its value, in bytes from the start of the file."""
     length: int
     value: int | None = None
-    """Of a varint."""
+    """Largest number of bytes in a varint."""
 
 
 def fields(file: BinaryIO, start: int = 0, length: int | None = None) -> Iterator[Field]:

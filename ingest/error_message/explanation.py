@@ -17,7 +17,7 @@ _DUMP_FLAGS: Final = 'XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text"'
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What a message does not tell, and how to see it."""
+    """A fact that a message does not hold, and the way to see it."""
 
     text: str
     remedy: str

@@ -10,7 +10,7 @@ __all__ = ["Failure", "LargeAllocation", "Part", "Stage", "TracebackLine"]
 
 
 class Stage(StrEnum):
-    """What ran out of memory."""
+    """The stage at which memory ran out."""
 
     PLAN = "plan"
     """The compiler: the memory plan is larger than the memory space, nothing was run."""

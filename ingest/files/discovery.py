@@ -84,10 +84,10 @@ class FoundDumps:
 
 
 class DumpOrigin(NamedTuple):
-    """Where the dumps of a search come from."""
+    """Name and path that stand for the searched folder."""
 
     name: str
-    """Of a run whose dumps lie in the folder itself."""
+    """Name of a run whose dumps lie in the folder itself."""
     path: Path
     """Absolute, links resolved."""
 

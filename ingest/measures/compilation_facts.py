@@ -33,7 +33,7 @@ class NamedInstruction(NamedTuple):
     source_file: str | None
     source_line: int | None
     root_opcode: str | None
-    """Of the computation that a fusion runs."""
+    """Opcode of the root of the computation that a fusion runs."""
     step: int | None
     """Step of the schedule; the first one if the schedule names it twice."""
     call_path: int | None

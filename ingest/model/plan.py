@@ -148,7 +148,7 @@ class Plan:
     """None before TensorFlow 1.15 and where the companion file is missing."""
     live_ranges: LiveRanges | None
     buffer_sets: Mapping[int, int] | None = None
-    """By value id the smallest id among the values that must share its bytes, as XLA states it."""
+    """Smallest id among the values that must share their bytes, by value id, as XLA states it."""
     derived: tuple[str, ...] = ()
     """Names of facts that the carrier does not state but that follow by XLA's rules."""
     heap_trace_agrees: bool | None = None

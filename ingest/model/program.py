@@ -98,15 +98,15 @@ class Attributes(NamedTuple):
     stack_frame: int | None = None
     """Number of the innermost frame."""
     target: str | None = None
-    """Of a custom call."""
+    """Target of a custom call."""
     sharding: str | None = None
-    """Of a parameter: how it is split over devices, in braces as XLA prints it."""
+    """Split of a parameter over devices, in braces as XLA prints it."""
     runs: str | None = None
     """Computation that a fusion or an async start runs, as the memory plan names it."""
     callees: tuple[Callee, ...] = ()
     """In the order in which XLA lists them; branches in the order of the operands."""
     tuple_element: int | None = None
-    """Of a get-tuple-element."""
+    """Element that a get-tuple-element reads."""
     control_predecessors: tuple[str, ...] = ()
     aliasing: tuple[Aliasing, ...] = ()
     """Declared, not implied by the opcode."""
@@ -317,7 +317,7 @@ class Program:
     """An HLO program, as far as its carrier holds it."""
 
     name: str | None = None
-    """Of the module."""
+    """Name of the module."""
     entry_name: str | None = None
     """Computation that the program begins with."""
     computations: Mapping[str, Computation] = field(default_factory=dict)

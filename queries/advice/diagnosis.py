@@ -73,7 +73,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What stands out in a run or a compilation."""
+    """Findings about a run or a compilation."""
 
     name: str
     """Of the run, or the key of the compilation."""

@@ -9,7 +9,7 @@ __all__ = ["DonatedParameter", "PeakValue", "WhatIf", "whatif_cells"]
 
 @dataclass(frozen=True, slots=True)
 class DonatedParameter:
-    """What becomes of a parameter that is donated."""
+    """A parameter that is donated, and the effect."""
 
     parameter: str
     """Label; so is the next."""
@@ -32,7 +32,7 @@ class PeakValue:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """XLA's plan of memory space 0, the plan replayed, made anew, and made under changes."""
+    """Bytes of memory space 0 in XLA's plan, replayed, replanned, and after the changes."""
 
     compilation: str
     temp_bytes: int
@@ -44,7 +44,7 @@ class WhatIf:
     reserved_bytes: int
     """In XLA's plan, thread-local memory left out."""
     reserved_bytes_replanned: int | None
-    """Planned wholly anew without a change; None without module text, as are the next five."""
+    """Replanned without a change; None without module text, as are the next five."""
     reserved_bytes_after: int | None
     reserved_bytes_at_most: int | None
     """Where the effect is a range; else None."""

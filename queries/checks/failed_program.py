@@ -27,7 +27,7 @@ _NOT_IN_A_NAME: Final = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class MessageClues:
-    """What an error message tells about the program that failed; empty where it does not."""
+    """Facts in an error message that identify the failed program; empty where absent."""
 
     module: str | None = None
     """Name of the module: `jit_train_step`."""

@@ -1,4 +1,4 @@
-"""How much memory programs need that are loaded together: a lower bound."""
+"""A lower bound of the memory of programs that are loaded together."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _ALLOCATIONS: Final = load_statement(__file__, "resident-allocations")
 
 @dataclass(frozen=True, slots=True)
 class ResidentProgram:
-    """What one of the programs takes in a memory space."""
+    """Memory that one of the programs takes in a memory space."""
 
     compilation: str
     argument_bytes: int

@@ -17,7 +17,7 @@ _RUNS_OF_MODULE: Final = load_statement(__file__, "runs-of-module")
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Which runs are kept. A run that either rule keeps is kept.
+    """Rules that keep runs. A run that either rule keeps is kept.
 
     Runs without all of the tags, or without a compilation of the module, do not count at all.
     """

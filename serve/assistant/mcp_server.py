@@ -90,7 +90,7 @@ def _tool(function: Callable[..., object], **names: Sequence[str]) -> Tool:
 
 
 class _Tools:
-    """What an assistant may call; the docstrings are what it reads."""
+    """Tools that an assistant may call; it reads their docstrings."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers

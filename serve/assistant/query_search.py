@@ -32,7 +32,7 @@ _QUESTION_WORDS: Final = frozenset(
 _STEM_LETTERS: Final = 4
 """Of a word: donated and donation, copies and copied are the same."""
 _HEADING_WEIGHT: Final = 3
-"""How much more a word of the title or question says than one of a column."""
+"""Weight of a word of the title or question, against 1 for one of a column."""
 
 
 def find_queries(about: str, catalogue: Mapping[str, Query]) -> list[Query]:

@@ -1,4 +1,4 @@
-"""What the service asks of the processes that read the graph, and how both exchange it.
+"""The jobs that the service gives to the processes that read the graph, and their exchange.
 
 A frame is four bytes with the length of a JSON header, the header, and a body whose length the
 header has as `size`. What comes back is JSON, never pickled: a statement may have broken into
@@ -54,7 +54,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a process must know before its first read."""
+    """Settings that a process needs before its first read."""
 
     location: str | None
     """What `open_graph` takes."""
@@ -88,10 +88,10 @@ def statement_job(text: str, parameters: Mapping[str, Cell], form: Form = Form.J
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a read returned, or why it did not."""
+    """The result of a read, or the reason for its refusal."""
 
     status: int
-    """Of HTTP: 200, or what is wrong."""
+    """HTTP status: 200, or that of the refusal."""
     body: bytes
     """A refusal is a sentence in UTF-8."""
     notes: tuple[str, ...] = ()

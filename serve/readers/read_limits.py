@@ -1,4 +1,4 @@
-"""How much one read may take: of the service, and of the tools of an assistant."""
+"""Limits of one read, for the service and for the tools of an assistant."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ MOST_SECONDS: Final = 30.0
 MOST_LONG_SECONDS: Final = 120.0
 """Of advice and the parts of a page, which are no statements of users."""
 MOST_MEMORY_BYTES: Final = 2 << 30
-"""Of a process that reads, by default."""
+"""Memory of a process that reads, by default."""
 MOST_ROWS: Final = 100_000
 """Of a statement; a canned query has a limit of its own."""
 MOST_ANSWER_BYTES: Final = 32 << 20
@@ -19,4 +19,4 @@ MOST_WAITING: Final = 128
 WAITING_SECONDS: Final = 60.0
 """For a process: those of two reads before it, which take as long as they may."""
 GONE_SECONDS: Final = 1.0
-"""How long a read goes on after its client has gone: most end by then, and spare a new process."""
+"""Grace of a read after its client has gone: most end by then, and spare a new process."""

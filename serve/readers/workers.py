@@ -110,7 +110,7 @@ class Workers:
 
 @dataclass(slots=True)
 class LaneCounts:
-    """How busy a lane is."""
+    """Counts of the reads of a lane."""
 
     waiting: int = 0
     reading: int = 0

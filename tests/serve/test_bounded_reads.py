@@ -38,7 +38,7 @@ def until(holds: Callable[[], object]) -> None:
 
 @pytest.fixture
 def busy() -> Busy:
-    """What finds the processes that this test started for statements, and that have computed."""
+    """Return the processes that this test started for statements and that have computed."""
     others = set(psutil.Process().children())
 
     def find() -> list[psutil.Process]:

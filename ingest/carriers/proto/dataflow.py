@@ -36,7 +36,7 @@ __all__ = ["Definition", "Flow", "value_flow"]
 
 
 class Definition(NamedTuple):
-    """Where a value is defined."""
+    """Instruction and shape index that define a value."""
 
     instruction: str
     shape_index: tuple[int, ...]

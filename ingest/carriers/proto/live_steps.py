@@ -43,9 +43,9 @@ class Schedule(NamedTuple):
     steps: Mapping[str, int]
     """By name of the instruction, in their order."""
     spans: Mapping[str, tuple[int, int]]
-    """By computation its first step, and the one past its last."""
+    """First step of each computation, and the one past its last."""
     waits: Mapping[str, tuple[int, int]]
-    """By asynchronous computation, nested ones too: the steps of its start and of its end."""
+    """Steps of the start and end of each asynchronous computation, nested ones too."""
 
 
 _CHAIN: Final = ("async-update", "async-done")

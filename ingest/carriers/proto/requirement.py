@@ -1,4 +1,4 @@
-"""What has to be installed before messages can be read."""
+"""The check that protobuf is installed, before messages are read."""
 
 from importlib.util import find_spec
 

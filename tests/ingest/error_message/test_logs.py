@@ -131,7 +131,7 @@ jaxlib.xla_extension.XlaRuntimeError: {messages.TPU_PLAN}"""
     ("frame", "expected"),
     [
         ("Cell In[5], line 3\n      1 a\n----> 3 f(x)\n", ("Cell In[5]", 3, None)),
-        ("File ~/work/t.py:12, in step(x)\n", ("~/work/t.py", 12, "step")),
+        ("File ~/model/t.py:12, in step(x)\n", ("~/model/t.py", 12, "step")),
         (
             "<ipython-input-7-ab12> in <module>()\n     20 a\n---> 21 f(x)\n",
             ("<ipython-input-7-ab12>", 21, None),
