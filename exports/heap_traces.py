@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from xlagraph.exports.placed_program import PlacedProgram, PlacedValue
+from xlagraph.exports.placed_program import PlacedProgram, computation_of, step_range
+from xlagraph.queries.stored_compilation.records import StoredValue
 
 __all__ = ["fill_heap_traces"]
 
@@ -24,8 +25,8 @@ def fill_heap_traces(traces: Message, program: PlacedProgram) -> None:
     temporaries = [each for each in program.allocations if each.role not in _NOT_TEMPORARY]
     scheduled = {each.step: each for each in program.instructions if each.step is not None}
     last_step = max(scheduled, default=0)
-    for color in sorted({each.color for each in temporaries}):
-        blocks = [each for each in temporaries if each.color == color]
+    for color in sorted({each.memory_space for each in temporaries}):
+        blocks = [each for each in temporaries if each.memory_space == color]
         numbers = {block.number for block in blocks}
         trace = traces.add(whole_module_simulation=True)
         trace.buffer_allocation_index = max(blocks, key=lambda block: block.size_bytes).number
@@ -36,13 +37,13 @@ def fill_heap_traces(traces: Message, program: PlacedProgram) -> None:
                 event.share_with_canonical_id = shared_with.value_id
             if instruction := scheduled.get(min(step, last_step)):
                 event.instruction_name = instruction.name
-                event.computation_name = instruction.computation
+                event.computation_name = computation_of(instruction)
 
 
-Event = tuple[int, str, PlacedValue, PlacedValue | None]
+Event = tuple[int, str, StoredValue, StoredValue | None]
 
 
-def _events(values: Iterable[PlacedValue]) -> Iterator[Event]:
+def _events(values: Iterable[StoredValue]) -> Iterator[Event]:
     """Yield step, kind, value, and with whom it shares; at a step first what begins.
 
     A value that updates another one in place shares the bytes of a live buffer of their set that
@@ -72,14 +73,14 @@ def _events(values: Iterable[PlacedValue]) -> Iterator[Event]:
 class _Buffer:
     """Bytes that several values share."""
 
-    first: PlacedValue
-    live: dict[int, PlacedValue] = field(default_factory=dict)
+    first: StoredValue
+    live: dict[int, StoredValue] = field(default_factory=dict)
     """By value id."""
 
 
 def _overwritten(
-    buffers: Iterable[_Buffer], holder: _Buffer | None, value: PlacedValue
-) -> list[PlacedValue]:
+    buffers: Iterable[_Buffer], holder: _Buffer | None, value: StoredValue
+) -> list[StoredValue]:
     """Take the values that overlap with a new one out of all buffers but its own."""
     return [
         buffer.live.pop(each.value_id)
@@ -90,29 +91,34 @@ def _overwritten(
     ]
 
 
-def _bounds(values: Iterable[PlacedValue]) -> list[tuple[int, bool, PlacedValue]]:
+def _bounds(values: Iterable[StoredValue]) -> list[tuple[int, bool, StoredValue]]:
     """Return the first and the last step of each value, in the order of steps."""
     bounds = [
         (step, is_end, value)
         for value in values
-        if value.live_range is not None
-        for step, is_end in ((value.live_range.first, False), (value.live_range.last, True))
+        if (live := step_range(value)) is not None
+        for step, is_end in ((live.first, False), (live.last, True))
     ]
     return sorted(bounds, key=lambda each: (*each[:2], each[2].alias_position, each[2].value_id))
 
 
-def _holds(outer: PlacedValue, value: PlacedValue) -> bool:
+def _holds(outer: StoredValue, value: StoredValue) -> bool:
     """Return whether the slot of a value lies within that of another."""
     return (
         outer.allocation == value.allocation
         and outer.offset_bytes <= value.offset_bytes
-        and value.end_bytes <= outer.end_bytes
+        and _end(value) <= _end(outer)
     )
 
 
-def _overlap(first: PlacedValue, second: PlacedValue) -> bool:
+def _overlap(first: StoredValue, second: StoredValue) -> bool:
     return (
         first.allocation == second.allocation
-        and first.offset_bytes < second.end_bytes
-        and second.offset_bytes < first.end_bytes
+        and first.offset_bytes < _end(second)
+        and second.offset_bytes < _end(first)
     )
+
+
+def _end(value: StoredValue) -> int:
+    """Return the end of its slot within the allocation, in bytes, exclusive."""
+    return value.offset_bytes + value.size_bytes

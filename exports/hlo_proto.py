@@ -10,9 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xlagraph.exports.heap_traces import fill_heap_traces
-from xlagraph.exports.placed_program import Allocation, Instruction, PlacedProgram, PlacedValue
+from xlagraph.exports.placed_program import PlacedProgram, computation_of
 from xlagraph.exports.shape_protos import index_numbers, shape_proto
 from xlagraph.protos.hlo import HloProto
+from xlagraph.queries.stored_compilation.records import (
+    StoredAllocation,
+    StoredInstruction,
+    StoredValue,
+)
 
 __all__ = ["hlo_proto"]
 
@@ -30,13 +35,13 @@ def hlo_proto(program: PlacedProgram) -> Message:
         assignment.logical_buffers.add(
             id=value.value_id,
             size=value.size_bytes,
-            color=value.color,
+            color=value.memory_space,
             defined_at={
-                "instruction_id": ids[value.instruction],
+                "instruction_id": ids[value.name],
                 "shape_index": index_numbers(value.shape_index),
             },
         )
-    values_by_allocation: dict[int, list[PlacedValue]] = defaultdict(list)
+    values_by_allocation: dict[int, list[StoredValue]] = defaultdict(list)
     for value in program.values:
         values_by_allocation[value.allocation].append(value)
     for allocation in program.allocations:
@@ -47,12 +52,12 @@ def hlo_proto(program: PlacedProgram) -> Message:
 
 
 def _fill_module(module: Message, program: PlacedProgram, ids: Mapping[str, int]) -> None:
-    computations: dict[str, list[Instruction]] = defaultdict(list)
+    computations: dict[str, list[StoredInstruction]] = defaultdict(list)
     for instruction in program.instructions:
-        computations[instruction.computation].append(instruction)
+        computations[computation_of(instruction)].append(instruction)
     module.name = program.module
     module.entry_computation_name = next(
-        (each.computation for each in program.instructions if each.name == program.result),
+        (computation_of(each) for each in program.instructions if each.name == program.result),
         next(iter(computations), ""),
     )
     for id_, (name, instructions) in enumerate(computations.items(), 1):
@@ -66,7 +71,9 @@ def _fill_module(module: Message, program: PlacedProgram, ids: Mapping[str, int]
         module.schedule.sequences[id_].instruction_ids.extend(scheduled)
 
 
-def _fill_instruction(message: Message, instruction: Instruction, ids: Mapping[str, int]) -> None:
+def _fill_instruction(
+    message: Message, instruction: StoredInstruction, ids: Mapping[str, int]
+) -> None:
     message.id = ids[instruction.name]
     message.name = instruction.name
     message.opcode = instruction.opcode or ""
@@ -77,10 +84,12 @@ def _fill_instruction(message: Message, instruction: Instruction, ids: Mapping[s
     message.metadata.source_line = instruction.source_line or 0
 
 
-def _fill_allocation(message: Message, allocation: Allocation, held: Sequence[PlacedValue]) -> None:
+def _fill_allocation(
+    message: Message, allocation: StoredAllocation, held: Sequence[StoredValue]
+) -> None:
     message.index = allocation.number
     message.size = allocation.size_bytes
-    message.color = allocation.color
+    message.color = allocation.memory_space
     message.is_thread_local = allocation.role == "threadLocal"
     message.is_constant = allocation.role == "constant"
     message.maybe_live_out = allocation.maybe_live_out

@@ -8,12 +8,13 @@ from typing import Final, cast
 from xlagraph.exports.errors import NothingToExport
 from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.stored_compilation.records import StoredFrame
+from xlagraph.queries.stored_compilation.stored_compilation import read_frames
 
-__all__ = ["Call", "PeakShare", "read_peak"]
+__all__ = ["Call", "PeakSample", "read_peak"]
 
 _SHARES: Final = load_statement(__file__, "peak-shares")
 _SCOPES: Final = load_statement(__file__, "scopes-at-peak")
-_FRAMES: Final = load_statement(__file__, "frames")
 
 Row = Mapping[str, Cell]
 
@@ -31,7 +32,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class PeakShare:
+class PeakSample:
     """Bytes that a value holds at the physical peak of its memory space."""
 
     space: str
@@ -42,7 +43,7 @@ class PeakShare:
     """The outermost first: call frames, else scopes of the op, else the opcode alone."""
 
 
-def read_peak(graph: Graph, compilation: str) -> tuple[PeakShare, ...]:
+def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
     """Read the shares of the physical peak, of all memory spaces, by the key of a compilation.
 
     Raises NothingToExport if the dump has no live ranges.
@@ -59,7 +60,7 @@ def read_peak(graph: Graph, compilation: str) -> tuple[PeakShare, ...]:
         scopes[str(op_name)].append(str(scope))
     stacks = _call_stacks(graph, (str(row["frame"]) for row in rows if row["frame"]))
     return tuple(
-        PeakShare(
+        PeakSample(
             str(row["spaceName"] or f"memory space {row['color']}"),
             cast("int", row["physicalBytes"]),
             stacks[str(row["frame"])] if row["frame"] else _scope_stack(row, scopes),
@@ -88,23 +89,17 @@ def _own_part(scope: str, outer: str) -> str:
 
 
 def _call_stacks(graph: Graph, innermost: Iterable[str]) -> dict[str, tuple[Call, ...]]:
-    """Read call stacks by the key of their innermost frame, a level of callers at a time."""
-    frames: dict[str, Row] = {}
+    """Read call stacks by the key of their innermost frame."""
     asked = set(innermost)
-    wanted = asked
-    while wanted:
-        level = graph.query(_FRAMES, {"frames": sorted(wanted)}).mappings()
-        frames |= {str(row["key"]): row for row in level}
-        wanted = {str(row["caller"]) for row in level if row["caller"]} - frames.keys()
+    frames = read_frames(graph, asked)
     return {key: _stack_of(key, frames) for key in asked}
 
 
-def _stack_of(innermost: str, frames: Mapping[str, Row]) -> tuple[Call, ...]:
+def _stack_of(innermost: str, frames: Mapping[str, StoredFrame]) -> tuple[Call, ...]:
     calls: list[Call] = []
-    key: Cell = innermost
-    while key:
-        frame = frames[str(key)]
-        line = cast("int | None", frame["line"]) or 0
-        calls.append(Call(str(frame["function"] or "?"), str(frame["file"] or ""), line))
-        key = frame["caller"]
+    key: str | None = innermost
+    while key is not None:
+        frame = frames[key]
+        calls.append(Call(frame.function or "?", frame.file or "", frame.line or 0))
+        key = frame.caller
     return tuple(reversed(calls))

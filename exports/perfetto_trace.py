@@ -11,17 +11,20 @@ from typing import Any, Final
 
 from xlagraph.exports.errors import NothingToExport
 from xlagraph.exports.placed_program import (
-    Allocation,
-    Instruction,
-    LiveRange,
     PlacedProgram,
-    PlacedValue,
+    StepRange,
     read_program,
+    step_range,
 )
 from xlagraph.exports.whole_files import write_whole
 from xlagraph.graph.engine import Graph
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.protos.perfetto import Trace
+from xlagraph.queries.stored_compilation.records import (
+    StoredAllocation,
+    StoredInstruction,
+    StoredValue,
+)
 
 __all__ = ["write_perfetto"]
 
@@ -36,7 +39,7 @@ def write_perfetto(graph: Graph, compilation: str, path: Path) -> None:
     Raises NothingToExport if the dump has no live ranges, NameUnknown, GraphUnwritable.
     """
     program = read_program(graph, compilation)
-    if not any(value.live_range for value in program.values):
+    if not any(map(step_range, program.values)):
         raise NothingToExport(
             f"{compilation} has no live ranges to draw along a schedule;"
             " parquet and csv take it as it is"
@@ -56,15 +59,15 @@ def _write_counters(writer: "_TraceWriter", top: int, program: PlacedProgram) ->
     writer.add_counter(top, f"{of_space_0}: physical bytes", physical)
     for color, name in program.space_names.items():
         ranges = [
-            (value.live_range, value.size_bytes)
+            (live, value.size_bytes)
             for value in program.values
-            if value.color == color and value.live_range is not None
+            if value.memory_space == color and (live := step_range(value)) is not None
         ]
         if ranges:
             writer.add_counter(top, f"{name}: logical bytes", _logical_bytes(ranges))
 
 
-def _logical_bytes(ranges: Sequence[tuple[LiveRange, int]]) -> list[tuple[int, int]]:
+def _logical_bytes(ranges: Sequence[tuple[StepRange, int]]) -> list[tuple[int, int]]:
     """Return the sum of the sizes of live values, at each step where it changes."""
     changes: dict[int, int] = defaultdict(int)
     for live_range, size_bytes in ranges:
@@ -82,15 +85,15 @@ def _write_schedule(writer: "_TraceWriter", top: int, program: PlacedProgram) ->
     track = writer.add_track("schedule", top)
     for each in program.instructions:
         if each.step is not None:
-            writer.add_slice(track, each.name, LiveRange(each.step, each.step), _facts(each))
+            writer.add_slice(track, each.name, StepRange(each.step, each.step), _facts(each))
 
 
 def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram) -> None:
     """Write a group of tracks for each allocation, the largest first."""
-    values: dict[int, list[tuple[LiveRange, PlacedValue]]] = defaultdict(list)
+    values: dict[int, list[tuple[StepRange, StoredValue]]] = defaultdict(list)
     for value in program.values:
-        if value.live_range is not None:
-            values[value.allocation].append((value.live_range, value))
+        if (live := step_range(value)) is not None:
+            values[value.allocation].append((live, value))
     largest_first = sorted(program.allocations, key=lambda each: (-each.size_bytes, each.number))
     for allocation in largest_first:
         for lane in _lanes(values[allocation.number]):
@@ -100,10 +103,10 @@ def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram)
 
 
 def _lanes(
-    values: Sequence[tuple[LiveRange, PlacedValue]],
-) -> Iterator[list[tuple[LiveRange, PlacedValue]]]:
+    values: Sequence[tuple[StepRange, StoredValue]],
+) -> Iterator[list[tuple[StepRange, StoredValue]]]:
     """Yield values that are not live together: slices of a track may not cross."""
-    lanes: list[list[tuple[LiveRange, PlacedValue]]] = []
+    lanes: list[list[tuple[StepRange, StoredValue]]] = []
     for live_range, value in sorted(values, key=lambda each: (each[0].first, each[1].offset_bytes)):
         free = (lane for lane in lanes if lane[-1][0].last < live_range.first)
         lane = next(free, None)
@@ -114,8 +117,8 @@ def _lanes(
     yield from lanes
 
 
-def _allocation_name(allocation: Allocation, program: PlacedProgram) -> str:
-    space = program.space_names[allocation.color]
+def _allocation_name(allocation: StoredAllocation, program: PlacedProgram) -> str:
+    space = program.space_names[allocation.memory_space]
     size = human_bytes(allocation.size_bytes)
     return f"allocation {allocation.number}: {allocation.role or 'no role'}, {size}, {space}"
 
@@ -123,7 +126,7 @@ def _allocation_name(allocation: Allocation, program: PlacedProgram) -> str:
 Facts = dict[str, str | int | None]
 
 
-def _facts(instruction: Instruction) -> Facts:
+def _facts(instruction: StoredInstruction) -> Facts:
     return {
         "step": instruction.step,
         "opcode": instruction.opcode,
@@ -134,19 +137,18 @@ def _facts(instruction: Instruction) -> Facts:
     }
 
 
-def _value_facts(value: PlacedValue) -> Facts:
-    assert value.live_range is not None  # noqa: S101 - only these are drawn
+def _value_facts(value: StoredValue) -> Facts:
     return {
         "valueId": value.value_id,
         "shape": value.shape,
         "sizeBytes": value.size_bytes,
         "offsetBytes": value.offset_bytes,
-        "liveFrom": value.live_range.first,
-        "liveUntil": value.live_range.last,
+        "liveFrom": value.live_from,
+        "liveUntil": value.live_until,
         "opcode": value.opcode,
-        "attributedOpName": value.op_name,
-        "attributedFile": value.source_file,
-        "attributedLine": value.source_line,
+        "attributedOpName": value.attributed_op_name,
+        "attributedFile": value.attributed_file,
+        "attributedLine": value.attributed_line,
     }
 
 
@@ -172,7 +174,7 @@ class _TraceWriter:
         for step, count in bytes_at:
             self._event(number, step, type="TYPE_COUNTER", counter_value=count)
 
-    def add_slice(self, track: int, name: str, steps: LiveRange, facts: Facts) -> None:
+    def add_slice(self, track: int, name: str, steps: StepRange, facts: Facts) -> None:
         """Add a slice from the beginning of the first step to the end of the last."""
         event = self._event(track, steps.first, type="TYPE_SLICE_BEGIN", name=name)
         for fact, value in facts.items():

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from xlagraph.exports.peak_stacks import Call, PeakShare, read_peak
+from xlagraph.exports.peak_stacks import Call, PeakSample, read_peak
 from xlagraph.exports.whole_files import write_whole
 from xlagraph.graph.engine import Graph
 
@@ -22,7 +22,7 @@ def write_speedscope(graph: Graph, compilation: str, path: Path) -> None:
     Raises what `read_peak` raises, and GraphUnwritable.
     """
     frames: dict[Call, int] = {}
-    shares_by_space: dict[str, list[PeakShare]] = defaultdict(list)
+    shares_by_space: dict[str, list[PeakSample]] = defaultdict(list)
     for share in read_peak(graph, compilation):
         shares_by_space[share.space].append(share)
     profiles = [
@@ -40,7 +40,7 @@ def write_speedscope(graph: Graph, compilation: str, path: Path) -> None:
     write_whole(path, json.dumps(document, ensure_ascii=False).encode())
 
 
-def _profile(shares: Sequence[PeakShare], frames: dict[Call, int]) -> dict[str, object]:
+def _profile(shares: Sequence[PeakSample], frames: dict[Call, int]) -> dict[str, object]:
     """Return the profile of a memory space; gives new calls their number in ``frames``."""
     # left heavy or not, equal stacks stand side by side
     ordered = sorted(shares, key=lambda share: [(c.function, c.file, c.line) for c in share.stack])

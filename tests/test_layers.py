@@ -72,7 +72,8 @@ MAY_IMPORT = {
     "queries/value_details": "graph queries/selection queries/stored_compilation",
     "queries/pictures": "presentation graph",
     # files that other tools open, from what queries know
-    "exports": "runtime presentation graph graph/rows protos queries queries/selection",
+    "exports": "runtime presentation graph graph/rows protos queries queries/selection "
+    "queries/stored_compilation",
     # a page to look at, from what graph and queries know
     "report": "runtime presentation graph queries queries/growth queries/cypher_text "
     "queries/stored_compilation",

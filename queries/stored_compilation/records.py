@@ -44,6 +44,8 @@ class CompilationTotals(NamedTuple):
 
     key: str
     run: str
+    module: str
+    """Name of the module with its number, else that of the dump."""
     platform: str | None
     result: str | None
     """The instruction that returns the results; None without module text."""
@@ -107,6 +109,7 @@ class StoredValue(NamedTuple):
     range_end: str | None
     """Kind of the end of the live range; see `RangeEnd`."""
     alias_set: int
+    alias_position: int
     buffer_set: int | None
     needed_until: int | None
     opcode: str | None
@@ -134,6 +137,13 @@ class StoredInstruction(NamedTuple):
     """None of one that is not in the schedule."""
     computation: str | None
     post_order: int | None
+    shape: str | None
+    """With layout."""
+    target: str | None
+    """Of a custom call."""
+    logical_bytes: int | None
+    """Live in memory space 0 while it runs; so are the physical bytes."""
+    physical_bytes: int | None
 
 
 class StoredUse(NamedTuple):

@@ -23,7 +23,13 @@ from xlagraph.queries.stored_compilation.records import (
 )
 from xlagraph.runtime.garbage_collection import collector_paused
 
-__all__ = ["ALLOCATIONS_STATEMENT", "FRAMES_STATEMENT", "VALUES_STATEMENT", "StoredCompilation"]
+__all__ = [
+    "ALLOCATIONS_STATEMENT",
+    "FRAMES_STATEMENT",
+    "VALUES_STATEMENT",
+    "StoredCompilation",
+    "read_frames",
+]
 
 _COMPILATION: Final = load_statement(__file__, "compilation")
 ALLOCATIONS_STATEMENT: Final = load_statement(__file__, "allocations")
@@ -100,7 +106,7 @@ class StoredCompilation:
     @cached_property
     def frames(self) -> Mapping[str, StoredFrame]:
         """Those frames and their callers, by key, in the order of the keys."""
-        return _read_frames(self._graph, self.frame_by_value.values())
+        return read_frames(self._graph, self.frame_by_value.values())
 
     @cached_property
     def _totals_and_spaces(self) -> tuple[CompilationTotals, tuple[StoredSpace, ...]]:
@@ -116,8 +122,11 @@ class StoredCompilation:
             return read_records(self._graph, statement, record, {"compilation": self.key})
 
 
-def _read_frames(graph: Graph, innermost: Iterable[str]) -> dict[str, StoredFrame]:
-    """Read frames and their callers, a level at a time; by key, in the order of the keys."""
+def read_frames(graph: Graph, innermost: Iterable[str]) -> dict[str, StoredFrame]:
+    """Read frames and their callers, a level at a time.
+
+    Return them by key, in the order of the keys.
+    """
     found: dict[str, StoredFrame] = {}
     wanted = set(innermost)
     while wanted:

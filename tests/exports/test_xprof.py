@@ -10,10 +10,11 @@ import pytest
 from tests.exports.small_plans import OLD, SMALL
 from tests.exports.viewers import printed_by_xprof_python
 from xlagraph.exports import write_xprof
-from xlagraph.exports.placed_program import PlacedValue, read_program
+from xlagraph.exports.placed_program import read_program, step_range
 from xlagraph.graph import Graph, GraphUnwritable, NameUnknown, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.protos.hlo import HloProto, XSpace
+from xlagraph.queries.stored_compilation.records import StoredValue
 
 _MEMORY_VIEWER = """
 import json, sys
@@ -138,7 +139,7 @@ def shown_bytes(graph: Graph, compilation: str, color: int) -> dict[str, int]:
     It takes what is not a temporary as there all the time, and follows the temporaries.
     """
     program = read_program(graph, compilation)
-    allocations = [each for each in program.allocations if each.color == color]
+    allocations = [each for each in program.allocations if each.memory_space == color]
     temporaries = {each.number for each in allocations if each.role in ("temp", None)}
     values = [value for value in program.values if value.allocation in temporaries]
     lasting = sum(
@@ -146,22 +147,24 @@ def shown_bytes(graph: Graph, compilation: str, color: int) -> dict[str, int]:
         for each in allocations
         if each.number not in temporaries and each.role != "threadLocal"
     )
-    steps = {value.live_range.first for value in values if value.live_range}
+    steps = {live.first for live in map(step_range, values) if live is not None}
     return {
         "indefiniteBufferAllocationMib": lasting,
         "peakHeapMib": lasting + max((live_bytes(values, step) for step in steps), default=0),
     }
 
 
-def live_bytes(values: Sequence[PlacedValue], step: int) -> int:
+def live_bytes(values: Sequence[StoredValue], step: int) -> int:
     """Return how many bytes hold a value that is live at a step."""
     total = 0
     ends: dict[int, int] = {}
     for value in sorted(values, key=lambda each: each.offset_bytes):
-        if value.live_range and value.live_range.first <= step <= value.live_range.last:
+        live = step_range(value)
+        if live is not None and live.first <= step <= live.last:
             end = max(value.offset_bytes, ends.get(value.allocation, 0))
-            total += max(0, value.end_bytes - end)
-            ends[value.allocation] = max(value.end_bytes, end)
+            own_end = value.offset_bytes + value.size_bytes
+            total += max(0, own_end - end)
+            ends[value.allocation] = max(own_end, end)
     return total
 
 

@@ -1,7 +1,8 @@
 // Facts of a complete compilation, once for each of its memory spaces
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
 OPTIONAL MATCH (c)-[:USES_SPACE]->(m:MemorySpace)
-RETURN c.key AS key, c.run AS run, c.platform AS platform, c.result AS result,
+RETURN c.key AS key, c.run AS run,
+       coalesce(c.moduleName, c.name) AS module, c.platform AS platform, c.result AS result,
        c.scheduleLength AS scheduleLength, c.printedPeakBytes AS printedPeakBytes,
        c.printedPeakStep AS printedPeakStep, m.color AS color, m.name AS name,
        m.allocationBytes AS allocationBytes, m.reservedBytes AS reservedBytes,
