@@ -13,18 +13,17 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader, RawIOBase
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from typing import IO, BinaryIO, Final, cast
 
 from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.dump_streams import BEGIN, streamed_files
 from xlagraph.ingest.problems import Problem, readable
 
-__all__ = ["Unpacked", "unpack", "unpacked"]
+__all__ = ["unpack"]
 
 _LEAST_BOUND: Final = 2**30
 """Bytes that everything may unpack to."""
@@ -40,26 +39,6 @@ _UNREADABLE: Final = (
     OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile,
     NotImplementedError, RuntimeError,
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacked:
-    """A folder with what was unpacked, and what was left out of it."""
-
-    folder: Path
-    problems: tuple[Problem, ...]
-
-
-@contextmanager
-def unpacked(path: Path) -> Iterator[Unpacked]:
-    """Unpack a file into a temporary folder, which is removed at the end.
-
-    Raises UnreadableDump if it is not whole, or unpacks to too much; OSError if it cannot
-    be opened.
-    """
-    with TemporaryDirectory(prefix="xlagraph-") as folder, path.open("rb") as stream:
-        problems = unpack(stream, path.name, Path(folder), path.stat().st_size)
-        yield Unpacked(Path(folder), problems)
 
 
 def unpack(

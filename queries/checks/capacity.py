@@ -50,9 +50,7 @@ class SpaceFit:
     @property
     def missing_bytes(self) -> int | None:
         """What it reserves beyond the capacity, 0 if it fits; None without a capacity."""
-        if self.capacity_bytes is None:
-            return None
-        return max(0, self.reserved_bytes - self.capacity_bytes)
+        return bytes_beyond(self.capacity_bytes, self.reserved_bytes)
 
     @property
     def free_bytes(self) -> int | None:
@@ -60,6 +58,11 @@ class SpaceFit:
         if self.capacity_bytes is None:
             return None
         return max(0, self.capacity_bytes - self.reserved_bytes)
+
+
+def bytes_beyond(capacity_bytes: int | None, needed_bytes: int) -> int | None:
+    """Return the bytes needed beyond a capacity, 0 if it is enough; None without a capacity."""
+    return None if capacity_bytes is None else max(0, needed_bytes - capacity_bytes)
 
 
 def check_capacity(

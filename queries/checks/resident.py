@@ -7,7 +7,11 @@ from typing import Final, cast
 
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.checks.capacity import reject_unknown_spaces, space_text
+from xlagraph.queries.checks.capacity import (
+    bytes_beyond,
+    reject_unknown_spaces,
+    space_text,
+)
 from xlagraph.queries.selection.compilations import select_all
 
 __all__ = ["ResidentProgram", "ResidentSpace", "check_resident"]
@@ -60,9 +64,7 @@ class ResidentSpace:
     @property
     def missing_bytes(self) -> int | None:
         """What is missing at least, 0 if it may fit; None without a capacity."""
-        if self.capacity_bytes is None:
-            return None
-        return max(0, self.least_bytes - self.capacity_bytes)
+        return bytes_beyond(self.capacity_bytes, self.least_bytes)
 
 
 def check_resident(

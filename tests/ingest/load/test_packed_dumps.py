@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.ingest.one_value_dumps import name
 from xlagraph.ingest import ingest
+from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 
 BEGIN, END = "*** Begin {} ***\n", "\n*** End {} ***\n"
 
@@ -70,3 +71,13 @@ def test_a_file_that_is_neither_a_dump_nor_packed_is_named_as_before(graph, tmp_
     (tmp_path / "notes.txt").write_text("nothing")
     (problem,) = ingest(graph, tmp_path / "notes.txt").problems
     assert "is not a dump" in problem.message
+
+
+def test_what_is_unpacked_is_gone_afterwards(write, tmp_path):
+    dump = write("baseline")
+    packed = tmp_path / "one.txt.gz"
+    packed.write_bytes(gzip.compress(gzip.compress(dump.read_bytes())))
+    with UnpackedFolders() as folders:
+        (found,) = folders.find_dumps(packed, None).dumps
+        assert found.path.read_bytes() == dump.read_bytes()
+    assert not found.path.parent.exists()
