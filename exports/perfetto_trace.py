@@ -28,6 +28,9 @@ from xlagraph.queries.stored_compilation.records import (
 
 __all__ = ["write_perfetto"]
 
+# fields of messages are known to protobuf, not to mypy
+Message = Any
+
 _NANOSECONDS_OF_A_STEP: Final = 1_000
 _SEQUENCE: Final = 1
 _STEPS_NOT_TIME: Final = "steps, not time: 1 µs is one step of the schedule"
@@ -156,7 +159,7 @@ class _TraceWriter:
     """A trace that grows."""
 
     def __init__(self) -> None:
-        self.trace: Any = Trace()
+        self.trace: Message = Trace()
         self._tracks = 0
 
     def add_track(self, name: str, parent: int = 0, *, description: str = "") -> int:
@@ -184,7 +187,7 @@ class _TraceWriter:
                 event.debug_annotations.add(name=fact, string_value=value)
         self._event(track, steps.last + 1, type="TYPE_SLICE_END")
 
-    def _descriptor(self, name: str, parent: int) -> Any:  # noqa: ANN401 - a message
+    def _descriptor(self, name: str, parent: int) -> Message:
         self._tracks += 1
         track = self.trace.packet.add(trusted_packet_sequence_id=_SEQUENCE).track_descriptor
         track.uuid = self._tracks
@@ -193,7 +196,7 @@ class _TraceWriter:
         track.name = name
         return track
 
-    def _event(self, track: int, step: int, **fields: object) -> Any:  # noqa: ANN401 - a message
+    def _event(self, track: int, step: int, **fields: object) -> Message:
         packet = self.trace.packet.add(
             timestamp=step * _NANOSECONDS_OF_A_STEP,
             trusted_packet_sequence_id=_SEQUENCE,
