@@ -2,7 +2,9 @@
 # make test   the tests; also on a real Neo4j where one can be reached or started
 # make check  format, lint, types, generated pages
 # make page   types, lint and unit tests of the page that a report is, with npm
-# make docs   write the generated pages anew
+# make docs   write the generated pages again
+# make site   build the documentation site; a broken link is an error
+# make pictures  take the pictures of the report again, with a Chromium
 # make viewers  the tools that open exports, for the tests: pprof, speedscope, XProf
 # make protos compile the definitions in protos/
 # make soak   the tests of faults, for hours
@@ -18,7 +20,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types page docs protos viewers soak bench bench-full format lock clean
+.PHONY: help demo test check lint types page docs site pictures protos viewers soak bench bench-full format lock clean
 
 help:
 	@sed -n 's/^# //p;/^$$/q' Makefile
@@ -34,6 +36,12 @@ check: lint types
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python docs/generate.py
+
+site: $(VENV)/docs.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/build_site.py
+
+pictures: $(VENV)/dev.stamp
+	$(BIN)/python docs/take_pictures.py
 
 protos: $(patsubst %.proto,%.binpb,$(wildcard protos/*.proto))
 
@@ -78,7 +86,7 @@ format: $(VENV)/dev.stamp
 
 lock:
 	@sh .ci/make-venv $(BUILD)/lock $(PYTHON)
-	$(BUILD)/lock/bin/python -m pip install --quiet . --group dev
+	$(BUILD)/lock/bin/python -m pip install --quiet . --group dev --group docs
 	@sed -n '/^#/p' constraints.txt > $(BUILD)/lock/constraints.txt
 	@$(BUILD)/lock/bin/python -m pip freeze --all | grep -v -e '^pip==' -e '^xlagraph ' \
 		>> $(BUILD)/lock/constraints.txt
@@ -102,4 +110,8 @@ $(VENV)/package.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/dev.stamp: $(VENV)/package.stamp
 	@echo "installing what the tests need"
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/package.stamp
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --group docs
 	@touch $@

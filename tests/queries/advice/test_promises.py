@@ -50,7 +50,7 @@ SHRUNK = {"half_batch": 2, "sharding": 8}
 CHANGES = {name: Changes(donate=names) for name, names in DONATIONS.items()} | {
     name: Changes(shrink={"layer_*": factor}) for name, factor in SHRUNK.items()
 }
-PAGE = TREE / "docs" / "measures.md"
+PAGE = TREE / "docs" / "accuracy.md"
 ON_THE_PAGE = {
     "donate_all": "donate weights and state of Adam",
     "donate_weights": "donate the weights alone",
@@ -63,14 +63,14 @@ ON_THE_PAGE = {
     "sharding": "shard activations over 8 devices (`--shrink 'layer_*=8'`)",
     "checkpoint_all": "checkpoint every layer, unrolled",
     "checkpoint_scan": "checkpoint the body of a scan",
-    "checkpoint_scan_dots": "the same, dots saved",
+    "checkpoint_scan_dots": "checkpoint the body of a scan, dots saved",
     "checkpoint_scan_bf16": "checkpoint the body of a scan in bf16",
-    "checkpoint_merged": "checkpoint with `prevent_cse=True`, which XLA had merged",
+    "checkpoint_merged": "checkpoint with `prevent_cse=True`, where XLA had merged the recomputation",
     "checkpoint_whole": "checkpoint every layer, not all of them at once",
     "shard_table": "shard a table over 8 devices",
     "shard_weights": "shard weights and state of Adam over 8 devices",
     "bf16": "bf16",
-    "scan_over_layers": "layers in a loop (`lax.scan`): another program, nothing is promised",
+    "scan_over_layers": "layers in a loop (`lax.scan`): another program, nothing is predicted",
 }
 
 
