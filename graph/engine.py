@@ -1,4 +1,4 @@
-"""What a graph can do, in the words of the task; each engine is one package behind it."""
+"""The interface of a graph; each engine implements it in one package."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Scalar = str | int | float | bool | None
 Cell = Scalar | Sequence["Cell"] | Mapping[str, "Cell"]
-"""What a row holds: nodes and relationships come as mappings of their properties."""
+"""The type of a cell: a plain value, or a node or relationship as a mapping of its properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class CompilationDigest:
-    """A complete compilation, as far as another dump is compared with it."""
+    """The facts of a stored compilation that a new dump is compared with."""
 
     path: str
-    """Folder that it was ingested from."""
+    """The folder that it was ingested from."""
     sha256: str
     total_bytes: int | None
-    """As XLA printed it."""
+    """The total that XLA printed."""
     allocation_bytes: int
 
 
@@ -74,50 +74,50 @@ class StoredRun:
     """A run with its complete compilations."""
 
     path: str
-    """Folder that it was ingested from; the first of those that joined it."""
+    """The first folder that was ingested into it."""
     tags: tuple[str, ...] = ()
-    """Each ``name=value``."""
+    """Tags of the form ``name=value``."""
     compilations: Mapping[str, CompilationDigest] = field(default_factory=dict)
-    """By key."""
+    """Compilations by key."""
 
     @property
     def folders(self) -> frozenset[str]:
-        """Return the paths of all folders that it came from."""
+        """Return the paths of all folders that were ingested into the run."""
         return frozenset((self.path, *(stored.path for stored in self.compilations.values())))
 
 
 class Load(Protocol):
-    """Compilations on their way into a graph. Leaving the context makes them visible.
+    """A load of compilations into a graph; they become visible when its context ends.
 
-    `LadybugLoad` writes a file, `Neo4jLoad` into a server, `ExportLoad` files to import.
+    `LadybugLoad` writes a graph file, `Neo4jLoad` writes to a server, `ExportLoad` to import files.
     """
 
     @property
     def row_folder(self) -> Path | None:
-        """Folder for files passed to `write_files`, deleted with the load; None if any will do."""
+        """The folder for files passed to `write_files`, deleted with the load; None for any."""
 
     def expect_rows(self) -> None:
-        """Prepare to receive rows, which are certain to come; may be called again."""
+        """Prepare to receive rows that will certainly follow; it may be called again."""
 
     def watch(self, report: Callable[[float], None]) -> None:
         """Call ``report`` with the share written so far, 0 to 1, while a call or the end waits.
 
-        It is called from the thread that waits; never, where all is written at the end.
+        The waiting thread calls it. A load that writes everything at its end never calls it.
         """
 
     def write(self, rows: "CompilationRows") -> None:
         """Write compilations, each at most once in a load.
 
-        One of the same key is replaced, unless it has the same digest and folder: then it stays.
+        A stored compilation of the same key is replaced, unless digest and folder are equal.
         """
 
     def write_files(self, files: "RowFiles") -> None:
-        """Write compilations as `write` does; the files are the load's from now on."""
+        """Write compilations from files as `write` does; the load owns the files afterwards."""
 
     def remove(self, compilation: str) -> None:
         """Remove a compilation, with all its parts and what nothing else uses.
 
-        A run goes with its last compilation. Nothing happens if there is no such key. On a
+        A run is removed with its last compilation. An unknown key changes nothing. On a
         server, what was written before is complete before this begins.
         """
 
@@ -126,7 +126,7 @@ class Load(Protocol):
 
 
 class WrittenKeys:
-    """The compilations that a load was given: each once, and none is removed afterwards."""
+    """The keys written in a load: no key is written twice, or removed after it was written."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -142,23 +142,23 @@ class WrittenKeys:
             self._keys.add(key)
 
     def check_removal(self, compilation: str) -> None:
-        """Raise ValueError if a compilation that is to be removed was written."""
+        """Raise ValueError if the load has written the compilation to be removed."""
         if compilation in self._keys:
             raise ValueError(f"{compilation} is removed after it was written")
 
 
 class LoadTarget(Protocol):
-    """What takes compilations: a graph, or files that become one."""
+    """A destination of compilations: a graph, or files that become one."""
 
     @property
     def location(self) -> str:
         """File, folder or URI, without credentials; what commands show on stderr."""
 
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
-        """Return what is held of these runs, by name; nothing of one that is not there."""
+        """Return the stored runs of these names, by name; unknown names are left out."""
 
     def load(self) -> AbstractContextManager[Load]:
-        """Begin to write; inside, queries see the newest state that others left.
+        """Begin a load; queries inside its context see the newest state.
 
         In a file, an exception inside changes nothing; on a server, what was removed or
         completed before it stays so, and what is incomplete is removed. Raises `GraphBusy` if
@@ -171,10 +171,10 @@ class Graph(LoadTarget, Protocol):
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """Engine and its version, driver and its version."""
+        """The versions of the engine and its driver, by name."""
 
     def find_browser_page(self) -> str | None:
-        """Return the address of the page on which people run statements; None if not known."""
+        """Return the address of the page where users run statements; None if unknown."""
 
     def query(
         self,

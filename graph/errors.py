@@ -1,13 +1,13 @@
-"""What can go wrong with a graph.
+"""Errors of graphs.
 
 GraphError
-├── GraphUnreachable     no server there, password refused, connection lost
+├── GraphUnreachable     the server is not reachable, or refuses the password
 ├── GraphMissing         no file, or a file that is not a graph
 ├── WrongSchema          written by another version of the schema
 │   └── GraphTooNew      … by a newer one
-├── GraphBusy            somebody else is writing
+├── GraphBusy            another process is writing
 ├── GraphUnwritable      disk full, read-only, or the engine lost rows
-│   └── RowsUnwritten    … before they came to the engine
+│   └── RowsUnwritten    … before the engine received them
 ├── NameUnknown          no run or compilation of that name
 ├── NameTaken            a run of that name is there already
 ├── NameInvalid          a text that cannot name a run
@@ -21,35 +21,35 @@ from pathlib import Path
 
 
 class GraphError(Exception):
-    """Something is wrong with a graph; the message says what, and what to do."""
+    """An error of a graph; the message says what is wrong and what to do."""
 
 
 class GraphUnreachable(GraphError):
-    """No server there, a password refused, a connection lost."""
+    """The server cannot be reached, refuses the password, or the connection is lost."""
 
 
 class GraphMissing(GraphError):
-    """No file there, or a file that is not a graph."""
+    """The file does not exist, or is not a graph."""
 
 
 class WrongSchema(GraphError):
-    """Written by another version of the schema."""
+    """The graph was written with another version of the schema."""
 
 
 class GraphTooNew(WrongSchema):
-    """Written by a newer version of the schema."""
+    """The graph was written with a newer version of the schema."""
 
 
 class GraphBusy(GraphError):
-    """Somebody else is writing."""
+    """Another process is writing to the graph."""
 
 
 class GraphUnwritable(GraphError):
-    """What was written did not arrive; the graph is as it was before."""
+    """Writing failed; the graph is unchanged."""
 
 
 class RowsUnwritten(GraphUnwritable):
-    """Rows did not get into their files."""
+    """Rows could not be written to their files."""
 
     def __init__(self, folder: Path, reason: str) -> None:
         # both are the arguments: a process that makes rows sends the error to another
@@ -61,15 +61,15 @@ class RowsUnwritten(GraphUnwritable):
 
 
 class NameUnknown(GraphError):
-    """No run or compilation of that name."""
+    """No run or compilation has that name."""
 
 
 class NameTaken(GraphError):
-    """A run of that name is there already."""
+    """A run of that name exists already."""
 
 
 class NameInvalid(GraphError):
-    """A text that cannot name a run."""
+    """The text cannot be the name of a run."""
 
 
 class QueryRefused(GraphError):

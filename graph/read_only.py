@@ -1,11 +1,11 @@
-"""What a user's statement may do: read the graph, and touch nothing else.
+"""Checks that a user's statement only reads the graph.
 
 The engines' own read-only modes are not enough: they still read files and the network,
-and the embedded engine writes files. A statement is let through if it is one statement,
-begins with a reading word, and loads or calls nothing from outside.
+and the embedded engine writes files. A text is allowed if it is one statement,
+begins with a reading clause, and loads or calls nothing external.
 
-Its nesting and length are bounded too: the parser of the embedded engine recurses, and a
-statement that is nested too deep would end the process by a stack overflow.
+Nesting and length are limited too: the parser of the embedded engine recurses, and deep nesting
+would end the process with a stack overflow.
 """
 
 import re
@@ -19,9 +19,9 @@ from xlagraph.presentation.byte_sizes import human_bytes
 
 MOST_CHARACTERS: Final = 100_000
 MOST_NESTED: Final = 64
-"""Brackets and CASE within each other; 1,000 lists overflow the stack of the engine."""
+"""Limit of nested brackets and CASE; 1,000 nested lists overflow the engine's stack."""
 MOST_JOINED: Final = 5_000
-"""Words and signs in a row without a comma; 12,000 times AND overflows it as well."""
+"""Limit of tokens between commas; 12,000 times AND overflows the stack as well."""
 
 _READING_WORDS: Final = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN"})
 _PREFIX_WORDS: Final = frozenset({"EXPLAIN", "PROFILE"})
@@ -50,19 +50,19 @@ _CLOSING: Final[Mapping[str, str]] = {"(": ")", "[": "]", "{": "}"}
 
 
 class Statement(NamedTuple):
-    """What the guard needs to know of a text, found in one pass over it."""
+    """The facts about a statement that the check needs, found in one pass."""
 
     words: tuple[str, ...]
-    """Upper case, in order; names after ``.``, ``:`` or ``$`` and quoted ones left out."""
+    """Words in upper case, in order, without quoted names and names after ``.``, ``:`` or ``$``."""
     calls: tuple[str, ...]
-    """What follows each CALL: a procedure's dotted name, or the bracket of a subquery."""
+    """The text after each CALL: the dotted name of a procedure, or the bracket of a subquery."""
     parameters: frozenset[str]
     is_single: bool
-    """Nothing but comments after a semicolon."""
+    """True if only comments follow a semicolon."""
 
 
 def read_statement(text: str) -> Statement:
-    """Parse a text; strings, comments and quoted names hide what is in them."""
+    """Parse a text; the contents of strings, comments and quoted names are skipped."""
     words: list[str] = []
     calls: list[str] = []
     parameters: set[str] = set()
@@ -97,9 +97,9 @@ def read_statement(text: str) -> Statement:
 
 
 def check_statement(text: str, *, procedures: Collection[str] | None) -> Statement:
-    """Return the statement of a text; QueryRefused says what in it does more than read.
+    """Return the statement of a text; raise QueryRefused if it does more than read.
 
-    So does a statement that is longer or nested deeper than the engines can take.
+    It is also raised for a statement that is too long or too deeply nested for the engines.
     ``procedures`` are the names that may be called; None forbids subqueries too.
     """
     _check_size(text)
@@ -135,13 +135,13 @@ def check_statement(text: str, *, procedures: Collection[str] | None) -> Stateme
 
 @dataclass(slots=True)
 class _Level:
-    """One bracket that is open, or the whole statement."""
+    """An open bracket, or the whole statement."""
 
     closing: str
     joined: int = 0
-    """Words and signs since the last comma."""
+    """Number of tokens since the last comma."""
     cases: int = 0
-    """CASE since the last comma: END may be the name of a variable, and closes none here."""
+    """Number of CASE since the last comma; END can be a variable name that closes none."""
 
 
 def _check_size(text: str) -> None:
@@ -210,9 +210,9 @@ def check_nesting(parameters: Mapping[str, Cell]) -> None:
 def bounded_rows(
     rows: Iterable[tuple[Cell, ...]], max_rows: int | None, max_bytes: int | None = None
 ) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of a statement; QueryFailed where they are more than allowed.
+    """Yield the rows of a statement; raise QueryFailed if there are more than allowed.
 
-    Bytes are those of texts, and 8 for each other cell or element.
+    The size of a text is its bytes; every other cell or element counts 8 bytes.
     """
     size_bytes = 0
     for number, row in enumerate(rows, 1):
@@ -239,7 +239,7 @@ def _size_bytes(cell: Cell) -> int:
 
 
 def _parts(value: Cell, name: str) -> Iterator[Cell]:
-    """Yield what is in lists and maps, names included; QueryFailed where they are too deep."""
+    """Yield the contents of lists and maps with their names; QueryFailed if they are too deep."""
     parts: Sequence[Cell] = [value]
     for _ in range(MOST_NESTED + 1):
         inner: list[Cell] = []

@@ -1,4 +1,4 @@
-"""Cells of rows: nodes, relationships and paths as mappings; what JSON cannot write."""
+"""Cells of rows: nodes, relationships and paths as mappings, and values that JSON lacks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class Node(dict[str, Cell]):
 
     @property
     def key(self) -> str:
-        """What no other node of its label has."""
+        """The key, unique among the nodes of its label."""
         return str(self["key"])
 
 
@@ -45,7 +45,7 @@ class Path(dict[str, Cell]):
 def without_nan(cell: Cell) -> Cell:
     """Return a cell with null for each NaN and infinity, also inside lists and mappings.
 
-    JSON has no word for these.
+    JSON cannot represent them.
     """
     if isinstance(cell, float):
         return cell if math.isfinite(cell) else None

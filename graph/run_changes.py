@@ -15,10 +15,10 @@ _TAGS_OF_RUN: Final = load_statement(__file__, "tags-of-run")
 
 @dataclass(frozen=True, slots=True)
 class RemovedKeys:
-    """What was removed."""
+    """The keys of removed runs and compilations."""
 
     runs: tuple[str, ...]
-    """Keys of the runs that went, with their last compilation."""
+    """Keys of the runs that were removed with their last compilation."""
     compilations: tuple[str, ...]
     """Keys, in order."""
 
@@ -26,7 +26,7 @@ class RemovedKeys:
 def remove(graph: Graph, name: str) -> RemovedKeys:
     """Remove a run or one compilation, named by its key; NameUnknown if there is none.
 
-    Shared nodes that nothing uses any more go with it.
+    Shared nodes that become unused are removed too.
     """
     compilations = _compilations(graph, name) or _compilation(graph, name)
     if not compilations:
@@ -35,7 +35,7 @@ def remove(graph: Graph, name: str) -> RemovedKeys:
 
 
 def remove_runs(graph: Graph, runs: Iterable[str]) -> RemovedKeys:
-    """Remove runs together, which rewrites a file once; names of no run are left out."""
+    """Remove several runs and rewrite a file only once; unknown names are ignored."""
     return _remove(graph, [found for run in runs for found in _compilations(graph, run)])
 
 

@@ -19,7 +19,7 @@ from xlagraph.graph.schema_types import (
 )
 
 VERSION: Final = 5
-"""Version of the schema, stored in every graph. A graph of a newer one is refused."""
+"""Version of the schema, stored in every graph. A graph with a newer version is refused."""
 
 
 _KEY_OF_PART = string("compilation", "key of the compilation that it is a part of", is_indexed=True)

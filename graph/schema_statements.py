@@ -1,7 +1,7 @@
-"""Statements that follow from the schema, as both engines take them.
+"""Statements that follow from the schema and work on both engines.
 
-What only one of them takes stands in `schema_statements` of its room; what is the same
-whatever the schema in `statements/NAME.cypher`.
+Statements for one engine are in `schema_statements` of its package. Statements that do not depend
+on the schema are in `statements/NAME.cypher`.
 """
 
 from xlagraph.graph.schema import SCHEMA
@@ -35,7 +35,7 @@ def walk_relationship(relationship: RelationshipType, start: str) -> str:
 
 
 def is_unused(label: str) -> str:
-    """Return the condition that no compilation leads to a shared node n; a run leads to its own."""
+    """Return the condition that a shared node n is unused."""
     if label == "Run":
         return "NOT EXISTS { MATCH (n)-[:COMPILED]->() }"
     return " AND ".join(

@@ -1,4 +1,4 @@
-"""What a schema is made of: labels, relationship types and properties, which check themselves."""
+"""The elements of a schema: labels, relationship types and properties, with their checks."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +18,7 @@ __all__ = [
 
 
 class PropertyType(StrEnum):
-    """Types that both engines store alike."""
+    """Property types that both engines store alike."""
 
     STRING = "STRING"
     INTEGER = "INTEGER"
@@ -34,7 +34,7 @@ class Property:
     type: PropertyType
     description: str
     is_indexed: bool = False
-    """What people look nodes up by. The embedded engine has no index but that of the key."""
+    """True if a server indexes it. The embedded engine indexes only keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class NodeType:
     description: str
     properties: tuple[Property, ...]
     is_shared: bool = False
-    """Not part of one compilation: merged by key, taken away when nothing uses it."""
+    """True if compilations share the nodes: merged by key, removed when unused."""
 
     @property
     def is_part(self) -> bool:
-        """Whether its nodes are parts of a compilation, which they name."""
+        """True if its nodes are parts of one compilation."""
         return any(property_.name == "compilation" for property_ in self.properties)
 
 
@@ -112,14 +112,14 @@ def integer(name: str, description: str, *, is_indexed: bool = False) -> Propert
 
 
 def caption_property(counted: str) -> str:
-    """Return what the text of a byte count is called: `sizeText` beside `sizeBytes`."""
+    """Return the name of the text of a byte count: `sizeText` for `sizeBytes`."""
     return counted.removesuffix("Bytes") + "Text"
 
 
 def captioned_bytes(name: str, description: str) -> tuple[Property, Property]:
-    """Return a property that counts bytes, and its text: a caption holds no more than properties.
+    """Return a byte count property and its text, because captions can only show properties.
 
-    Neo4j Browser writes numbers as they are, all digits and no unit.
+    Neo4j Browser shows numbers with all digits and without a unit.
     """
     text = string(caption_property(name), f"{name} with a unit, for captions: `1.5 MiB`")
     return integer(name, description), text

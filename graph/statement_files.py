@@ -1,7 +1,7 @@
-"""Statements of Python modules: one `.cypher` file each, in the folder `statements` beside them.
+"""Statements of Python modules, one `.cypher` file each in the folder `statements` beside them.
 
-A file begins with a comment that describes its rows. The rules for canned queries hold
-for its statement too; a test checks every file, and that no statement stands in a module.
+A file begins with a comment that describes its rows. Its statement follows the rules of canned
+queries. A test checks every file, and that no module contains a statement.
 """
 
 from pathlib import Path

@@ -31,13 +31,13 @@ from xlagraph.graph.statement_files import load_statement
 
 _COMPLETE_COMPILATIONS: Final = load_statement(__file__, "complete-compilations")
 _VALUES_AT_ONCE: Final = 2_000
-"""Compilations are read from a graph together until they hold so many: fewer statements."""
+"""Values in the compilations that are read from a graph together, to send fewer statements."""
 
 
 def open_export(folder: str | Path) -> "Export":
     """Begin an export into a folder that is new or empty.
 
-    Leaving its context finishes it; an exception inside takes everything away again.
+    Leaving its context finishes it; an exception inside removes everything written.
     Raises `GraphUnwritable` if the folder holds anything but a crashed export.
     """
     return Export(Path(folder))
@@ -70,7 +70,7 @@ def _batches(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]:
 
 
 class Export:
-    """Files that become a graph when they are imported: compilations go in, nothing comes out."""
+    """Files that become a graph when they are imported; they cannot be queried."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -83,7 +83,7 @@ class Export:
 
     @property
     def manifest(self) -> Manifest:
-        """What has been written; complete once the export is closed."""
+        """The manifest of what has been written; complete after the export is closed."""
         return self._files.manifest
 
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
@@ -121,7 +121,7 @@ class Export:
 
 
 class ExportLoad:
-    """Takes compilations, and hands their rows to files."""
+    """A load that writes the rows of compilations to import files."""
 
     def __init__(self, files: ImportFiles) -> None:
         self._files = files

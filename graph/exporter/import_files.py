@@ -3,8 +3,8 @@
     NAME.csv            rows of a label or of a relationship type, text in quotes, no header
     NAME-header.csv     names and types of its columns
     import.sh           the command
-    constraints.cypher  what the imported database lacks until the next ingest makes it
-    export.json         what the folder holds; written last, so that it marks a whole export
+    constraints.cypher  constraints that the imported database lacks until the next ingest
+    export.json         contents of the folder; written last, so it marks a complete export
 
 CSV, for the importer of Neo4j 5.26 drops empty strings of Parquet files, and that of its Maven
 artifacts cannot open one. Null is an empty field, an empty text two quotes.
@@ -100,7 +100,7 @@ FILE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
 
 @dataclass(slots=True)
 class _TableFile:
-    """The row file of a table; rows wait until enough of them are written together."""
+    """The row file of a table; it collects rows and writes many at once."""
 
     file: IO[bytes]
     waiting: list[pa.Table] = field(default_factory=list)
@@ -109,17 +109,17 @@ class _TableFile:
 
     @property
     def is_due(self) -> bool:
-        """Whether enough rows wait."""
+        """True if enough rows are collected."""
         return self.waiting_rows >= _WAITING_ROWS or self.waiting_bytes >= _WAITING_BYTES
 
     def add(self, rows: pa.Table) -> None:
-        """Append rows to those that wait."""
+        """Add rows to the collected ones."""
         self.waiting.append(rows)
         self.waiting_rows += rows.num_rows
         self.waiting_bytes += rows.nbytes
 
     def take(self) -> pa.Table:
-        """Return the rows that wait; none wait any more."""
+        """Return the collected rows and forget them."""
         rows = pa.concat_tables(self.waiting)
         self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
         return rows
@@ -166,7 +166,7 @@ class ImportFiles:
                 self._flush(table)
 
     def finish(self) -> None:
-        """Write what waits, the command, and then that the export is whole."""
+        """Write the collected rows, the command, and finally the mark of a complete export."""
         with raise_unwritable(self._folder):
             for table in self._tables.values():
                 if table.waiting:
@@ -187,7 +187,7 @@ class ImportFiles:
             self._folder.rmdir()
 
     def _clear_folder(self) -> None:
-        """Remove what an export wrote, the mark that it is whole first."""
+        """Remove the files of an export, its mark of completeness first."""
         for name in (MANIFEST, *sorted(_OWN_FILES)):
             (self._folder / name).unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""What an export holds: `export.json`, which is written last and shows that it is whole."""
+"""The contents of an export: `export.json`, written last, marks it as complete."""
 
 import json
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ UNFINISHED_MANIFEST: Final = f"{MANIFEST}.new"
 
 @dataclass(slots=True)
 class Manifest:
-    """What the files of an export hold."""
+    """The contents of the files of an export."""
 
     files: dict[str, list[str]] = field(default_factory=dict)
     """Row files of each table that has rows, as paths from the folder of the export."""
     counts: dict[str, int] = field(default_factory=dict)
     """Rows of each table."""
     has_newlines: bool = False
-    """Some text goes on in the next line."""
+    """True if a text contains a line break."""
     longest_row_bytes: int = 0
-    """No row of any file is longer."""
+    """Upper bound of the length of a row."""
 
     def add(self, other: "Manifest", table: str, files: Sequence[str]) -> None:
         """Add a table of another export, whose rows lie in these files."""
@@ -51,7 +51,7 @@ class Manifest:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write what an export holds; from then on it is finished."""
+    """Write the manifest; this marks the export as complete."""
     content = {
         "schema": VERSION,
         "files": manifest.files,
@@ -65,7 +65,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read what an export holds; GraphMissing if there is none, or it is not whole."""
+    """Read a manifest; raise GraphMissing if there is none or the export is incomplete."""
     path = folder / MANIFEST
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""Makes one export of several, which were made side by side on as many machines.
+"""Merges several exports, which were made in parallel, into one.
 
-What compilations share is read from all of them and written once, with what leaves it; every
-other file stays where it is, and the command names it there.
+Nodes that compilations share are read from all exports and written once, with the relationships
+that start at them. Other files stay where they are, and the import command refers to them.
 """
 
 import os
@@ -21,9 +21,9 @@ from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS,
 
 
 def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:
-    """Write an export into a folder that is new or empty, of finished exports that stay in use.
+    """Merge finished exports into a new or empty folder; their files stay in use.
 
-    Of a run that is in several, the row of the latest ``ingestedAt`` stands. Raises
+    If several exports hold a run, the row with the latest ``ingestedAt`` is used. Raises
     `GraphMissing` if one is not a finished export, `GraphUnwritable` if two hold the same
     compilation or the folder is not empty.
     """
@@ -43,7 +43,7 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
 
 
 class _FinishedExport:
-    """One of the exports."""
+    """One of the exports that are merged."""
 
     def __init__(self, folder: Path, target: Path) -> None:
         self.folder = folder
@@ -57,7 +57,7 @@ class _FinishedExport:
         return [f"{self._path_from_target}/{name}" for name in self.manifest.files.get(table, [])]
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Read the rows of a table, some of them at a time."""
+        """Yield the rows of a table in portions."""
         schema = FILE_COLUMNS[table]
         # a block holds at least one row
         block_bytes = max(1 << 20, 2 * self.manifest.longest_row_bytes)

@@ -1,4 +1,4 @@
-"""Rewrites a graph file without the space that deleted rows took: the engine never frees it."""
+"""Rewrites a graph file without the space of deleted rows, which the engine never frees."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ __all__ = ["compact"]
 
 
 def compact(path: Path, folder: Path) -> None:
-    """Put a file with the same rows in the place of a graph file that nobody else uses.
+    """Replace a graph file that is not in use with a compact one of the same rows.
 
     A graph with more rows in a table than one COPY takes stays as it is. ``folder`` takes the
     new file, and the rows in files of their own, in the meantime. Raises RuntimeError if the

@@ -12,7 +12,7 @@ from xlagraph.graph.schema import VERSION
 from xlagraph.graph.statement_files import load_statement
 
 BUFFER_POOL_BYTES: Final = 1 << 30
-"""What the engine may keep of a file in memory; its own default is 80 % of the machine."""
+"""Bytes of a file that the engine may keep in memory; its default is 80 % of the machine."""
 
 NO_ADDRESSES: Final = (
     "the engine reserves 8 TiB of addresses, and this process may not (see `ulimit -v`)"
@@ -24,7 +24,7 @@ _STORED_VERSION: Final = load_statement(__file__, "stored-version")
 
 
 def open_database(path: Path, *, read_only: bool = False) -> ladybug.Database:
-    """Open a file with our limits; RuntimeError if the engine does not take it."""
+    """Open a file with our limits; RuntimeError if the engine refuses it."""
     return ladybug.Database(path, buffer_pool_size=BUFFER_POOL_BYTES, read_only=read_only)
 
 
@@ -37,7 +37,7 @@ def create_tables(connection: ladybug.Connection) -> None:
 
 
 def schema_version(connection: ladybug.Connection) -> int | None:
-    """Read the version of the schema; None in a database that is not a graph of ours."""
+    """Read the version of the schema; None if the database is not an xlagraph graph."""
     try:
         rows = rows_of(connection, _STORED_VERSION)
     except RuntimeError:

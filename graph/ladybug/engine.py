@@ -41,13 +41,13 @@ from xlagraph.graph.schema import VERSION
 _ADDED_FIELDS: Final = frozenset({"_ID", "_SRC", "_DST", "_LABEL"})
 
 _MANY_ROWS: Final = 5000
-"""Rows from which reading them by columns is worth the import of pyarrow."""
+"""Number of rows from which reading by columns is worth importing pyarrow."""
 _PLAIN_TYPES: Final = frozenset({"STRING", "INT64", "DOUBLE", "BOOL"})
-"""Types of the engine whose values are the same in Python, read by rows or by columns."""
+"""Engine types whose Python values are the same whether read by rows or by columns."""
 
 
 class LadybugGraph(Graph):
-    """A graph file, opened read-only; after a load, the next query opens it anew."""
+    """A graph file, opened read-only; after a load the next query reopens it."""
 
     def __init__(
         self, path: Path, *, create: bool, wait: bool, notify: Callable[[str], None]
@@ -166,7 +166,7 @@ def _open_file(path: Path) -> "tuple[ladybug.Database, ladybug.Connection]":
 
 
 def _opening_error(path: Path, text: str) -> GraphError:
-    """Return our error for a file that the engine does not open."""
+    """Return the GraphError for a file that the engine cannot open."""
     if "set lock" in text:
         return GraphBusy(f"{path} is being written by a program other than xlagraph")
     if "retry later" in text:
@@ -182,7 +182,7 @@ def _opening_error(path: Path, text: str) -> GraphError:
 
 
 def query_error(error: Exception, timeout_seconds: float | None) -> GraphError:
-    """Return our error for one of the engine, which raises hardly anything but RuntimeError."""
+    """Return the GraphError for an engine error, which is nearly always a RuntimeError."""
     text = str(error)
     if isinstance(error, ValueError | TypeError) or "a vector with ANY type" in text:
         return QueryFailed(
@@ -240,7 +240,7 @@ def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever th
 def _path(
     nodes: Sequence[dict[str, Any]], relationships: Sequence[dict[str, Any]]
 ) -> row_cells.Path | None:
-    """Return a path; None for one that an OPTIONAL MATCH did not find, which is all nulls."""
+    """Return a path; None if all is null, because an OPTIONAL MATCH found nothing."""
     if any(node["_ID"] is None for node in nodes):
         return None
     walk = [row_cells.Node(node["_LABEL"], _properties(node)) for node in nodes]

@@ -1,4 +1,4 @@
-"""Changes of a copy of a graph file; COPY where it pays."""
+"""Changes to a copy of a graph file, by COPY where that is faster."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -52,7 +52,7 @@ def count_rows(connection: ladybug.Connection) -> dict[str, int]:
 def set_run(
     connection: ladybug.Connection, key: str, run: Mapping[str, Cell], *, create: bool = True
 ) -> None:
-    """Set properties of a run; with ``create``, make it if it is not there."""
+    """Set properties of a run; ``create`` adds the run if it does not exist."""
     given = {name: value for name, value in run.items() if name != "key"}
     connection.execute(schema_statements.set_run(given, create=create), {"key": key, **given})
 
@@ -65,9 +65,9 @@ def delete_compilations(connection: ladybug.Connection, compilations: list[str])
 
 
 def delete_orphans(connection: ladybug.Connection) -> None:
-    """Delete runs without compilations, then the other shared nodes that nothing leads to.
+    """Delete runs without compilations, then other shared nodes without references.
 
-    That is repeated until none is left.
+    This is repeated until none is left.
     """
     _delete_unused(connection, "Run")
     labels = sorted(IMMUTABLE_LABELS)
@@ -77,7 +77,7 @@ def delete_orphans(connection: ladybug.Connection) -> None:
 
 
 def _delete_unused(connection: ladybug.Connection, label: str) -> int:
-    """Delete the nodes of a label that nothing uses; return how many."""
+    """Delete the unused nodes of a label; return how many."""
     unused = _count(connection, schema_statements.count_unused(label))
     if unused:
         connection.execute(schema_statements.delete_unused(label))

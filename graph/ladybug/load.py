@@ -1,17 +1,17 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
 """Loads compilations into a graph file, which changes in one rename.
 
-    1. rows come as Parquet files in `FILE.loading/`, from the processes that make them
-    2. beside that the graph file is copied there, or an empty one made
-    3. what is removed or replaced is deleted from the copy
-    4. each table takes its rows in one COPY, or a few
-    5. shared nodes that nothing uses any more are deleted, where something was removed
+    1. the processes that make rows write them as Parquet files to `FILE.loading/`
+    2. the graph file is copied there, or an empty one created
+    3. removed or replaced compilations are deleted from the copy
+    4. one COPY, or a few, adds the rows of each table
+    5. if something was removed, unused shared nodes are deleted
     6. checkpoint, compare the counts, close
     7. the copy is rewritten without the space of deleted rows, if rows were only removed
     8. fsync, rename over the graph file
 
-Before 8 nothing but `FILE.loading/` is touched; the next load removes it. The lock of the
-file is held by the caller.
+Before step 8 only `FILE.loading/` is touched; the next load removes it. The caller holds the
+lock of the file.
 """
 
 import os
@@ -74,7 +74,7 @@ MAX_WAITING_ROWS: Final = 100_000
 def loading(
     path: Path, *, query: Callable[[str], Result], release: Callable[[], None]
 ) -> Iterator["LadybugLoad"]:
-    """Accept rows, and put them into the file at the end; ``release`` closes its reader."""
+    """Collect rows and write them into the file at the end; ``release`` closes its reader."""
     folder = path.with_name(path.name + ".loading")
     shutil.rmtree(folder, ignore_errors=True)
     try:
@@ -94,7 +94,7 @@ _UNCHANGED: Final = ", it is as before"
 
 
 class LadybugLoad:
-    """What is to change, until `store` changes it."""
+    """The pending changes of a graph file, until `store` applies them."""
 
     def __init__(self, path: Path, folder: Path, query: Callable[[str], Result]) -> None:
         self._query = query
@@ -115,7 +115,7 @@ class LadybugLoad:
 
     @property
     def is_needed(self) -> bool:
-        """Whether anything is to change."""
+        """True if there are changes to store."""
         return bool(self._new or self._removed or self._tags)
 
     @property
@@ -155,7 +155,7 @@ class LadybugLoad:
         self._tags[run] = list(tags)
 
     def write_waiting(self) -> None:
-        """Write the rows that wait in memory."""
+        """Write the rows that are held in memory."""
         if self._waiting:
             tables = chain.from_iterable(rows.tables.items() for rows in self._waiting)
             self._files.append(RowFiles.write(self._folder, tables))
@@ -168,7 +168,7 @@ class LadybugLoad:
         self._executor.shutdown()
 
     def store(self, release: Callable[[], None]) -> None:
-        """Make the new file from the old one and put it in its place."""
+        """Create the new file from the old one and replace it."""
         stale = sorted(self._removed | (self._new & self._stored().keys()))
         release()
         self.expect_rows()
@@ -205,7 +205,7 @@ class LadybugLoad:
             self.write_waiting()
 
     def _claim(self, origins: Mapping[str, Origin]) -> list[str]:
-        """Return the compilations that are to be written; those of a stored origin stay."""
+        """Return the compilations to write; those whose origin is already stored stay."""
         self._written.add(origins)
         stored = self._stored()
         new = [
@@ -248,7 +248,7 @@ class LadybugLoad:
             file_changes.delete_orphans(connection)
 
     def _sources(self, shared: RowFiles) -> dict[str, list[RowFiles]]:
-        """Return the files of each table that gets rows, nodes before relationships."""
+        """Return the row files of each table, nodes before relationships."""
         sources = {
             name: [
                 files
@@ -268,7 +268,7 @@ class LadybugLoad:
             file_changes.set_run(connection, key, {"tags": tags}, create=False)
 
     def _new_shared_rows(self, connection: ladybug.Connection) -> RowFiles:
-        """Write the shared nodes that the graph does not have yet, and what leaves them."""
+        """Write the shared nodes that the graph lacks, and the relationships that start at them."""
         nodes = {label: columns.empty_table() for label, columns in NODE_COLUMNS.items()}
         relationships = {
             name: columns.empty_table() for name, columns in RELATIONSHIP_COLUMNS.items()
@@ -290,7 +290,7 @@ class LadybugLoad:
         return RowFiles.write(self._folder, CompilationRows(nodes, relationships).tables.items())
 
     def _distinct_rows(self, name: str) -> pa.Table:
-        """Read the rows of what compilations share from all files, each row once."""
+        """Read the rows that compilations share from all files, without repetitions."""
         return distinct_rows(pa.concat_tables([files.table(name) for files in self._files]))
 
     def _copy_file(self) -> None:
@@ -298,7 +298,7 @@ class LadybugLoad:
             shutil.copy(self._path, self._copy_path)
 
     def _stored(self) -> dict[str, Origin]:
-        """Return the origin of each stored compilation, asked once in a load."""
+        """Return the origin of each stored compilation, queried once per load."""
         if not self._path.exists():
             return {}
         if self._origins is None:
@@ -309,7 +309,7 @@ class LadybugLoad:
 
 
 def _portions(sources: Sequence[RowFiles], name: str) -> Iterator[list[RowFiles]]:
-    """Split the files of a table into those of one COPY each."""
+    """Split the files of a table into groups, one for each COPY."""
     most = MAX_COPIED_NODES if name in NODE_LABELS else MAX_COPIED_RELATIONSHIPS
     portion: list[RowFiles] = []
     rows = 0

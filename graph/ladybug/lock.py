@@ -1,7 +1,7 @@
-"""One writer at a time for a graph file, across processes.
+"""A lock that allows one writer of a graph file at a time, across processes.
 
-The lock file stays: removing it would let two writers lock two files of one name. The
-operating system releases the lock when its process ends, however that happens.
+The lock file is never removed: otherwise two writers could lock two files of the same name. The
+operating system releases the lock when its process ends for any reason.
 """
 
 import fcntl

@@ -1,6 +1,6 @@
 """Statements of the embedded engine that follow from the schema: tables, COPY, deletions.
 
-COPY and LOAD FROM take the names of files in their text; all else is a parameter.
+COPY and LOAD FROM take the names of files in their text; everything else is a parameter.
 """
 
 import glob
@@ -116,9 +116,9 @@ def count_relationships(relationship: RelationshipType) -> str:
 
 
 def set_run(names: Iterable[str], *, create: bool) -> str:
-    """Return the statement that sets some properties of the run `$key`, each named after itself.
+    """Return the statement that sets properties of the run `$key` from parameters of their names.
 
-    A run that is not there is made, or left alone.
+    A missing run is created or ignored.
     """
     assignments = ", ".join(f"n.{name} = ${name}" for name in names)
     return f"{'MERGE' if create else 'MATCH'} (n:Run {{key: $key}}) SET {assignments}"
@@ -138,10 +138,10 @@ def delete_parts(node: NodeType) -> str:
 
 
 def count_unused(label: str) -> str:
-    """Return the statement that counts the shared nodes that nothing uses."""
+    """Return the statement that counts the unused shared nodes."""
     return f"MATCH (n:{label}) WHERE {is_unused(label)} RETURN count(*) AS nodes"
 
 
 def delete_unused(label: str) -> str:
-    """Return the statement that deletes the shared nodes that nothing uses."""
+    """Return the statement that deletes the unused shared nodes."""
     return f"MATCH (n:{label}) WHERE {is_unused(label)} DETACH DELETE n"

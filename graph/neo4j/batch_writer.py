@@ -42,11 +42,11 @@ _NOTHING: Final[Mapping[str, Collection[str]]] = {
 
 _ClaimStatus = Literal["claimed", "unchanged", "held", "being removed"]
 _Merge = tuple[str, list[list[object]]]
-"""A statement, and its rows."""
+"""A statement and its rows."""
 
 
 class _LookupMissed(Exception):
-    """Something that is looked up was not found; the transaction is rolled back."""
+    """A node that a chunk refers to was not found; the transaction is rolled back."""
 
 
 class BatchWriter:
@@ -58,7 +58,7 @@ class BatchWriter:
         self._state = transactions.state
 
     def write(self, batch: Batch) -> None:
-        """Write a batch through all steps; compilations that need not be written are left."""
+        """Write a batch through all steps, without compilations that are already stored."""
         left = batch.rows.count()
         for rows in self._write_chunks(batch):
             self._state.written_rows.add(rows)
@@ -66,7 +66,7 @@ class BatchWriter:
         self._state.written_rows.add(left)  # shared nodes, and what need not be written
 
     def _write_chunks(self, batch: Batch) -> Iterator[int]:
-        """Write a batch, and yield how many rows each chunk had."""
+        """Write a batch and yield the number of rows of each chunk."""
         origins = batch.rows.origins
         statuses = self._claim(origins)
         claimed = [key for key in origins if statuses.get(key) == "claimed"]
@@ -86,7 +86,7 @@ class BatchWriter:
         self._complete(batch)
 
     def _claim(self, origins: Mapping[str, Origin]) -> dict[str, _ClaimStatus]:
-        """Make compilations ours where they are to be written, and clear what they had before."""
+        """Claim the compilations to write, and delete their earlier contents."""
         statuses: dict[str, _ClaimStatus] = {}
         answer_was_lost = False
         while left := sorted(origins.keys() - statuses.keys()):
@@ -123,7 +123,7 @@ class BatchWriter:
         keys: list[str],
         origins: Mapping[str, Origin],
     ) -> tuple[dict[str, _ClaimStatus], list[str]]:
-        """Return the claim status of each compilation, and of which the parts are stale."""
+        """Return the claim status of each compilation, and which ones have stale parts."""
         own = self._state.key
         run_statement(tx, LOCK_KEYS, keys=keys).consume()
         run_statement(tx, _LOCK_CLAIMS, keys=keys).consume()
@@ -159,7 +159,7 @@ class BatchWriter:
         return statuses | dict.fromkeys(new, "claimed"), replaced + abandoned
 
     def _element_ids(self, batch: Batch) -> dict[str, str]:
-        """Return by key what the server calls the nodes of the claimed compilations."""
+        """Return the element ids of the claimed compilations by key."""
         keys = list(batch.rows.origins)
         found = self._transactions.retried(
             lambda tx: run_statement(tx, _INCOMPLETE_ELEMENT_IDS, keys=keys).values()
@@ -169,7 +169,7 @@ class BatchWriter:
         return dict(found)
 
     def _merge(self, batch: Batch, known: Mapping[str, Collection[str]]) -> None:
-        """Make the shared nodes of a batch that are not known; all if a known one is gone."""
+        """Create the unknown shared nodes of a batch; all of them if a known one was removed."""
         misses = 0
         while True:
             limit = self._state.write_limit.limit
@@ -190,7 +190,7 @@ class BatchWriter:
     def _merge_unknown(
         self, batch: Batch, known: Mapping[str, Collection[str]], limit: int
     ) -> None:
-        """Make the shared nodes whose keys are not known, then what leaves them."""
+        """Create the shared nodes with unknown keys, then the relationships that start at them."""
         fresh: dict[str, dict[str, list[object]]] = {
             node.label: {} for node in schema_statements.MERGED
         }
@@ -262,7 +262,7 @@ class BatchWriter:
         self._transactions.retried(write)
 
     def _complete(self, batch: Batch) -> None:
-        """Make the compilations of a batch visible, once their properties are there."""
+        """Make the compilations of a batch visible after their properties are written."""
         rows = {
             row["key"]: row | {"state": "complete"}
             for row in batch.rows.nodes["Compilation"].to_pylist()
@@ -291,7 +291,7 @@ class BatchWriter:
 
 
 def _portions(merges: Sequence[_Merge], limit: int) -> Iterator[list[_Merge]]:
-    """Cut statements with their rows into transactions of so many rows at most."""
+    """Split statements with their rows into transactions of limited size."""
     portion: list[_Merge] = []
     room = limit
     for text, rows in merges:

@@ -1,8 +1,8 @@
-"""Bookmarks that outlive a process: what one command wrote, the next one reads.
+"""Stored bookmarks, so that a command reads what the previous one wrote.
 
-A bookmark names a committed transaction. Of a cluster any server may answer, and some lag
-behind; one that is given a bookmark waits until it has that transaction. Within a process the
-driver hands them on; between processes they are kept in a file of the user's state folder.
+A bookmark names a committed transaction. In a cluster any server may answer, and some lag behind;
+a server that receives a bookmark waits until it has that transaction. The driver passes bookmarks
+on within a process; a file in the user's state folder passes them to the next process.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ import neo4j
 from neo4j.api import BookmarkManager
 
 _LAG_SECONDS: Final = 3600.0
-"""A server that lags behind for longer is no use; a bookmark of a database that was restored
-from an older backup makes the next command wait for half a minute, once."""
+"""Seconds to wait for a server that lags behind. A bookmark that is newer than a restored backup
+costs one command this time."""
 
 
 class StoredBookmarks:
-    """The bookmarks of one database; there are none where a single server answers."""
+    """The bookmarks of one database; a single server needs none."""
 
     def __init__(self, uri: str, database: str) -> None:
         self._file: Path | None = None
@@ -32,13 +32,13 @@ class StoredBookmarks:
                 self._file = _state_folder() / "bookmarks" / f"{name}.json"
 
     def manager(self) -> BookmarkManager:
-        """Return what hands bookmarks on in this process; it begins with the stored ones."""
+        """Return the bookmark manager of this process, which starts with the stored bookmarks."""
         return neo4j.GraphDatabase.bookmark_manager(
             initial_bookmarks=neo4j.Bookmarks.from_raw_values(self._read())
         )
 
     def store(self, manager: BookmarkManager) -> None:
-        """Store what was committed, as far as the folder can be written."""
+        """Store the bookmarks of committed transactions, if the folder is writable."""
         if self._file is None:
             return
         with suppress(OSError):
@@ -48,7 +48,7 @@ class StoredBookmarks:
             new.replace(self._file)
 
     def forget(self) -> bool:
-        """Delete the stored ones; return whether there were any."""
+        """Delete the stored bookmarks; return True if there were any."""
         had_some = bool(self._read())
         if self._file is not None:
             with suppress(OSError):

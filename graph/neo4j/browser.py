@@ -1,4 +1,4 @@
-"""Neo4j Browser: where it is, and links that open a statement in it."""
+"""The address of Neo4j Browser, and links that open a statement in it."""
 
 import os
 from collections.abc import Mapping
@@ -33,15 +33,15 @@ class LinkTooLong(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class BrowserPage:
-    """The beginning of a link: the page, and the database that it shall connect to."""
+    """The first part of a link: the page and the database to connect to."""
 
     page: str
     server: str
     """URI of the server, with the name of the user, as the page takes it."""
     database: str | None
-    """None for the user's own; Browser 5.24 cannot change to a named one of a server of 2026."""
+    """None for the default database; Browser 5.24 cannot select another one on a server of 2026."""
     is_guess: bool = False
-    """Whether no server was named, so that it is taken to be on this machine."""
+    """True if no server was named and this machine is assumed."""
 
     def link(self, statement: str) -> str:
         r"""Return the link that puts a statement into the page's editor, without running it.
@@ -68,7 +68,7 @@ class BrowserPage:
 
 
 def browser_page(location: str | None = None, *, page: str | None = None) -> BrowserPage:
-    """Return the links to the server that a location, else the environment names.
+    """Return the links to the server named by a location or by the environment.
 
     Where that is a file or nothing, `NEO4J_URI` may still name one; else it is the server on
     this machine. ``page`` is the address of Browser; by default it is where a server puts it,
@@ -104,14 +104,14 @@ def _default_page(host: str, *, is_encrypted: bool) -> str:
 
 
 def _bracketed(host: str) -> str:
-    """Return a host as it stands in a URI: an address of IPv6 in brackets."""
+    """Return a host as a URI spells it: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def page_of_settings(values: Mapping[str, str | None], uri: str) -> str | None:
     """Return the address of Browser; None if the settings do not name it.
 
-    What is not advertised is at the host of ``uri``.
+    Addresses without a host get the host of ``uri``.
     """
     for scheme in ("http", "https"):
         if values.get(f"server.{scheme}.enabled") != "true":

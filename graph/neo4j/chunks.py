@@ -1,4 +1,4 @@
-"""Cuts the rows of compilations into chunks, each the parameters of one statement.
+"""Splits the rows of compilations into chunks, the parameters of one statement each.
 
 All part nodes of a batch are one sequence, compilation by compilation and there label by
 label. A relationship goes with the later of its two ends in that sequence, so that its other
@@ -26,7 +26,7 @@ Parameters = dict[str, list[Any]]
 
 
 class Batch:
-    """Compilations that are written together, in chunks that follow one another."""
+    """Compilations that are written together, in consecutive chunks."""
 
     def __init__(self, rows: CompilationRows) -> None:
         self.rows = rows

@@ -22,14 +22,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ServerDatabase:
-    """A database, and what has been committed there so far."""
+    """A database, with the bookmarks of what was committed there."""
 
     driver: neo4j.Driver
     name: str
     bookmarks: BookmarkManager
 
     def session(self) -> neo4j.Session:
-        """Open a session that sees what any other of ours has committed, on every server."""
+        """Open a session that sees all commits of our other sessions, on every server."""
         return self.driver.session(database=self.name, bookmark_manager=self.bookmarks)
 
 
@@ -37,7 +37,7 @@ Outcome = TypeVar("Outcome")
 
 
 def call_uninterrupted(call: Callable[[], Outcome]) -> Outcome:
-    """Make a call of the driver in a thread of its own, so that Ctrl-C ends the wait alone.
+    """Call the driver in a separate thread, so that Ctrl-C ends only the wait.
 
     KeyboardInterrupt is raised in the main thread, wherever that is. In the middle of a message it
     leaves a connection that the driver goes on to use: one in five waited for ever or failed oddly.
@@ -57,7 +57,7 @@ def call_uninterrupted(call: Callable[[], Outcome]) -> Outcome:
 
 
 def encryption_error(error: BaseException, where: str) -> GraphUnreachable | None:
-    """Return why a connection could not be encrypted; None if that is not what went wrong."""
+    """Return why a connection could not be encrypted; None for other errors."""
     cause = _cause(error)
     if cause is None:
         return None
@@ -76,7 +76,7 @@ def encryption_error(error: BaseException, where: str) -> GraphUnreachable | Non
 
 
 def _cause(error: BaseException) -> ssl.SSLError | None:
-    """Find the error of TLS that the driver wraps in its own, or in groups of them."""
+    """Find the TLS error inside the errors and error groups of the driver."""
     left: list[BaseException | None] = [error]
     while left:
         found = left.pop()

@@ -1,7 +1,7 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
 """The Neo4j engine: a server, reached over Bolt.
 
-Driver errors become ours here, in `graph_error`. Writing is in `load`.
+`graph_error` turns driver errors into GraphError. `load` does the writing.
 """
 
 import logging
@@ -130,9 +130,9 @@ def _connected(uri: str, user: str, password: str | None) -> neo4j.Driver:
 
 
 def _reconnecting(call: Callable[[], Outcome], *, was_connected: bool) -> Outcome:
-    """Make a call, and again for some seconds if its connection is cut.
+    """Make a call, and repeat it for some seconds if the connection is lost.
 
-    A server that is not there is reported at once: only what was connected is waited for.
+    A server that was never reached is reported at once.
     """
     deadline = time.monotonic() + _QUERY_RETRY_SECONDS
     while True:
@@ -152,7 +152,7 @@ def _login_error(uri: str, user: str, *, given: bool) -> GraphUnreachable:
 
 
 class Neo4jGraph(Graph):
-    """One database of a server."""
+    """A graph in one database of a server."""
 
     def __init__(
         self, driver: neo4j.Driver, uri: str, database: str, notify: Callable[[str], None]
@@ -191,7 +191,7 @@ class Neo4jGraph(Graph):
         return page_of_settings(dict(record.values() for record in found.records), self._uri)
 
     def check_server(self) -> None:
-        """Refuse a server that is too old and a graph that another schema wrote."""
+        """Refuse a server that is too old, or a graph with another schema version."""
         self._check_server_version()
         self._check_schema_version()
 
@@ -302,7 +302,7 @@ def graph_error(
     timeout_seconds: float | None = None,
     writes: bool = False,
 ) -> GraphError:
-    """Return our error for one of the driver; never in words that hold a password."""
+    """Return the GraphError for a driver error; its message never contains a password."""
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return GraphUnreachable(f"no Neo4j answers at {where}: {_first_line(error)}")
     if isinstance(error, ConfigurationError | UnsupportedServerProduct):

@@ -1,17 +1,17 @@
 # ruff: noqa: D102  what the methods do is said in engine.py
-"""Loads compilations into Neo4j beside other loads, so that each becomes visible at once.
+"""Loads compilations into Neo4j in parallel with other loads; each becomes visible at once.
 
 A batch of compilations goes through these transactions:
 
-    1. claim      its compilations, as `Loading` nodes; what another load holds is left
-    2. clear      relationships and parts of what is replaced or was left by a crash, a few
+    1. claim      its compilations, as `Loading` nodes; those of another load are left out
+    2. clear      relationships and parts that are replaced or were left by a crash, a few
                   thousand at a time
-    3. merge      the shared nodes, sorted, with what leaves them
-    4. chunks     parts and their relationships; repeated from 3 if a shared node is gone
+    3. merge      the shared nodes, sorted, with the relationships that start at them
+    4. chunks     parts and their relationships; repeated from 3 if a shared node was removed
     5. describe   the properties of the compilations
     6. complete   `Loading` becomes `Compilation`, with COMPILED and OF_MODULE
 
-How loads know of each other is described in `transactions`.
+`transactions` describes how loads detect each other.
 """
 
 import contextlib
@@ -53,19 +53,19 @@ _FAILED_INDEXES: Final = load_statement(__file__, "failed-indexes")
 _SET_TAGS: Final = load_statement(__file__, "set-tags")
 
 BATCH_ROWS: Final = 20_000
-"""Compilations are gathered until they have so many rows together."""
+"""Rows of the compilations that are collected for one batch."""
 
 WORKERS: Final = 2
 _REPORT_SECONDS: Final = 0.2
 HEARTBEAT_SECONDS: Final = 10.0
 
 _LOOK_SECONDS: Final = 0.2
-"""Between two looks at what another load holds."""
+"""Seconds between two checks of what another load holds."""
 
 
 @contextlib.contextmanager
 def loading(database: ServerDatabase, notify: Callable[[str], None]) -> Iterator["Neo4jLoad"]:
-    """Begin a load, and end it; what was not completed is removed again."""
+    """Run a load; compilations that were not completed are removed at its end."""
     load = Neo4jLoad(database, notify)
     try:
         load.begin()
@@ -84,7 +84,7 @@ def loading(database: ServerDatabase, notify: Callable[[str], None]) -> Iterator
 
 
 class Neo4jLoad:
-    """One load: it gathers compilations into batches, which its workers write."""
+    """A load that collects compilations into batches, which its workers write."""
 
     def __init__(self, database: ServerDatabase, notify: Callable[[str], None]) -> None:
         self._state = LoadState(uuid.uuid4().hex, database)
@@ -145,7 +145,7 @@ class Neo4jLoad:
     # its course
 
     def begin(self) -> None:
-        """Make the database ready, register, and clear what crashed loads left."""
+        """Prepare the database, register the load, and remove what crashed loads left."""
         self._prepare()
         self._own.register()
         threading.Thread(
@@ -154,7 +154,7 @@ class Neo4jLoad:
         self._removal.clear_stale_loads()
 
     def finish(self) -> None:
-        """Write what waits, wait for what other loads hold, and unregister."""
+        """Write the collected rows, wait for other loads, and unregister."""
         self._finish_writing()
         for name in sorted(self._state.dropped_indexes):
             self._notify(
@@ -165,7 +165,7 @@ class Neo4jLoad:
             self._own.unregister()
 
     def discard(self) -> None:
-        """Remove what is not complete, as far as the server still answers, and unregister."""
+        """Remove incomplete compilations, if the server still answers, and unregister."""
         self._state.given_up.set()
         self._stop_workers()
         with contextlib.suppress(*SERVER_ERRORS, GraphBusy):
@@ -179,7 +179,7 @@ class Neo4jLoad:
         self._dismiss_workers()
 
     def _finish_writing(self) -> None:
-        """Wait until all that was handed over is complete, here or by other loads."""
+        """Wait until this load or others have completed all compilations."""
         if self._waiting:
             self._send()
         self._dismiss_workers()
@@ -239,7 +239,7 @@ class Neo4jLoad:
             raise self._failure
 
     def _prepare(self) -> None:
-        """Make constraints and indexes, before the first write to this database."""
+        """Create constraints and indexes before the first write to this database."""
         wanted = schema_statements.constraints()
         # a graph that was imported from an export has none yet
         if self._own.read_column(_COUNT_CONSTRAINTS)[0] >= len(wanted):

@@ -1,4 +1,4 @@
-"""Names a process, so that another can find out whether it still runs."""
+"""Identifies a process, so that another one can find out whether it still runs."""
 
 import contextlib
 import os
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 PROCESSES: Final = Path("/proc")
-"""Folder in which the system shows its processes."""
+"""Folder in which the system lists its processes."""
 
 
 def this_process() -> str:
-    """Return a name by which another process of this machine sees whether this one has ended."""
+    """Return an identity that lets other processes of this machine see whether this one ended."""
     status = _status(os.getpid(), PROCESSES)
     started = "" if status is None else status.started
     return f"{_machine()} {os.getpid()} {started}".strip()
@@ -36,7 +36,7 @@ def has_ended(process: str, shown_in: Path = PROCESSES) -> bool:
 
 
 def _machine() -> str:
-    """Return a name of the machine, its boot and the space of its process numbers, if known."""
+    """Return an identity of the machine, its boot and its process namespace, if known."""
     named = [socket.gethostname()]
     with contextlib.suppress(OSError):
         named.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
@@ -46,16 +46,16 @@ def _machine() -> str:
 
 
 class _Status(NamedTuple):
-    """What the system shows of a process."""
+    """The status of a process in the system's process list."""
 
     has_ended: bool
-    """Nobody has asked yet how it ended."""
+    """True if the process ended and its exit status was not collected yet."""
     started: str
-    """When it began, in the system's count."""
+    """Start time in clock ticks of the system."""
 
 
 def _status(process: int, shown_in: Path) -> _Status | None:
-    """Read the status of a process; None if the system does not show it."""
+    """Read the status of a process; None if the system does not list it."""
     try:
         text = (shown_in / str(process) / "stat").read_text()
     except OSError:

@@ -1,8 +1,8 @@
-"""Removes compilations from Neo4j, and what nothing uses any more, beside other loads.
+"""Removes compilations and unused shared nodes from Neo4j, in parallel with other loads.
 
-An orphan, a shared node that nothing uses, is deleted in the transaction that takes its last
-user away: it is write-locked first, so that nobody can begin to use it before we commit. A
-load that waited for the lock finds the node gone, and makes it again.
+An orphan is a shared node that is no longer used. The transaction that removes its last user
+deletes it. The node is write-locked first, so that no load can start to use it before the commit. A
+load that waited for the lock finds no node and creates it again.
 """
 
 from collections.abc import Mapping
@@ -54,13 +54,13 @@ class Removal:
             self._delete(compilation)
 
     def discard_incomplete(self) -> None:
-        """Remove what this load began and did not complete."""
+        """Remove the compilations that this load began and did not complete."""
         self._delete_all_of(self._state.key)
         if any(self._state.known.values()):
             self._delete_all_orphans()
 
     def clear_stale_loads(self) -> None:
-        """Remove what loads did not complete whose lease has expired."""
+        """Remove the incomplete compilations of loads whose lease has expired."""
         stale = self._transactions.stale_loads()
         for load in stale:
             self._clear(load)
@@ -68,17 +68,17 @@ class Removal:
             self._delete_all_orphans()
 
     def hide(self, tx: neo4j.Transaction, keys: list[str], purpose: ClaimPurpose) -> None:
-        """Make complete compilations invisible and ours; nothing else of them changes yet."""
+        """Hide and claim complete compilations; nothing else of them changes yet."""
         run_statement(
             tx, _HIDE_COMPLETE, keys=keys, purpose=purpose, load=self._state.key
         ).consume()
 
     def detach(self, keys: list[str], *, keeps_runs: bool) -> None:
-        """Delete what joins hidden compilations to runs and modules, and what only they led to."""
+        """Delete the relationships of hidden compilations to runs and modules, and new orphans."""
         self._transactions.once(partial(_detach, keys=keys, keeps_runs=keeps_runs))
 
     def clear_parts(self, compilation: str) -> None:
-        """Delete the parts of a compilation, some thousand at a time, and what only they used."""
+        """Delete the parts of a compilation, some thousand at a time, and new orphans."""
         for node in reversed(PARTS):
             statement = schema_statements.delete_parts(node)
             is_left = True
@@ -97,13 +97,13 @@ class Removal:
                     is_left = deleted is None or deleted == limit
 
     def _delete(self, compilation: str) -> None:
-        """Delete a compilation that is hidden and ours."""
+        """Delete a compilation that is hidden and claimed."""
         self.detach([compilation], keeps_runs=False)
         self.clear_parts(compilation)
         self._write_once(_DELETE_INCOMPLETE, key=compilation, load=self._state.key)
 
     def _delete_all_of(self, load: str) -> None:
-        """Make the incomplete compilations of a load ours first, so that nobody else begins."""
+        """Delete the incomplete compilations of a load, after claiming them."""
 
         def claim(tx: neo4j.Transaction) -> None:
             keys = run_statement(tx, _INCOMPLETE_OF_LOAD, load=load).value()
@@ -115,13 +115,13 @@ class Removal:
             self._delete(compilation)
 
     def _clear(self, load: str) -> None:
-        """End another load, and remove what it did not complete."""
+        """End another load and remove its incomplete compilations."""
         self._write_once(_DELETE_WORKERS, load=load)
         self._delete_all_of(load)
         self._write_once(_DELETE_LOAD, load=load)
 
     def _delete_all_orphans(self) -> None:
-        """Delete every shared node that nothing uses: a load may end before it uses its own."""
+        """Delete all orphans: a load may end before it uses the nodes that it created."""
         at_once = self._state.delete_limit.limit
         for node in SHARED:
             unused = self._transactions.read_column(schema_statements.unused_keys(node.label))
@@ -146,14 +146,14 @@ def _detach(tx: neo4j.Transaction, keys: list[str], *, keeps_runs: bool) -> None
 
 
 def _delete_some(tx: neo4j.Transaction, statement: str, compilation: str, limit: int) -> int:
-    """Delete some parts, and the shared nodes that only they used; return how many parts."""
+    """Delete some parts and new orphans; return the number of parts."""
     found = run_statement(tx, statement, compilation=compilation, limit=limit).single(strict=True)
     _delete_orphans(tx, _reached(found))
     return int(found["deleted"])
 
 
 def _reached(found: neo4j.Record) -> dict[str, set[str]]:
-    """Return by label the keys to which what was deleted led; a column for each type."""
+    """Return the keys of the nodes that deleted nodes referred to, by label."""
     reached: dict[str, set[str]] = {}
     for name in found.keys()[1:]:
         reached.setdefault(SCHEMA.relationship(name).target, set()).update(found[name])
@@ -161,7 +161,7 @@ def _reached(found: neo4j.Record) -> dict[str, set[str]]:
 
 
 def _delete_orphans(tx: neo4j.Transaction, keys: Mapping[str, set[str]]) -> None:
-    """Delete those of the shared nodes that nothing uses, and what only they used."""
+    """Delete the shared nodes that are orphans, and the orphans that this creates."""
     left = dict(keys)
     while left:
         label = min(left)

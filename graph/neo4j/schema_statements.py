@@ -1,8 +1,8 @@
 # ruff: noqa: PERF401  statements grow line by line, and are read so
 """Statements of the Neo4j engine that follow from the schema.
 
-All parameters of a statement stand in one map, `$given`. The server plans a statement anew
-for each order of magnitude of each list that is a parameter of its own: half the time of an
+All parameters of a statement are in one map, `$given`. If lists were separate parameters, the
+server would plan the statement again for each order of magnitude of each list: half the time of an
 ingest of small compilations.
 
 A compilation that is not complete is a `Loading` node; its parts hang off it, and a `Claim` node
@@ -40,14 +40,14 @@ PART_RELATIONSHIPS: Final = tuple(
     for relationship in SCHEMA.relationships
     if not {relationship.source, relationship.target}.isdisjoint(PART_LABELS)
 )
-"""What a chunk writes: types with a part at one end at least."""
+"""Relationship types that a chunk writes: at least one end is a part."""
 
 COMPILATION_RELATIONSHIPS: Final = tuple(
     relationship
     for relationship in SCHEMA.relationships
     if relationship not in PART_RELATIONSHIPS and relationship not in SHARED_RELATIONSHIPS
 )
-"""Types that join a compilation to its run and module, written with the label that shows it."""
+"""Types that connect a compilation to run and module, written when it becomes visible."""
 
 MERGED: Final = tuple(
     node
@@ -57,10 +57,10 @@ MERGED: Final = tuple(
         for relationship in (*PART_RELATIONSHIPS, *SHARED_RELATIONSHIPS)
     )
 )
-"""Shared nodes that must be there before a chunk."""
+"""Labels of shared nodes that must exist before a chunk."""
 
 REPLACED: Final = tuple(node for node in SHARED if node not in MERGED)
-"""Shared nodes that are written in the transaction that shows a compilation."""
+"""Labels of shared nodes written in the transaction that makes a compilation visible."""
 
 LOOKED_UP: Final = tuple(
     node.label
@@ -71,11 +71,11 @@ LOOKED_UP: Final = tuple(
         for relationship in PART_RELATIONSHIPS
     )
 )
-"""Labels at whose nodes the relationships of a chunk end."""
+"""Labels of the end nodes of the relationships of a chunk."""
 
 
 def constraints() -> list[str]:
-    """Return the statements that make keys unique; each may be repeated."""
+    """Return the statements that make keys unique; they can be repeated."""
     return [
         f"CREATE CONSTRAINT xlagraph_{node.label}_key IF NOT EXISTS "
         f"FOR (n:{node.label}) REQUIRE n.key IS UNIQUE"
@@ -84,7 +84,7 @@ def constraints() -> list[str]:
 
 
 def indexes() -> list[str]:
-    """Return the statements that index what people look up; each may be repeated."""
+    """Return the statements that create indexes; they can be repeated."""
     return [
         f"CREATE INDEX xlagraph_{node.label}_{property_.name} IF NOT EXISTS "
         f"FOR (n:{node.label}) ON (n.{property_.name})"
@@ -95,12 +95,12 @@ def indexes() -> list[str]:
 
 
 def drop_index(name: str) -> str:
-    """Return the statement that drops one of our indexes."""
+    """Return the statement that drops an index."""
     return f"DROP INDEX {name} IF EXISTS"
 
 
 def write_chunk() -> str:
-    """Return the statement that writes a chunk; no row if it did not.
+    """Return the statement that writes a chunk; it returns no row if it did not write.
 
     It does nothing if the load was ended by somebody else, if the chunk was written
     before, or if a node that it looks up is missing.
@@ -151,7 +151,7 @@ def write_chunk() -> str:
 
 
 def merge_nodes(node: NodeType) -> str:
-    """Return the statement that makes shared nodes that are not there yet; it counts its rows."""
+    """Return the statement that creates missing shared nodes; it counts its rows."""
     given = ", ".join(
         f"n.{property_.name} = row[{index}]" for index, property_ in enumerate(node.properties)
     )
@@ -162,7 +162,7 @@ def merge_nodes(node: NodeType) -> str:
 
 
 def merge_relationships(relationship: RelationshipType) -> str:
-    """Return the statement that joins nodes by their keys, once each; it counts what it found."""
+    """Return the statement that connects nodes by their keys once; it counts the nodes found."""
     return (
         f"UNWIND $given.rows AS row MATCH (a:{relationship.source} {{key: row[0]}}) "
         f"MATCH (b:{relationship.target} {{key: row[1]}}) MERGE (a)-[:{relationship.name}]->(b) "
@@ -171,12 +171,12 @@ def merge_relationships(relationship: RelationshipType) -> str:
 
 
 def replace_nodes(node: NodeType) -> str:
-    """Return the statement that makes shared nodes, or changes those that are there."""
+    """Return the statement that creates or updates shared nodes."""
     return f"UNWIND $given.rows AS row MERGE (n:{node.label} {{key: row.key}}) SET n = row"
 
 
 def delete_relationships(relationship: RelationshipType) -> str:
-    """Return the statement that deletes what joins hidden compilations to runs and modules.
+    """Return the statement that disconnects hidden compilations from runs and modules.
 
     It returns the keys of the nodes at the other end.
     """
@@ -194,7 +194,7 @@ def delete_relationships(relationship: RelationshipType) -> str:
 def delete_parts(node: NodeType) -> str:
     """Return the statement that deletes some parts of a compilation.
 
-    It returns how many, and the keys of the shared nodes that they led to, by type.
+    It returns their number, and the keys of the shared nodes that they referred to, by type.
     """
     return _delete_nodes(
         f"MATCH (n:{node.label} {{compilation: $given.compilation}}) WITH n LIMIT $given.limit",
@@ -207,14 +207,14 @@ def delete_parts(node: NodeType) -> str:
 
 
 def lock_shared(label: str) -> str:
-    """Return the statement that write-locks nodes: nobody can begin to use them until we commit."""
+    """Return the statement that write-locks nodes until the commit."""
     return f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) SET n.key = n.key"
 
 
 def delete_orphans(label: str) -> str:
-    """Return the statement that deletes those of the locked nodes that nothing uses.
+    """Return the statement that deletes the locked nodes that are unused.
 
-    It returns how many, and the keys of the shared nodes that they led to, by type.
+    It returns their number, and the keys of the shared nodes that they referred to, by type.
     """
     return _delete_nodes(
         f"UNWIND $given.keys AS key MATCH (n:{label} {{key: key}}) WHERE {is_unused(label)}",
@@ -223,7 +223,7 @@ def delete_orphans(label: str) -> str:
 
 
 def _delete_nodes(match: str, to_shared: Sequence[RelationshipType]) -> str:
-    """Return the statement that deletes each n of a match, and returns what they led to."""
+    """Return the statement that deletes each n of a match and returns the keys they referred to."""
     lines = [match, "WITH collect(n) AS found"]
     lines += [
         f"CALL (found) {{ UNWIND found AS n MATCH (n)-[:{relationship.name}]->"
@@ -237,7 +237,7 @@ def _delete_nodes(match: str, to_shared: Sequence[RelationshipType]) -> str:
 
 
 def unused_keys(label: str) -> str:
-    """Return the statement that finds shared nodes that nothing uses at this moment."""
+    """Return the statement that finds shared nodes that are unused at this moment."""
     return f"MATCH (n:{label}) WHERE {is_unused(label)} RETURN n.key AS key"
 
 

@@ -1,4 +1,4 @@
-"""URIs of servers: which locations are one, and what is wrong with one."""
+"""URIs of servers: recognise and check them."""
 
 import re
 from typing import Final
@@ -19,14 +19,14 @@ _ROUTING: Final = re.compile(r"(?:policy=[\w.-]*)?", re.ASCII)
 
 
 def is_server_uri(location: str) -> bool:
-    """Whether a location is the URI of a server, well formed or not, and not a file."""
+    """Return True if a location is the URI of a server, even a malformed one, and not a file."""
     return bool(_ANY_SCHEME.match(location))
 
 
 def check_uri(uri: str) -> None:
     """Raise GraphUnreachable if a URI cannot be that of a server; its message holds no secret.
 
-    The driver would refuse it in words that help nobody.
+    The message of the driver would not help.
     """
     try:
         parts = urlsplit(uri)

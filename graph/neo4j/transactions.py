@@ -1,4 +1,4 @@
-"""Transactions of a load: each is done exactly once, or its error is raised.
+"""Transactions of a load: each runs exactly once, or raises its error.
 
 A load is a `Load` node with a heartbeat, and one more for each of its workers. Every writing
 transaction also writes to its worker's node: it counts the transaction, so that one whose
@@ -36,17 +36,17 @@ _COUNT_TRANSACTION: Final = load_statement(__file__, "count-transaction")
 _TOO_LONG_FOR_INDEX: Final = re.compile(
     r"Property value is too large to index.*name='(?P<index>xlagraph_\w+)'", re.DOTALL
 )
-"""What the server answers to a text beyond 8 kB; the name of an op may be that long."""
+"""Error of the server for an indexed text beyond 8 kB; op names can be that long."""
 
 LEASE_SECONDS: Final = 60.0
 RETRY_SECONDS: Final = 120.0
-"""How long a load waits for a server that restarts."""
+"""Seconds that a load waits for a server that restarts."""
 
 _LAST_RETRY_SECONDS: Final = 5.0
-"""How long a load that was given up retries a transaction."""
+"""Seconds for which an aborted load retries a transaction."""
 
 WRITE_LIMIT: Final = 10_000
-"""Nodes and relationships of one transaction. 194 000 in one took three times as long."""
+"""Nodes and relationships in one transaction; 194,000 took three times as long."""
 
 DELETE_LIMIT: Final = 5_000
 """Nodes that one transaction deletes, with their relationships."""
@@ -59,39 +59,39 @@ class OutOfMemory(Exception):
 
 
 SERVER_ERRORS: Final = (Neo4jError, DriverError, OutOfMemory)
-"""What comes out of a transaction that the server does not take."""
+"""Errors that a refused transaction raises."""
 
 
 class BatchLimit:
-    """How much one transaction of a load may write or delete: less where memory is short."""
+    """The size limit of transactions in a load; it shrinks if the server lacks memory."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._lock = threading.Lock()
 
     def halve(self, tried: int) -> None:
-        """Allow half of what was tried, unless another worker found out at the same time."""
+        """Halve the limit, unless another worker has just done so."""
         with self._lock:
             if self.limit == tried:
                 self.limit = max(1, tried // 2)
 
 
 class RowCounter:
-    """Rows that the workers of a load have written."""
+    """A count of the rows that the workers of a load have written."""
 
     def __init__(self) -> None:
         self.rows = 0
         self._lock = threading.Lock()
 
     def add(self, rows: int) -> None:
-        """Count some more."""
+        """Add to the count."""
         with self._lock:
             self.rows += rows
 
 
 @dataclass(frozen=True)
 class LoadState:
-    """What the workers of a load share."""
+    """State that the workers of a load share."""
 
     key: str
     database: ServerDatabase
@@ -100,14 +100,14 @@ class LoadState:
     )
     """Keys of shared nodes that this load has seen in the graph."""
     held_elsewhere: set[str] = field(default_factory=set)
-    """Compilations that other loads were writing when this one came to them."""
+    """Compilations that other loads were writing when this load reached them."""
     dropped_indexes: set[str] = field(default_factory=set)
-    """Indexes that had to go, because a text is too long for them."""
+    """Indexes that were dropped because a text is too long for them."""
     written_rows: RowCounter = field(default_factory=RowCounter)
     write_limit: BatchLimit = field(default_factory=lambda: BatchLimit(WRITE_LIMIT))
     delete_limit: BatchLimit = field(default_factory=lambda: BatchLimit(DELETE_LIMIT))
     given_up: threading.Event = field(default_factory=threading.Event)
-    """Set when nothing more is to be written: nobody waits for the server any more."""
+    """Set when the load is aborted: no worker waits for the server any longer."""
 
 
 class CompilationState(NamedTuple):
@@ -115,7 +115,7 @@ class CompilationState(NamedTuple):
 
     is_complete: bool
     load: str | None
-    """The load that claims it until it is complete; None if it is gone."""
+    """The load that claims it until it is complete; None if there is none."""
 
 
 def run_statement(tx: neo4j.Transaction, statement: str, **given: object) -> neo4j.Result:
@@ -157,7 +157,7 @@ class Transactions:
         ]
 
     def state_of(self, compilation: str) -> CompilationState:
-        """Return the state of a compilation, while its key is locked: no commit is half applied."""
+        """Return the state of a compilation, read while its key is locked."""
 
         def look(tx: neo4j.Transaction) -> CompilationState:
             run_statement(tx, LOCK_KEYS, keys=[compilation]).consume()
@@ -178,7 +178,7 @@ class Transactions:
     def once(self, work: "Work[Outcome]") -> Outcome | None:
         """Run work in a transaction exactly once.
 
-        None if it turns out to be done already, because only its confirmation was lost.
+        Return None if the transaction was already committed and only its confirmation was lost.
         """
         count = self.next_count()
 
@@ -196,7 +196,7 @@ class Transactions:
         return self._count
 
     def retried(self, work: "Work[Outcome]") -> Outcome:
-        """Run a transaction, again where it may succeed the next time.
+        """Run a transaction and repeat it after errors that may be temporary.
 
         Not left to the driver: it would repeat for minutes what is too large for the server,
         and gives up where a commit was not confirmed. Work that must not be done twice counts
@@ -248,7 +248,7 @@ class Transactions:
             return done
 
     def lease_expired(self) -> GraphBusy:
-        """Return the error that another process ended this load."""
+        """Return the error for a load that another process ended."""
         return GraphBusy(
             "the lease of this load expired and another process removed what it had not completed: "
             "ingest again"

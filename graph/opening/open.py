@@ -1,4 +1,4 @@
-"""Opens a graph; the only place that decides which engine it is."""
+"""Opens a graph and decides which engine it needs."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ _DISTRIBUTIONS: Final[Mapping[str, str]] = {"ladybug": "ladybug", "neo4j driver"
 
 
 def engine_versions() -> Mapping[str, str]:
-    """Return the version of each engine by its name, without loading it."""
+    """Return the version of each engine by name, without loading the engine."""
     # imports email and socket, 15 ms, which no other command needs
     from importlib.metadata import version
 

@@ -1,1 +1,1 @@
-"""Rows of compilations as tables: how they are kept, written and read back."""
+"""Rows of compilations as tables: stored, written and read back."""

@@ -1,8 +1,8 @@
 """Reads compilations back from a graph, in statements that both engines understand.
 
-Every statement follows from the schema and begins at keys: parts are found by walking from
-their compilation, shared nodes by walking from the parts, and never back, for that would lead
-to other compilations. So reading costs by what is read, however large the graph is.
+Every statement follows from the schema and starts at keys. Parts are found from their compilation,
+and shared nodes from the parts; never the other way, which would reach other compilations. The time
+therefore depends on what is read, and not on the size of the graph.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -39,7 +39,7 @@ def read_compilation(query: Query, compilation: str) -> CompilationRows:
 def read_compilations(query: Query, compilations: Collection[str]) -> CompilationRows:
     """Return the rows of complete compilations, in the order of the keys.
 
-    Raises NameUnknown if one is not there.
+    Raises NameUnknown if one does not exist.
     """
     keys, relationships = _walk(query, compilations)
     nodes = {
@@ -62,7 +62,7 @@ def read_compilations(query: Query, compilations: Collection[str]) -> Compilatio
 
 
 def read_stored_runs(query: Query, names: Collection[str]) -> dict[str, StoredRun]:
-    """Return what a graph holds of these runs, by name, in the order of the keys."""
+    """Return the stored runs of these names, in the order of their keys."""
     if not names:  # the embedded engine has no empty list
         return {}
     rows = query(_STORED_RUNS, {"runs": sorted(names)}).rows
@@ -103,12 +103,12 @@ def _walk(
 
 
 def _nearer_label(relationship: RelationshipType) -> str:
-    """Return the label of the end that a walk comes to first."""
+    """Return the label of the end that a walk reaches first."""
     return min(relationship.source, relationship.target, key=_LABELS.index)
 
 
 def _found(query: Query, text: str, keys: Collection[str]) -> list[Row]:
-    """Return the rows that a statement finds for all keys."""
+    """Return the rows of a statement for all keys."""
     wanted = sorted(keys)
     return [
         row

@@ -1,6 +1,6 @@
 """Rows of compilations in Parquet files, which the process that makes them writes.
 
-The embedded engine copies from them; only their paths pass through other hands.
+The embedded engine copies from them; other processes only pass their paths on.
 """
 
 import shutil
@@ -37,13 +37,13 @@ class RowFiles:
 
     folder: Path
     counts: Mapping[str, int]
-    """Rows of each table that has some."""
+    """Number of rows of each table that has rows."""
     origins: Mapping[str, Origin]
-    """Origin of each compilation, by key."""
+    """The origin of each compilation by key."""
 
     @classmethod
     def write(cls, parent: Path, tables: Iterable[tuple[str, pa.Table]]) -> "RowFiles":
-        """Write named tables as they come into a new folder below ``parent``, made with the first.
+        """Write named tables into a new folder below ``parent``, created with the first table.
 
         Rows of a table that come later are added. Raises `RowsUnwritten`, and whatever comes out
         of ``tables``.
@@ -96,7 +96,7 @@ class RowFiles:
 
 
 class _RowFile:
-    """The file of one table, made with its first rows, which wait until they are flushed."""
+    """The file of one table, created with its first rows; rows are collected until flushed."""
 
     def __init__(self, path: Path, columns: pa.Schema) -> None:
         self._path = path
@@ -122,13 +122,13 @@ class _RowFile:
             self._waiting.append(rows)
 
     def keep_distinct(self) -> None:
-        """Drop repeated rows from those that wait."""
+        """Drop repeated rows from the collected ones."""
         if len(self._waiting) > 1:
             rows = distinct_rows(pa.concat_tables(self._waiting))
             self._waiting, self.row_count = [rows], rows.num_rows
 
     def flush(self) -> None:
-        """Write the rows that wait."""
+        """Write the collected rows."""
         if not self._waiting:
             return
         rows = pa.concat_tables(self._waiting)

@@ -15,13 +15,13 @@ _SOURCES: Final = {relationship.name: relationship.source for relationship in SH
 
 
 class SharedRows:
-    """The shared nodes that were seen in a load; not the runs, which change."""
+    """The shared nodes seen in a load, without the runs, which can change."""
 
     def __init__(self) -> None:
         self._keys: dict[str, set[str]] = {label: set() for label in IMMUTABLE_LABELS}
 
     def drop_seen(self, rows: CompilationRows) -> Iterator[tuple[str, pa.Table]]:
-        """Yield table after table without what was seen before, and count it as seen."""
+        """Yield each table without rows that were seen before, and remember its rows."""
         new: dict[str, pa.ChunkedArray[pa.StringScalar]] = {}
         for label, table in rows.nodes.items():
             if label in self._keys:
@@ -35,7 +35,7 @@ class SharedRows:
 
 
 def unseen_row_numbers(nodes: pa.Table, seen: set[str]) -> "pa.Int32Array":
-    """Return which rows have keys that are not among those seen, and add these to them."""
+    """Return the numbers of rows with new keys, and remember these keys."""
     rows = []
     for row, key in enumerate(keys_of(nodes)):
         if key not in seen:

@@ -43,10 +43,10 @@ RELATIONSHIP_COLUMNS: Final[Mapping[str, pa.Schema]] = {
 
 
 class Origin(NamedTuple):
-    """What the rows of a compilation were made from."""
+    """The source of the rows of a compilation."""
 
     sha256: str | None
-    """Digest of the contents of its files; None where it is not known."""
+    """Digest of the contents of its files; None if unknown."""
     path: str | None
     """Folder of its run."""
 
@@ -81,7 +81,7 @@ class CompilationRows:
 
     @classmethod
     def distinct(cls, nodes: Mapping[str, pa.Table], relationships: Mapping[str, pa.Table]) -> Self:
-        """Return the rows, of what compilations share the first of equal ones."""
+        """Return the rows without repetitions of shared rows."""
         return cls(
             {
                 name: distinct_rows(table) if name in SHARED_TABLES else table
@@ -95,7 +95,7 @@ class CompilationRows:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Join the rows of different compilations; there must be one part at least."""
+        """Join the rows of different compilations; at least one part is required."""
         if len(parts) == 1:
             return parts[0]
         return cls.distinct(
@@ -108,7 +108,7 @@ class CompilationRows:
 
     @property
     def compilation(self) -> str:
-        """Key of the compilation, where there is exactly one."""
+        """The key of the only compilation."""
         (key,) = self.origins
         return key
 
@@ -119,11 +119,11 @@ class CompilationRows:
 
     @property
     def tables(self) -> Mapping[str, pa.Table]:
-        """All tables, by label or type, nodes first."""
+        """All tables by label or type, nodes first."""
         return {**self.nodes, **self.relationships}
 
     def ends(self, name: str) -> tuple["pa.ChunkedArray[Any]", "pa.ChunkedArray[Any]"]:
-        """Return sources and targets of a type as rows of the nodes that they are."""
+        """Return the row numbers of the source and target nodes of a relationship type."""
         relationship, table = SCHEMA.relationship(name), self.relationships[name]
         source, target = (
             pc.index_in(table.column(end), value_set=self.nodes[label].column("key"))
@@ -133,11 +133,11 @@ class CompilationRows:
         return cast("tuple[pa.ChunkedArray[Any], pa.ChunkedArray[Any]]", (source, target))
 
     def count(self) -> int:
-        """Return how many rows all tables have together."""
+        """Return the number of rows of all tables."""
         return sum(table.num_rows for table in self.tables.values())
 
     def of(self, compilations: Collection[str]) -> Self:
-        """Return the rows of some of the compilations alone, and of what they share."""
+        """Return the rows of some of the compilations, with the shared rows that they use."""
         wanted = pa.array(sorted(compilations), pa.string())
         nodes: dict[str, pa.Table] = {}
         for node in SCHEMA.nodes:
@@ -168,7 +168,7 @@ class CompilationRows:
 def _reach(
     table: pa.Table, near: tuple[str, str], far: tuple[str, str], reached: dict[str, set[str]]
 ) -> pa.Table:
-    """Return the rows whose near end is reached, and count their far ends as reached."""
+    """Return the rows whose near end is reached, and mark their far ends as reached."""
     while True:
         before = len(reached[far[1]])
         starts = pa.array(sorted(reached[near[1]]), pa.string())
@@ -179,7 +179,7 @@ def _reach(
 
 
 def distinct_rows(table: pa.Table) -> pa.Table:
-    """Return the rows of shared nodes, or of relationships between them, each once: the first."""
+    """Return the rows of shared nodes or relationships without repetitions; the first is kept."""
     if "key" in table.column_names:
         keys = table.column("key")
     else:
@@ -205,7 +205,7 @@ def keys_of(table: pa.Table) -> list[str]:
 
 
 def with_run_renamed(rows: CompilationRows, old: str, new: str) -> CompilationRows:
-    """Return the rows with another run's name in front of every key, and on the run."""
+    """Return the rows with the name of another run in every key and on the run."""
     moved_labels = {node.label for node in SCHEMA.nodes if not node.is_shared} | {"Run"}
     nodes: dict[str, pa.Table] = {}
     for label, table in rows.nodes.items():
@@ -229,7 +229,7 @@ def with_run_renamed(rows: CompilationRows, old: str, new: str) -> CompilationRo
 
 
 def _renamed(table: pa.Table, columns: Iterable[str], old: str, new: str) -> pa.Table:
-    """Replace the run's name at the beginning of some columns; what follows it stays."""
+    """Replace the name of the run at the beginning of some columns."""
     for name in columns:
         texts = cast("list[str]", table.column(name).to_pylist())
         moved: pa.Array[Any] = pa.array(
