@@ -1,7 +1,7 @@
-"""What the graph knows, as files of tools that people have already.
+"""Writers of files that other tools open: pprof, speedscope, Perfetto, XProf, Parquet, CSV.
 
-The writers read a graph that is open, and take the whole keys of compilations, or the names of
-runs. pprof, Perfetto and XProf need the extra `proto`.
+The writers read an open graph and take complete keys of compilations, or names of runs. pprof,
+Perfetto and XProf need the extra `proto`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What can be missing for an export."""
+"""Errors of exports."""
 
 from xlagraph.queries.errors import QueryError
 
@@ -6,4 +6,4 @@ __all__ = ["NothingToExport"]
 
 
 class NothingToExport(QueryError):
-    """The compilation lacks what a format shows; the message says what, and what to do."""
+    """The compilation lacks data that a format needs; the message says which, and what to do."""

@@ -1,7 +1,7 @@
 """The live ranges of temporaries as XLA's traces of a heap, which XProf adds up.
 
-Of an event a trace says which value begins or ends, and with whom it shares bytes that are
-counted already.
+An event of a trace says which value begins or ends, and with which value it shares bytes that are
+already counted.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ Message = Any
 
 
 def fill_heap_traces(traces: Message, program: PlacedProgram) -> None:
-    """Write a trace for each memory space that has temporaries: XProf shows one of each."""
+    """Write one trace for each memory space with temporaries, because XProf shows one of each."""
     temporaries = [each for each in program.allocations if each.role not in _NOT_TEMPORARY]
     scheduled = {each.step: each for each in program.instructions if each.step is not None}
     last_step = max(scheduled, default=0)
@@ -44,7 +44,7 @@ Event = tuple[int, str, StoredValue, StoredValue | None]
 
 
 def _events(values: Iterable[StoredValue]) -> Iterator[Event]:
-    """Yield step, kind, value, and with whom it shares; at a step first what begins.
+    """Yield step, kind, value and the value that it shares with; values that begin come first.
 
     A value that updates another one in place shares the bytes of a live buffer of their set that
     holds all of its own. What it overwrites of other buffers ends first: it is counted once.
@@ -75,13 +75,13 @@ class _Buffer:
 
     first: StoredValue
     live: dict[int, StoredValue] = field(default_factory=dict)
-    """By value id."""
+    """Live values by id."""
 
 
 def _overwritten(
     buffers: Iterable[_Buffer], holder: _Buffer | None, value: StoredValue
 ) -> list[StoredValue]:
-    """Take the values that overlap with a new one out of all buffers but its own."""
+    """Remove the values that overlap with a new one from all other buffers."""
     return [
         buffer.live.pop(each.value_id)
         for buffer in buffers

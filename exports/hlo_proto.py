@@ -1,8 +1,7 @@
-"""A compilation as XLA's own message: the module and its buffer assignment.
+"""A compilation as XLA's protobuf message: the module and its buffer assignment.
 
-The module has the instructions that the graph holds, with their shapes and what they were
-written for, computation by computation, and the schedule. It is not the whole program: operands
-and the insides of fusions are not in it.
+The module contains the instructions of the graph by computation, with shapes and metadata, and the
+schedule. It is not the complete program: operands and the contents of fusions are missing.
 """
 
 from collections import defaultdict

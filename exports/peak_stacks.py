@@ -21,14 +21,14 @@ Row = Mapping[str, Cell]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One place of a call stack, or one scope of an op name."""
+    """A frame of a call stack, or a scope of an op name."""
 
     function: str
     """Qualified name of the function, the scope's own part, or an opcode in brackets."""
     file: str
-    """Empty where it is not known."""
+    """Source file; empty if unknown."""
     line: int
-    """0 where it is not known."""
+    """Source line; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class PeakSample:
     space: str
     """Name of the memory space, else `memory space N`."""
     physical_bytes: int
-    """Its own share: the shares of a memory space add up to its peak."""
+    """Bytes of the peak counted for this value: they add up to the peak of the memory space."""
     stack: tuple[Call, ...]
-    """The outermost first: call frames, else scopes of the op, else the opcode alone."""
+    """Outermost first: call frames, else the scopes of the op name, else the opcode."""
 
 
 def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
@@ -70,7 +70,7 @@ def read_peak(graph: Graph, compilation: str) -> tuple[PeakSample, ...]:
 
 
 def _scope_stack(row: Row, scopes: Mapping[str, list[str]]) -> tuple[Call, ...]:
-    """Return the parts of the op name, the source line with the last; without one, the opcode."""
+    """Return the parts of the op name with the source line on the last one, else the opcode."""
     file, line = str(row["sourceFile"] or ""), cast("int | None", row["sourceLine"]) or 0
     if row["opName"] is None:
         return (Call(f"[{row['opcode']}]", file, line),)

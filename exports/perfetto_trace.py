@@ -1,7 +1,7 @@
 """The schedule as a trace of Perfetto: bytes as counters, values as slices of their allocations.
 
-A trace has times, a schedule has steps: each step is drawn as a microsecond, and the tracks
-say so.
+A trace needs times, a schedule has steps: one step is drawn as one microsecond, and the tracks say
+so.
 """
 
 from collections import defaultdict
@@ -108,7 +108,7 @@ def _write_allocations(writer: "_TraceWriter", top: int, program: PlacedProgram)
 def _lanes(
     values: Sequence[tuple[StepRange, StoredValue]],
 ) -> Iterator[list[tuple[StepRange, StoredValue]]]:
-    """Yield values that are not live together: slices of a track may not cross."""
+    """Yield lanes of values that are never live together: slices of a track must not cross."""
     lanes: list[list[tuple[StepRange, StoredValue]]] = []
     for live_range, value in sorted(values, key=lambda each: (each[0].first, each[1].offset_bytes)):
         free = (lane for lane in lanes if lane[-1][0].last < live_range.first)
@@ -156,7 +156,7 @@ def _value_facts(value: StoredValue) -> Facts:
 
 
 class _TraceWriter:
-    """A trace that grows."""
+    """A trace under construction."""
 
     def __init__(self) -> None:
         self.trace: Message = Trace()
@@ -170,7 +170,7 @@ class _TraceWriter:
         return self._tracks
 
     def add_counter(self, parent: int, name: str, bytes_at: Sequence[tuple[int, int]]) -> None:
-        """Add a counter of bytes, each from a step on."""
+        """Add a counter of bytes, given as the steps at which it changes."""
         track = self._descriptor(name, parent)
         track.counter.unit = "UNIT_SIZE_BYTES"
         number = self._tracks

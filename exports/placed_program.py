@@ -1,4 +1,4 @@
-"""A stored compilation with what exports derive from it: names of spaces, order, live ranges."""
+"""A stored compilation with derived facts for exports: memory space names, order, live ranges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ __all__ = ["PlacedProgram", "StepRange", "computation_of", "read_program", "step
 
 
 class StepRange(NamedTuple):
-    """Steps in which a value is needed, both inclusive."""
+    """The first and last step of a live range, both included."""
 
     first: int
     last: int
@@ -24,7 +24,7 @@ class StepRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedProgram:
-    """A complete compilation."""
+    """A compilation that is prepared for an export."""
 
     module: str
     result: str | None
@@ -33,9 +33,9 @@ class PlacedProgram:
     """Names by color: HBM, VMEM, …, else `memory space N`."""
     allocations: tuple[StoredAllocation, ...]
     values: tuple[StoredValue, ...]
-    """In the order of their ids."""
+    """Values in the order of their ids."""
     instructions: tuple[StoredInstruction, ...]
-    """The schedule, then the others that make a value, by name."""
+    """Instructions in schedule order, then the others that make a value, by name."""
 
 
 def read_program(graph: Graph, compilation: str) -> PlacedProgram:
@@ -61,7 +61,7 @@ def step_range(value: StoredValue) -> StepRange | None:
 
 
 def computation_of(instruction: StoredInstruction) -> str:
-    """Return the computation of an instruction; `entry` where the dump does not say."""
+    """Return the computation of an instruction; `entry` if the dump does not say."""
     return instruction.computation or "entry"
 
 

@@ -37,7 +37,7 @@ def write_pprof(graph: Graph, compilation: str, path: Path) -> None:
 
 
 class _ProfileWriter:
-    """A profile that grows; texts, functions and places stand in it once."""
+    """A profile under construction; texts, functions and locations are stored once."""
 
     def __init__(self, compilation: str) -> None:
         self.profile: Any = Profile()
@@ -57,7 +57,7 @@ class _ProfileWriter:
         )
 
     def add_sample(self, space: str, stack: tuple[Call, ...], values: tuple[int, int]) -> None:
-        """Add what was made at a stack: how many values, and their bytes."""
+        """Add the number and the bytes of the values made at a stack."""
         sample = self.profile.sample.add(
             location_id=[self._location(call) for call in reversed(stack)], value=values
         )

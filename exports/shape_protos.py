@@ -1,9 +1,9 @@
-"""A printed shape as XLA's message.
+"""Parses a printed shape into XLA's protobuf message.
 
     shape = "(" [ shape { ", " shape } ] ")" | "b(" array ")" | array
     array = type "[" dimensions "]" [ "{" order [ ":" parts ] "}" ]
 
-Of the parts of a layout tiles `T(8,128)`, element bits `E(4)` and memory space `S(1)` are taken.
+Of a layout, the tiles `T(8,128)`, the element bits `E(4)` and the memory space `S(1)` are read.
 """
 
 import re
@@ -31,7 +31,7 @@ Message = Any
 
 @lru_cache(maxsize=2048)  # a program has few shapes and repeats them
 def shape_proto(text: str) -> Message:
-    """Return the message of a printed shape; that of an opaque value where it is not a shape."""
+    """Return the message of a printed shape; an opaque shape if the text is not a shape."""
     holder = _new_shape()
     stack = [holder]
     for token in _TOKEN.finditer(text):

@@ -41,7 +41,7 @@ def write_speedscope(graph: Graph, compilation: str, path: Path) -> None:
 
 
 def _profile(shares: Sequence[PeakSample], frames: dict[Call, int]) -> dict[str, object]:
-    """Return the profile of a memory space; gives new calls their number in ``frames``."""
+    """Return the profile of a memory space; new calls are added to ``frames``."""
     # left heavy or not, equal stacks stand side by side
     ordered = sorted(shares, key=lambda share: [(c.function, c.file, c.line) for c in share.stack])
     weights = [share.physical_bytes for share in ordered]

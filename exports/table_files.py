@@ -2,9 +2,9 @@
 
     FOLDER/TABLE/RUN.parquet     e.g. Value/baseline.parquet, USED_BY/baseline.parquet
 
-The files of a run are whole by themselves: what runs share, ops and source lines for example,
-stands in those of each. Columns are those of the schema; a relationship has `source` and
-`target`, the keys of the nodes that it joins.
+The files of a run are complete: nodes that runs share, such as ops and source lines, are in the
+files of each run. Columns are those of the schema; a relationship has `source` and `target`, the
+keys of the nodes that it joins.
 """
 
 import json
@@ -30,7 +30,7 @@ __all__ = ["TableFormat", "write_tables"]
 
 _COLUMNS: Final = {**NODE_COLUMNS, **RELATIONSHIP_COLUMNS}
 _ROWS_AT_ONCE: Final = 200_000
-"""So many are gathered of small compilations: a file of many small pieces is slow to read."""
+"""Rows of small compilations that are written together: many small pieces are slow to read."""
 
 Writer = pq.ParquetWriter | pv.CSVWriter
 
@@ -45,7 +45,7 @@ class TableFormat(Enum):
 def write_tables(graph: Graph, runs: Sequence[str], folder: Path, format_: TableFormat) -> None:
     """Write all tables of some runs, by name; their files are replaced, others stay.
 
-    In CSV a text is in quotes, null is nothing, and tags are a JSON array. Raises
+    In CSV, texts are quoted, null is empty, and tags are a JSON array. Raises
     GraphUnwritable.
     """
     for run in runs:
@@ -59,7 +59,7 @@ def write_tables(graph: Graph, runs: Sequence[str], folder: Path, format_: Table
 
 
 def _gathered(graph: Graph, compilations: Sequence[str]) -> Iterator[CompilationRows]:
-    """Yield the rows of compilations, of small ones together."""
+    """Yield the rows of compilations; small compilations are joined."""
     waiting: list[CompilationRows] = []
     for compilation in sorted(compilations):
         waiting.append(graph.read(compilation))
@@ -99,7 +99,7 @@ def _open(path: Path, columns: pa.Schema, format_: TableFormat) -> Writer:
 
 
 def _in_file(table: pa.Table, format_: TableFormat) -> pa.Table:
-    """Return the table as it can be written: CSV has no lists."""
+    """Return the table in a form that the format supports: CSV has no lists."""
     if format_ is TableFormat.PARQUET:
         return table
     for index, column in enumerate(table.schema):

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ __all__ = ["write_whole"]
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file beside its place and rename it, and make its folder; or GraphUnwritable."""
+    """Write a temporary file and rename it; create the folder. Raise GraphUnwritable on errors."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with raise_unwritable(path):
         path.parent.mkdir(parents=True, exist_ok=True)

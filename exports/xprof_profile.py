@@ -24,7 +24,7 @@ def write_xprof(graph: Graph, session: str, compilations: Sequence[str], folder:
     It is `plugins/profile/SESSION/xlagraph.xplane.pb` below the folder, which is the one that
     `xprof --logdir` takes. Programs are called `MODULE(N)`, N from 1 in the order given.
 
-    Raises NameUnknown if one is not there, GraphUnwritable if the session is there already.
+    Raises NameUnknown if a compilation does not exist, GraphUnwritable if the session exists.
     """
     home = folder / "plugins" / "profile" / _file_name(session)
     if home.exists():  # XProf keeps beside a profile what it made of it, and would show that
@@ -50,5 +50,5 @@ def write_xprof(graph: Graph, session: str, compilations: Sequence[str], folder:
 
 
 def _file_name(name: str) -> str:
-    """Return a name that can be one of a folder, and of a file that XProf makes of it."""
+    """Return a text that is valid as a folder name, and as a file name for XProf."""
     return name.replace("/", "_")

@@ -1,1 +1,1 @@
-"""Figures and rows as people read them. Knows nothing of the rest."""
+"""Byte counts, shares and tables in readable form. Imports no other package of xlagraph."""

@@ -1,4 +1,4 @@
-"""Byte counts and shares as people write and read them: `1.5 MiB`, `64MiB`, `2%`."""
+"""Formats and parses byte counts and shares: `1.5 MiB`, `64MiB`, `2%`."""
 
 import re
 from typing import Final
@@ -33,7 +33,7 @@ def human_bytes(size_bytes: float) -> str:
 
 
 def distinct_bytes(size_bytes: int, other_bytes: int) -> tuple[str, str]:
-    """Return two byte counts in texts that differ as they do: ``1,049,400 B``, ``1,048,576 B``."""
+    """Return texts of two byte counts that differ if the counts do: ``1,049,400 B``."""
     texts = human_bytes(size_bytes), human_bytes(other_bytes)
     if size_bytes != other_bytes and texts[0] == texts[1]:
         return f"{size_bytes:,} B", f"{other_bytes:,} B"
@@ -47,7 +47,7 @@ def share_text(share: float, *, signed: bool = False) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """Read ``64MiB``, ``1.5 GiB``, ``2G`` (binary, too) or a plain number of bytes.
+    """Parse ``64MiB``, ``1.5 GiB``, ``2G`` (also binary) or a plain number of bytes.
 
     Raises ValueError with a sentence that shows the forms.
     """

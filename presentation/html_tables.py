@@ -1,4 +1,4 @@
-"""Rows as a table of HTML that notebooks show: escaped, and of a size that fits a page."""
+"""Formats rows as an HTML table for notebooks: escaped and limited in size."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,14 +22,14 @@ __all__ = [
 MAX_ROWS: Final = 40
 MAX_COLUMNS: Final = 24
 MAX_CHARACTERS: Final = 200
-"""Of a cell."""
+"""Characters shown of a cell."""
 _LONGEST_TEXT: Final = 2000
 # a notebook would set what stands between two $ as a formula
 _TABLE: Final = '<div style="overflow-x: auto"><table class="tex2jax_ignore mathjax_ignore">'
 
 
 def cell_text(column: str, cell: object) -> str:
-    """Return a cell as text, whatever its column is."""
+    """Return a cell as text."""
     del column
     match cell:
         case None:
@@ -56,7 +56,7 @@ def html_table(
     count: int | None = None,
     text: Callable[[str, object], str] = cell_text,
 ) -> str:
-    """Return the first rows as a table, and a line that counts what is left out.
+    """Return the first rows as a table, and a line that counts the omitted rows.
 
     ``count`` is how many rows there are, where not all are given; ``text`` writes a cell of
     a column.
@@ -112,7 +112,7 @@ def html_notes(texts: Iterable[str]) -> str:
 
 
 def html_text(text: str, max_characters: int = _LONGEST_TEXT) -> str:
-    """Return a text that is only ever shown: escaped, cut, its invisible characters spelled."""
+    """Return a text for display: escaped, shortened, with invisible characters spelled out."""
     cut = text if len(text) <= max_characters else f"{text[: max_characters - 1]}…"
     return escape("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in cut))
 
@@ -123,7 +123,7 @@ def _html_cell(text: str, at_right: bool) -> str:
 
 
 def is_numeric(cells: Sequence[object]) -> bool:
-    """Return whether cells of a column are aligned at the right: numbers, as far as known."""
+    """Return True if the known cells of a column are numbers, which are right-aligned."""
     known = [cell for cell in cells if cell is not None]
     return bool(known) and all(
         isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known

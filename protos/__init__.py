@@ -1,5 +1,5 @@
-"""Protobuf messages of other tools, as far as they are read or written: `NAME.proto`.
+"""The parts of other tools' protobuf messages that are read or written: `NAME.proto`.
 
-Beside each definition stand its descriptor set, which `make protos` compiles, and the module
-that makes Python's classes of it.
+Each definition comes with its descriptor set, compiled by `make protos`, and a module that makes
+the Python classes.
 """

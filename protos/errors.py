@@ -1,4 +1,4 @@
-"""What is missing where protobuf is not installed."""
+"""The error for a missing protobuf installation."""
 
 __all__ = ["ProtobufMissing"]
 

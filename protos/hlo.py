@@ -1,4 +1,4 @@
-"""XLA's messages, as far as a memory plan needs them: ``hlo.proto``."""
+"""The parts of XLA's messages that a memory plan needs: ``hlo.proto``."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Perfetto's messages, as far as they are written: ``perfetto.proto``."""
+"""The parts of Perfetto's messages that are written: ``perfetto.proto``."""
 
 from typing import Final
 

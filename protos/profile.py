@@ -1,4 +1,4 @@
-"""pprof's messages, as far as they are written: ``profile.proto``."""
+"""The parts of pprof's messages that are written: ``profile.proto``."""
 
 from typing import Final
 

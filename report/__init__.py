@@ -1,8 +1,7 @@
-"""A memory plan to look at: one page that opens from disk, or the same bytes for a service.
+"""Interactive pages of memory plans, as one file or served over HTTP.
 
-`make_report` makes the page of some compilations, or of two that are compared. The parts
-of it are made by `overview_part`, `compilation_part` and `comparison_part`; `page_source`
-holds what shows them.
+`make_report` builds the page of compilations, or a comparison of two. `overview_part`,
+`compilation_part` and `comparison_part` build its data, `page_source` its script and style.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What the queries of a catalogue answer about a compilation, and what `advise` finds, as facts."""
+"""Answers of the canned queries and findings of `advise` about a compilation, for the page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -18,13 +18,13 @@ def advice_and_answers(
     compilation: str,
     catalogue: Mapping[str, Query],
 ) -> Facts:
-    """Return what is found and answered about a compilation, for its part of a page."""
+    """Return the findings and answers about a compilation, for its part of a page."""
     found = advise(graph, compilation, catalogue=catalogue)
     return findings_and_answers(graph, found, catalogue)
 
 
 def findings_and_answers(graph: Graph, found: Diagnosis, catalogue: Mapping[str, Query]) -> Facts:
-    """Return a diagnosis of a compilation, and what is answered about it."""
+    """Return a diagnosis as facts, with the answers about its compilation."""
     return {
         "findings": [_finding_facts(finding) for finding in found.findings],
         "notes": (*found.notes, *found.problems),
@@ -33,9 +33,9 @@ def findings_and_answers(graph: Graph, found: Diagnosis, catalogue: Mapping[str,
 
 
 def _answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> list[Facts]:
-    """Return the answers of the queries that ask for a compilation and nothing else.
+    """Return the answers of the queries that need only a compilation.
 
-    Series are left out: the page draws the timeline from the values.
+    Series are omitted, because the page draws the timeline from the values.
     """
     return [
         _answer_facts(graph, query, {"compilation": compilation, "limit": ROWS_SHOWN})
@@ -47,7 +47,7 @@ def _answers(graph: Graph, compilation: str, catalogue: Mapping[str, Query]) -> 
 def _answer_facts(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Facts:
     """Run a query; return its rows, the statement, and the command that runs it again.
 
-    If the query is refused, as an own query may be, the reason is a note.
+    If the query is refused, the reason becomes a note.
     """
     parameters = known_parameters(query, given)
     rows: Sequence[Sequence[Cell]] = ()

@@ -1,4 +1,4 @@
-"""What the page shows of one compilation: every value, its slot, its details, its call stack."""
+"""The data of the page of one compilation: values, slots, details and call stacks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,7 +94,7 @@ def compilation_part(graph: Graph, compilation: str) -> Part:
 def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None = None) -> Part:
     """Return all that a page shows of a compilation, and more facts about it.
 
-    Where a row names one of another table it holds the number of that row. Raises NameUnknown.
+    References to rows of other tables are row numbers. Raises NameUnknown.
     """
     totals = stored.totals
     rows = _RowNumbers(stored)
@@ -143,7 +143,7 @@ def part_of(stored: StoredCompilation, more_facts: Mapping[str, object] | None =
 
 
 class _RowNumbers:
-    """The number of the row of each value, instruction, allocation and frame in its table."""
+    """Row numbers of values, instructions, allocations and frames in their tables."""
 
     def __init__(self, stored: StoredCompilation) -> None:
         self._values = _numbered(value.value_id for value in stored.values)
@@ -175,7 +175,7 @@ def _row_numbers(keys: Iterable[Cell], row_by_key: Mapping[Cell, int]) -> Packed
 def _table(
     record: type[NamedTuple], rows: Sequence[NamedTuple], kinds: Mapping[str, Kind]
 ) -> Table:
-    """Return fields of records as columns of the page, named as in the graph."""
+    """Return fields of records as columns, named as in the graph."""
     columns = dict(zip(record._fields, column_names(record), strict=True))
     return {
         columns[field]: PackedColumn(kind, list(map(attrgetter(field), rows)))
@@ -195,7 +195,7 @@ def _value_table(stored: StoredCompilation, rows: _RowNumbers) -> Table:
 
 
 def _reproductions(compilation: str, values: int) -> dict[str, Reproduction]:
-    """Return what made the tables of values and allocations, and what repeats one step."""
+    """Return the statements behind the tables of values, allocations and one step."""
     given: dict[str, Scalar] = {"compilation": compilation}
     live_at = load_catalogue()["lifetime/live-at"]
     return {
@@ -210,7 +210,7 @@ def _reproductions(compilation: str, values: int) -> dict[str, Reproduction]:
 
 
 def _range_end_texts(stored: StoredCompilation) -> Iterator[str]:
-    """Yield for each value the sentence that says why it ends where it does."""
+    """Yield the sentence that says why the live range ends, for each value."""
     steps = {each.name: each.step for each in stored.instructions}
     names = {each.name: (each.name, each.opcode) for each in stored.instructions}
     name_at_step = {each.step: names[each.name] for each in stored.instructions}

@@ -1,4 +1,4 @@
-"""The compilations that a page is about, with their totals, largest first."""
+"""The compilations of a page with their totals, the largest first."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -24,7 +24,7 @@ _COLUMNS: Final = {
 
 
 def read_totals(graph: Graph, compilations: Collection[str] | None) -> list[TotalsRow]:
-    """Read the totals of these compilations, or of all, the one that reserves most first."""
+    """Read the totals of some or all compilations, the largest reserved bytes first."""
     rows = run(graph, "overview/compilations").result.mappings()
     wanted = None if compilations is None else set(compilations)
     return [row for row in rows if wanted is None or row["compilation"] in wanted]
@@ -39,7 +39,7 @@ def overview_part(
 ) -> Part:
     """Pack the totals of compilations of the graph at a location.
 
-    ``carried`` are those that can be opened; all of them if None.
+    ``carried`` are the compilations that can be opened; all if None.
     """
     rows = [{**row, "carried": carried is None or row["compilation"] in carried} for row in totals]
     return Part(

@@ -1,4 +1,4 @@
-"""Packs tables as typed columns, compressed: what the page reads, from a file or a service.
+"""Packs tables as compressed typed columns, which the page reads from a file or a service.
 
 A part is, after gzip: the length of its head as a 32-bit number; the head, JSON, padded with
 spaces; then the columns, each aligned to 8 bytes. The head is::
@@ -24,7 +24,7 @@ from typing import Final, NamedTuple, cast
 from xlagraph.graph import Cell
 
 LONGEST_TEXT: Final = 2000
-"""Characters of a name that a page carries; of a longer one the rest is counted."""
+"""Most characters of a name on a page; the rest is replaced by its length."""
 
 _UNKNOWN_NUMBER: Final = -(2**31)
 _UNKNOWN_FLAG: Final = 2
@@ -32,18 +32,18 @@ _ALIGNMENT: Final = 8
 
 
 class Kind(StrEnum):
-    """What a column holds, and so how wide it is."""
+    """The type of the cells of a column, which defines its width."""
 
     WIDE_NUMBER = "wide"
-    """Bytes, counts and ids, which may be beyond 32 bits."""
+    """Bytes, counts and ids, which can exceed 32 bits."""
     NUMBER = "number"
-    """Steps, lines and other numbers, which are rarely beyond 32 bits."""
+    """Steps, lines and other numbers that rarely exceed 32 bits."""
     FLAG = "flag"
     TEXT = "text"
 
 
 class PackedColumn(NamedTuple):
-    """One column of a table; cells that are None are unknown."""
+    """A column of a table; None means unknown."""
 
     kind: Kind
     cells: Sequence[Cell]
@@ -54,10 +54,10 @@ Table = Mapping[str, PackedColumn]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the page loads at once."""
+    """A set of tables and facts that the page loads at once."""
 
     facts: Mapping[str, object]
-    """Small things, as JSON."""
+    """Facts as JSON."""
     tables: Mapping[str, Table]
 
     def packed(self, *, is_kept: bool = True) -> bytes:

@@ -1,4 +1,4 @@
-"""The page itself: its modules joined to one script, its style sheet, its frame of HTML.
+"""The page: its modules joined into one script, its style sheet, and its HTML document.
 
 The modules are plain ES modules, which a service serves as they are. A file from disk may not
 import another, so for a report each module becomes a scope of one script, imports first::
@@ -51,14 +51,14 @@ _FRAME: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """What shows the parts of a report."""
+    """The script and style that show the parts of a report."""
 
     script: str
     style: str
 
     @property
     def policy(self) -> str:
-        """Content security policy under which nothing runs or is fetched but these two."""
+        """Content security policy that allows only this script and style."""
         return (
             f"default-src 'none'; script-src '{_digest(self.script)}';"
             f" style-src '{_digest(self.style)}'; img-src data: blob:;"
@@ -136,7 +136,7 @@ def _imports_first(modules: Mapping[str, str], main: str) -> list[str]:
 
 
 def _imported(statement: re.Match[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names that a statement imports, each with its name here."""
+    """Yield the names that an import statement binds: original name and local name."""
     for imported in statement["names"].split(","):
         wanted, _, here = imported.strip().partition(" as ")
         if wanted:  # a comma may stand after the last one

@@ -1,4 +1,4 @@
-"""Builds a report: one file of HTML that needs nothing else."""
+"""Builds a report: one self-contained HTML file."""
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,16 +17,15 @@ from xlagraph.report.page_source import html_document, page_source
 from xlagraph.report.static_html import static_comparison_html, static_compilations_html
 
 MOST_BYTES: Final = 8 * 2**20
-"""Packed size of all compilations in one file; those that no longer fit are only listed."""
+"""Limit of the packed size of all compilations in a file; the rest are only listed."""
 
 ANSWERED_SHARE: Final = 0.2
-"""A compilation that reserves at least this share of what the largest reserves carries advice and
-the answers of the queries."""
+"""Share of the largest compilation's bytes from which one gets advice and answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A page, and what its maker should know."""
+    """A page, with notes for the user who made it."""
 
     html: str
     notes: tuple[str, ...]
@@ -89,7 +88,7 @@ def _of_comparison(graph: Graph, catalogue: Mapping[str, Query], before: str, af
 def _packed(
     graph: Graph, catalogue: Mapping[str, Query], totals: Sequence[TotalsRow]
 ) -> tuple[dict[str, bytes], Diagnosis | None]:
-    """Pack compilations in their order until the page is full; the first in any case.
+    """Pack compilations in order until the page is full; the first one is always packed.
 
     Also return the diagnosis of the first; None without any.
     """

@@ -1,4 +1,4 @@
-"""What made a table of a page, and what repeats it: a statement to paste, a command line."""
+"""The statement and the command line that repeat a table of the page."""
 
 import shlex
 from collections.abc import Collection, Mapping
@@ -12,18 +12,18 @@ Reproduction = dict[str, str]
 
 
 def known_parameters(query: Query, given: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Return those of the given parameters that a query has."""
+    """Return the given parameters that a query declares."""
     names = {parameter.name for parameter in query.parameters}
     return {name: value for name, value in given.items() if name in names}
 
 
 def reproduction_of_query(query: Query, given: Mapping[str, Scalar]) -> Reproduction:
-    """Return what repeats a query of the catalogue."""
+    """Return statement and command line of a canned query."""
     return {"cypher": pasteable_statement(query, given), "command": command_line(query, given)}
 
 
 def reproduction_of_statement(text: str, given: Mapping[str, Scalar]) -> Reproduction:
-    """Return what repeats a statement that is not a query of the catalogue."""
+    """Return statement and command line for a statement outside of the catalogue."""
     cypher = with_values_inlined(text, given)
     return {"cypher": cypher, "command": shlex.join(["xlagraph", "cypher", cypher])}
 
@@ -31,9 +31,9 @@ def reproduction_of_statement(text: str, given: Mapping[str, Scalar]) -> Reprodu
 def pasteable_statement(
     query: Query, given: Mapping[str, Scalar], *, left_open: Collection[str] = ()
 ) -> str:
-    """Return a query as one statement that runs where it is pasted.
+    """Return a query as one statement to paste, with its parameters filled in.
 
-    A parameter that is left open stays in it, even if it has a default.
+    A parameter without a value stays open, even if it has a default.
     """
     defaults = {name: default for name, default in query.defaults.items() if name not in left_open}
     return with_values_inlined(query.text, defaults | dict(given))

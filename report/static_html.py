@@ -1,4 +1,4 @@
-"""What a report shows without script: totals, advice, the largest values at the peak."""
+"""The part of a report that needs no script: totals, advice, largest values at the peak."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -16,7 +16,7 @@ _LONGEST_CELL: Final = 160
 def static_compilations_html(
     graph: Graph, title: str, totals: Sequence[TotalsRow], diagnosis: Diagnosis | None
 ) -> str:
-    """Return HTML about the compilations, the first of which was diagnosed."""
+    """Return HTML about the compilations, with the diagnosis of the first."""
     blocks = [
         f"<h1>Memory plans of {_text(title)}</h1>",
         _table(
@@ -41,7 +41,7 @@ def static_compilations_html(
 
 
 def static_comparison_html(comparison: Comparison) -> str:
-    """Return HTML about what grew between two sides."""
+    """Return HTML about the growth between two sides."""
     before, after = comparison.a.name, comparison.b.name
     totals = (
         ("reserved", comparison.growth_of("reserved")),

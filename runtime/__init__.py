@@ -1,1 +1,1 @@
-"""How this process runs: its memory, its collector, its imports. Knows nothing of the rest."""
+"""Settings of the running process: memory, garbage collector, imports."""

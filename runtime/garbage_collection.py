@@ -1,6 +1,6 @@
-"""Pauses Python's cycle collector while many records are made that all stay.
+"""Pauses Python's cycle collector while many long-lived records are created.
 
-It looks at every record again as the heap grows and finds nothing: records form no cycles.
+The collector would visit every record again and again and find nothing: records form no cycles.
 Without the pause, an ingest of twenty training steps of 5,000 values takes 27.6 s of processor
 time in place of 23.5, and preparing grows more than linearly with the size of a dump.
 """
@@ -13,7 +13,7 @@ from typing import Final
 __all__ = ["collector_paused"]
 
 _MANY_RECORDS: Final = 10_000
-"""Fewer are looked at in a millisecond, together with what garbage the caller has."""
+"""Number of records from which a pause helps; the collector visits fewer in a millisecond."""
 
 
 @contextmanager

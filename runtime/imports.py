@@ -1,4 +1,4 @@
-"""What a process imports, and when: public names as they are used, numpy where it is needed."""
+"""Controls imports of the process: public names on first use, numpy only if needed."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ def block_imports() -> None:
 
 
 def allow_imports() -> None:
-    """Allow both again, for what needs them itself."""
+    """Allow both imports again."""
     sys.meta_path[:] = [
         finder for finder in sys.meta_path if not isinstance(finder, _BlockedImports)
     ]
@@ -43,7 +43,7 @@ def allow_imports() -> None:
 def lazy_names(
     package: str, names_by_module: Mapping[str, Sequence[str]]
 ) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package whose names stand in these modules of it.
+    """Return a ``__getattr__`` for a package that imports its public names on first use.
 
     Help takes 0.20 s of processor time; with every module of the packages imported first, 0.57 s.
     """

@@ -1,4 +1,4 @@
-"""Returns memory to the system that allocators keep after it was freed."""
+"""Returns freed memory that allocators keep to the operating system."""
 
 import ctypes
 import sys
@@ -11,7 +11,7 @@ __all__ = ["trim_memory"]
 
 
 def trim_memory() -> None:
-    """Release what pyarrow and the C library keep for later; takes milliseconds.
+    """Release the free memory of pyarrow and the C library; this takes milliseconds.
 
     The engine copies a table in several threads, of which each keeps what it freed: a load
     of a million values had 1.1 GB resident at its peak without this, and 0.7 GB with it.

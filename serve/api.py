@@ -1,4 +1,4 @@
-"""The JSON API: what the commands print with `--format json`, for a browser and for scripts."""
+"""The JSON API: the same answers as `--format json` on the command line."""
 
 import asyncio
 import json
@@ -31,16 +31,16 @@ from xlagraph.serve.responses import (
 __all__ = ["PACKED", "routes"]
 
 PACKED: Final = (Middleware(GZipMiddleware, compresslevel=5),)
-"""What is text is packed where the client takes it."""
+"""Compression of text responses, for clients that accept it."""
 _JSON: Final = "application/json"
 _NOTES: Final = "X-Xlagraph-Notes"
-"""Header with what helps to read the rows, as JSON in ASCII."""
+"""Header with notes on the rows, as JSON in ASCII."""
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class BadRequest(ValueError):
-    """A request that means nothing; the message says what to send."""
+    """A malformed request; the message says what to send."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -112,7 +112,7 @@ def routes(workers: Workers, held: HeldBytes) -> list[Route]:
 
 
 def _fixed(answer: object, kept: str) -> _Endpoint:
-    """Return an endpoint whose answer is the same as long as the service runs."""
+    """Return an endpoint whose answer never changes while the service runs."""
     body = json.dumps(answer, ensure_ascii=False).encode() + b"\n"
     headers = {"ETag": entity_tag(body), "Cache-Control": kept}
 
@@ -176,7 +176,7 @@ def _canned(request: Request, catalogue: Mapping[str, Query]) -> Job:
 def _given(
     request: Request, *, required: tuple[str, ...] = (), optional: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the parameters of the address; BadRequest unless they are these, each once."""
+    """Return the query parameters; BadRequest for unknown or repeated ones."""
     given: dict[str, str] = {}
     known = (*required, *optional)
     for name, text in request.query_params.multi_items():

@@ -75,7 +75,7 @@ def create_app(
 
 
 async def _not_answered(request: Request, error: Exception) -> Response:
-    """Answer a path that is not there, or a method that it does not have."""
+    """Answer a request with an unknown path or method."""
     assert isinstance(error, HTTPException)  # noqa: S101
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     headers = dict(error.headers or {})
@@ -95,6 +95,6 @@ async def _not_answered(request: Request, error: Exception) -> Response:
 
 
 async def _nobody_there(request: Request, error: Exception) -> Response:
-    """Answer a client that has gone: nothing of this is sent."""
+    """Answer a client that has disconnected; nothing is sent."""
     del request, error
     return Response(status_code=499)

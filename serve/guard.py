@@ -1,4 +1,4 @@
-"""Who may ask, and what a browser may do with an answer.
+"""Access control: allowed hosts, origins and tokens, and security headers.
 
 Any page that a browser shows can send requests to a service on the same machine. Three
 checks keep such pages out: the Host header must name this service (a foreign name may lead
@@ -48,15 +48,15 @@ _HOST: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may ask."""
+    """The hosts and the token that requests must have."""
 
     hosts: frozenset[str] | None = LOOPBACK
-    """Names by which the service may be called, without port; None if by any, with a token."""
+    """Allowed host names without port; None allows any, together with a token."""
     token: str | None = None
-    """What a caller must know, as bearer token or as password; None asks for nothing."""
+    """Secret that callers must send as bearer token or password; None requires nothing."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if any page could ask."""
+        """Raise ValueError if any web page could send requests."""
         if self.hosts is None and not self.token:
             raise ValueError("a service that may be called by any name needs a token")
 
@@ -64,9 +64,9 @@ class Access:
     def on_address(
         cls, address: str, token: str | None, proxy_names: Collection[str] = ()
     ) -> "Access":
-        """Return who may ask a service on this address, and by the names of a proxy.
+        """Return the access rules of a service on this address, with the names of a proxy.
 
-        Raises ValueError where other machines can reach it and there is no token.
+        Raises ValueError if other machines can reach it and there is no token.
         """
         if not token and (proxy_names or address not in LOOPBACK):
             reached = ", ".join(proxy_names) or address
@@ -80,7 +80,7 @@ class Access:
         return cls(None if is_every_address else frozenset({address, *proxy_names}), token)
 
     def allows_name(self, name: str) -> bool:
-        """Return whether the service may be called so; the case of names does not matter."""
+        """Return True if a host name is allowed; upper and lower case are the same."""
         return self.hosts is None or name.lower() in {host.lower() for host in self.hosts}
 
 
@@ -127,7 +127,7 @@ class Guard:
 
 
 def _is_from_here(headers: Headers, method: str, host: str) -> bool:
-    """Return whether a request was not made by another page, or only follows its link."""
+    """Return False if another web page sent the request, unless it only follows a link."""
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2].lower() != host.lower():
         return False

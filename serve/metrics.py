@@ -1,4 +1,4 @@
-"""What the service does, as numbers that Prometheus collects."""
+"""Metrics of the service for Prometheus."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ __all__ = ["Metrics"]
 
 
 class Metrics:
-    """Requests by route and status, reads by lane, and bytes that wait for their readers."""
+    """Counts of requests by route and status, reads by lane, and unsent bytes."""
 
     def __init__(self, workers: Workers, held: HeldBytes) -> None:
         self._registry = CollectorRegistry()

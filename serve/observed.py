@@ -1,4 +1,4 @@
-"""Each request, once it is answered: in the access log and in the metrics."""
+"""Records each answered request in the access log and in the metrics."""
 
 import time
 from collections.abc import Callable
@@ -74,5 +74,5 @@ def _line(scope: Scope, status: int, sent_bytes: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return text in quotes, so that what a client sends stays one field of one line."""
+    """Return quoted text, so that input of a client stays one field of one line."""
     return '"' + text.encode("unicode_escape").decode().replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""The pages of the service: its own, and those of reports, whose parts are made when asked for."""
+"""The pages of the service: the start page and reports, built on request."""
 
 import hashlib
 from collections.abc import Callable
@@ -88,19 +88,19 @@ async def _document(request: Request, script: str, digest: str) -> Response:
 
 
 async def _with_slash(request: Request) -> Response:
-    """Lead to the address of the page, below which its parts are."""
+    """Redirect to the address of the page with a slash at its end."""
     return RedirectResponse(quote(request.scope["path"]) + "/", 308)
 
 
 class _PageFiles(StaticFiles):
-    """Scripts and styles, with how long a browser may keep them."""
+    """Scripts and styles with their cache headers."""
 
     def __init__(self, kept: str) -> None:
         super().__init__(packages=[("xlagraph.report", "page")])
         self._kept = kept
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Return a file, or that it is unchanged."""
+        """Return a file, or status 304 if it is unchanged."""
         response = await super().get_response(path, scope)
         response.headers["Cache-Control"] = self._kept
         if tag := response.headers.get("etag"):

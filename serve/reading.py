@@ -1,4 +1,4 @@
-"""Reads of the graph on behalf of a request, which end when their client is gone."""
+"""Reads the graph for a request, until its client disconnects."""
 
 import asyncio
 
@@ -11,11 +11,11 @@ __all__ = ["ClientGone", "read_for"]
 
 
 class ClientGone(Exception):
-    """The client closed its connection before the answer."""
+    """The client disconnected before the answer."""
 
 
 async def read_for(request: Request, workers: Workers, job: Job) -> Answer:
-    """Return the answer of a job; ClientGone if the client hangs up before, which ends it."""
+    """Return the answer of a job; end it and raise ClientGone if the client disconnects."""
     reading = asyncio.create_task(workers.read(job))
     leaving = asyncio.create_task(_disconnected(request))
     try:

@@ -1,4 +1,4 @@
-"""Responses of the service: refusals as JSON, answers in pieces, what is unchanged as that."""
+"""Responses of the service: refusals, streamed answers, and status 304."""
 
 import hashlib
 import json
@@ -26,26 +26,26 @@ def refused(status: int, message: str, headers: Mapping[str, str] | None = None)
 
 
 def entity_tag(*parts: object) -> str:
-    """Return a tag that changes with any of its parts."""
+    """Return an ETag that changes with any of its parts."""
     digest = hashlib.sha256(repr(parts).encode()).hexdigest()
     return f'W/"{digest[:32]}"'
 
 
 def is_unchanged(request: Request, tag: str) -> bool:
-    """Return whether the caller has what this tag names."""
+    """Return True if the client already has the content of this tag."""
     given = request.headers.get("if-none-match", "")
     return tag in (name.strip() for name in given.split(",")) or given.strip() == "*"
 
 
 class HeldBytes:
-    """Bytes of answers that wait until they are read."""
+    """A count of the bytes in unsent answers."""
 
     def __init__(self) -> None:
         self.size_bytes = 0
 
     @contextmanager
     def hold(self, size_bytes: int) -> Iterator[bool]:
-        """Count bytes while they are sent; False if there are too many of them."""
+        """Count bytes while they are sent; yield False if the limit is exceeded."""
         self.size_bytes += size_bytes
         try:
             yield self.size_bytes <= MOST_HELD_BYTES
@@ -54,7 +54,7 @@ class HeldBytes:
 
 
 class PiecedResponse(Response):
-    """An answer that is sent no faster than it is read; refused where too much waits already."""
+    """An answer that is sent as fast as the client reads; refused if too much is unsent."""
 
     def __init__(
         self, body: bytes, held: HeldBytes, media_type: str, headers: Mapping[str, str]

@@ -1,8 +1,8 @@
-"""The server: what it asks of a connection in time, and how it ends.
+"""The HTTP server with time limits for connections, and its shutdown.
 
-uvicorn bounds how long a connection is idle between two requests. A connection that never sends
-the rest of its headers, or never reads what it asked for, is closed here; a body that never comes
-is refused where it is read.
+uvicorn limits the idle time between two requests. This module closes connections that never
+complete their headers or never read their answer. Incomplete bodies are refused where they are
+read.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class _TimedConnection(H11Protocol):
         self._time_headers()
 
     def _time_headers(self) -> None:
-        """Start the clock, unless it runs; stop it once a request is under way."""
+        """Start the timer unless it runs; stop it when a request has begun."""
         if self.conn.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
             _cancel(self._headers_due)
             self._headers_due = None
@@ -76,7 +76,7 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that finishes what is under way on SIGTERM, and ends at once on Ctrl-C."""
+    """A server that finishes open requests on SIGTERM and ends at once on Ctrl-C."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if sig == signal.SIGINT:
@@ -101,7 +101,7 @@ def server_of(app: ASGIApp, root_path: str) -> uvicorn.Server:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; OSError if it cannot.
+    """Return a listening socket; raise OSError on failure.
 
     Answers are sent without delay. The kernel would otherwise hold a second small packet until
     the first is acknowledged, some 40 ms. Accepted sockets inherit the option.
@@ -114,6 +114,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _allow_many_connections() -> None:
-    """Raise the limit of open files as far as this user may."""
+    """Raise the limit of open files to the maximum that is allowed."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,4 +1,4 @@
-"""What an assistant is given besides tools: prompts to begin with, and lists to look things up."""
+"""Prompts and resources for assistants, in addition to the tools."""
 
 from collections.abc import Iterator
 from typing import Annotated

@@ -31,7 +31,7 @@ _INSTRUCTIONS: Final = (
     " or a run. Bytes are integers; reserved bytes are what running the program takes."
 )
 _MOST_FOUND: Final = 12
-"""Queries that match a question; the first few are what was meant."""
+"""Most queries returned for a question."""
 
 _NAME: Final = "key of a compilation, a unique part of it, or a run; null: the largest of all"
 _QUERY_ID: Final = "id of a canned query, as list_queries returns it: peak/contributors"
@@ -72,7 +72,7 @@ def create_server(workers: Workers) -> MCPServer:
 
 
 def _tool(function: Callable[..., object], **names: Sequence[str]) -> Tool:
-    """Return a tool that refuses arguments it does not know; names are all that are allowed."""
+    """Return a tool that refuses unknown arguments; ``names`` are the known ones."""
     tool = Tool.from_function(
         function,
         annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),

@@ -28,9 +28,9 @@ _QUESTION_WORDS: Final = frozenset(
         "why",
     )
 )
-"""They say nothing of what is asked about."""
+"""Words that do not describe the subject of a question."""
 _STEM_LETTERS: Final = 4
-"""Of a word: donated and donation, copies and copied are the same."""
+"""Letters of a word that are compared: donated and donation are the same."""
 _HEADING_WEIGHT: Final = 3
 """Weight of a word of the title or question, against 1 for one of a column."""
 
@@ -38,7 +38,7 @@ _HEADING_WEIGHT: Final = 3
 def find_queries(about: str, catalogue: Mapping[str, Query]) -> list[Query]:
     """Return the queries that share words with a text, the best first.
 
-    A word counts for more the fewer queries have it.
+    Rare words count more.
     """
     counts = {query.id: _stem_counts(query) for query in catalogue.values()}
     having = Counter(stem for stems in counts.values() for stem in stems)

@@ -1,1 +1,1 @@
-"""Processes that read the graph for the service: what they are asked, and their limits."""
+"""Processes that read the graph for the service: their jobs, answers and limits."""

@@ -1,4 +1,4 @@
-"""The jobs that the service gives to the processes that read the graph, and their exchange.
+"""Jobs for the processes that read the graph, and the format of the messages.
 
 A frame is four bytes with the length of a JSON header, the header, and a body whose length the
 header has as `size`. What comes back is JSON, never pickled: a statement may have broken into
@@ -33,23 +33,23 @@ LENGTH_BYTES: Final = 4
 
 
 class Lane(Enum):
-    """Reads that wait for each other; what is slow does not make wait what is quick."""
+    """A queue of reads; slow reads never delay fast ones in another lane."""
 
     LISTS = "lists"
-    """Runs, compilations, one value: some milliseconds."""
+    """Lists of runs and compilations, one value: some milliseconds."""
     QUERIES = "queries"
     """Canned queries, advice, comparisons, the parts of a page: seconds of a large graph."""
     STATEMENTS = "statements"
-    """Statements of users, which may do anything."""
+    """Statements of users, which can take any time."""
 
 
 class Form(Enum):
-    """How rows are written."""
+    """The format of rows."""
 
     JSON = "json"
     """One array of objects."""
     LINES = "lines"
-    """An object a line below notes, as many as an assistant can read."""
+    """Notes, then one object per line, as many as an assistant can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class Setup:
     """Settings that a process needs before its first read."""
 
     location: str | None
-    """What `open_graph` takes."""
+    """The location for `open_graph`."""
     password: str | None
-    """The answer of the user who was asked for it."""
+    """The password that the user entered."""
     catalogue: Catalogue
     niceness: int
-    """Of its priority: statements of users give way to what is quick."""
+    """Nice value of the process: statements of users get less priority."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class Job:
     lane: Lane = Lane.LISTS
     form: Form = Form.JSON
     is_long: bool = False
-    """Advice and the parts of a page, which plan memory again: they may take longer."""
+    """True for advice and parts of a page, which replan memory and may take longer."""
 
 
 def statement_job(text: str, parameters: Mapping[str, Cell], form: Form = Form.JSON) -> Job:
     """Return the read of a user's statement; QueryFailed if its parameters are nested too deep.
 
-    That is checked before they are sent: to write them down would overflow the stack here.
+    The check comes before encoding, which would overflow the stack.
     """
     check_nesting(parameters)
     return Job("statement", {"text": text, "parameters": parameters}, Lane.STATEMENTS, form)
@@ -93,17 +93,17 @@ class Answer:
     status: int
     """HTTP status: 200, or that of the refusal."""
     body: bytes
-    """A refusal is a sentence in UTF-8."""
+    """The answer, or a sentence in UTF-8 if it is a refusal."""
     notes: tuple[str, ...] = ()
 
     @property
     def is_refusal(self) -> bool:
-        """Return whether the body says why there is no answer."""
+        """Return True if the body says why there is no answer."""
         return self.status != 200
 
     @classmethod
     def refusal(cls, status: int, message: str) -> "Answer":
-        """Return an answer that says why there is none."""
+        """Return a refusal with its reason."""
         return cls(status, message.encode(errors="replace"))
 
 

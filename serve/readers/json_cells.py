@@ -1,4 +1,4 @@
-"""Rows and queries as JSON can write them."""
+"""Converts rows and query descriptions to JSON values."""
 
 from xlagraph.graph import Cell, Result
 from xlagraph.graph.row_cells import without_nan
@@ -9,7 +9,7 @@ __all__ = ["answer_result", "json_rows", "query_description"]
 
 
 def answer_result(answer: Answer) -> Result:
-    """Return the rows of an answer; of a picture its edges, as the command prints them."""
+    """Return the rows of an answer; for a picture, its edges."""
     is_picture = answer.query.kind == "graph"
     return picture_of(answer.result).edge_table() if is_picture else answer.result
 
@@ -20,7 +20,7 @@ def json_rows(result: Result) -> list[Cell]:
 
 
 def query_description(query: Query) -> dict[str, Cell]:
-    """Return what a caller must know of a canned query."""
+    """Return the description of a canned query for callers."""
     return {
         "id": query.id,
         "kind": query.kind,

@@ -3,20 +3,20 @@
 from typing import Final
 
 MOST_SECONDS: Final = 30.0
-"""Of a read, its parsing and answer included."""
+"""Seconds of one read, parsing and answer included."""
 MOST_LONG_SECONDS: Final = 120.0
-"""Of advice and the parts of a page, which are no statements of users."""
+"""Seconds for advice and parts of a page."""
 MOST_MEMORY_BYTES: Final = 2 << 30
 """Memory of a process that reads, by default."""
 MOST_ROWS: Final = 100_000
-"""Of a statement; a canned query has a limit of its own."""
+"""Rows of a statement; canned queries have their own limits."""
 MOST_ANSWER_BYTES: Final = 32 << 20
 MOST_CHARACTERS: Final = 40_000
-"""Of the answer of a tool: some ten thousand tokens."""
+"""Characters in the answer of a tool: about ten thousand tokens."""
 
 MOST_WAITING: Final = 128
-"""Reads of one lane that wait for a process; one more is refused, to come back later."""
+"""Reads of one lane that may wait for a process; further ones are refused."""
 WAITING_SECONDS: Final = 60.0
-"""For a process: those of two reads before it, which take as long as they may."""
+"""Seconds that a read waits for a process: two reads of maximum length."""
 GONE_SECONDS: Final = 1.0
-"""Grace of a read after its client has gone: most end by then, and spare a new process."""
+"""Seconds until a read is ended after its client disconnected; most finish before."""

@@ -1,7 +1,6 @@
-"""What can be read of a graph, by name: the same for the API, the pages and an assistant.
+"""The reads of a graph by name, shared by the API, the pages and assistants.
 
-A process of its own runs these, see `worker_program`. Each returns rows with notes, or bytes
-as they are.
+Separate processes run them, see `worker_program`. Each returns rows with notes, or bytes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,18 +38,18 @@ from xlagraph.serve.readers.read_limits import MOST_ANSWER_BYTES, MOST_ROWS, MOS
 __all__ = ["READS", "Rows"]
 
 _ANSWERS: Final = "answers/"
-"""Begins the part with what canned queries answer about a compilation; they take a while."""
+"""Prefix of the parts with the answers of canned queries, which take a while."""
 _MOST_NOTES: Final = 10
-"""A header has little room, a statement for many wrong names."""
+"""Most notes in a header, which has little room."""
 
 
 class Rows(NamedTuple):
-    """Rows as JSON can write them, and what helps to read them."""
+    """Rows as JSON values, with notes."""
 
     rows: Sequence[Cell]
     notes: Sequence[str] = ()
     is_one: bool = False
-    """One object, not a list of them."""
+    """True if the answer is one object and not a list."""
 
 
 def _ready(graph: Graph, catalogue: Catalogue) -> Rows:

@@ -1,4 +1,4 @@
-"""One process that reads the graph, as the service sees it."""
+"""The service's handle of one process that reads the graph."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from xlagraph.serve.readers.jobs import LENGTH_BYTES, Answer, Job, Setup
 __all__ = ["WorkerEnded", "WorkerProcess"]
 
 _START_SECONDS: Final = 60.0
-"""To load the engine and open the graph, on a machine that is busy."""
+"""Seconds to load the engine and open the graph on a busy machine."""
 
 
 class WorkerEnded(Exception):
@@ -33,7 +33,7 @@ class WorkerProcess:
 
     @classmethod
     async def start(cls, setup: Setup, version: "tuple[int, ...] | None") -> Self | Answer:
-        """Start a process; what it returns instead says why it cannot open the graph."""
+        """Start a process; return a refusal instead if it cannot open the graph."""
         process = await asyncio.create_subprocess_exec(
             # -P: no module of the current folder stands in for one of Python's
             *(sys.executable, "-P", "-m", "xlagraph.serve.readers.worker_program"),

@@ -1,8 +1,8 @@
-"""The process that reads the graph for the service, which goes on when this one dies.
+"""The process that reads the graph; the service survives if it dies.
 
-A statement may overflow the engine's stack, take all its memory or run for ever: then this
-process is ended, and another one is started. It is told what to do on its standard input, and
-answers on its standard output. It ends when its input does, also in the middle of a read.
+A statement may overflow the engine's stack, use all memory or never finish. This process is then
+ended and another one started. It reads jobs from standard input and answers on standard output. It
+ends when its input is closed, even in the middle of a read.
 """
 
 import os
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _receive(stream: BinaryIO, put: Callable[[Job], None]) -> None:
-    """Take jobs from a stream; end the process with it, even while the engine works."""
+    """Receive jobs from a stream; end the process when it is closed, even during a read."""
     try:
         while True:
             put(pickle.load(stream))  # noqa: S301  from who started this process

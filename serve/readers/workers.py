@@ -1,7 +1,7 @@
-"""The processes that read the graph: a few for each lane, started when they are needed.
+"""Manages the processes that read the graph: a few for each lane, started on demand.
 
 Every read is bounded in time and memory, because a process can be ended where a thread cannot.
-Quick reads have processes of their own, so that slow ones never make them wait.
+Fast reads have separate processes, so that slow reads never delay them.
 """
 
 import asyncio
@@ -29,17 +29,17 @@ __all__ = ["Workers"]
 PROCESSES: Final[Mapping[Lane, int]] = {Lane.LISTS: 2, Lane.QUERIES: 2, Lane.STATEMENTS: 2}
 _NICENESS: Final[Mapping[Lane, int]] = {Lane.LISTS: 0, Lane.QUERIES: 0, Lane.STATEMENTS: 10}
 _LOOK_SECONDS: Final = 0.05
-"""Between two looks at the memory of a process: some 100 MB can be taken meanwhile."""
+"""Seconds between two checks of a process's memory; it can grow by about 100 MB meanwhile."""
 
 _BUSY: Final = "too many reads are under way; try again in some seconds"
 
 
 class _Overdue(Exception):
-    """A read takes longer, or more memory, than it may."""
+    """A read exceeded its limit of time or memory."""
 
 
 class Workers:
-    """Answers reads of one graph, each in a process that may die of it."""
+    """Answers reads of one graph in processes that can be ended."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Workers:
         ask_password: Callable[[str], str | None] | None = None,
         memory_bytes: int = MOST_MEMORY_BYTES,
     ) -> None:
-        """Check that `open_graph` finds the graph, which raises if there is none."""
+        """Check that `open_graph` finds the graph; its errors are raised."""
         asked: list[str | None] = [None]
 
         def ask(user: str) -> str | None:
@@ -69,7 +69,7 @@ class Workers:
 
     @property
     def version(self) -> tuple[int, ...] | None:
-        """Which file the graph is: an ingest puts another in its place. None for a server."""
+        """The identity of the graph file, which an ingest replaces; None for a server."""
         try:
             found = os.stat(self.location)  # noqa: PTH116 - a URI is not a path
         except OSError:
@@ -77,7 +77,7 @@ class Workers:
         return found.st_dev, found.st_ino, found.st_mtime_ns
 
     def lane_counts(self, lane: Lane) -> "LaneCounts":
-        """Return the counts of a lane, which change as it reads."""
+        """Return the live counts of a lane."""
         return self._lanes[lane].counts
 
     async def read(self, job: Job) -> Answer:
@@ -96,11 +96,11 @@ class Workers:
             raise
 
     async def start(self) -> None:
-        """Start a first process, so that the first request need not wait for it."""
+        """Start a process in advance, so that the first request does not wait for it."""
         await self.read(Job("ready"))
 
     async def close(self) -> None:
-        """End all processes, whatever they do."""
+        """End all processes at once."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
@@ -115,11 +115,11 @@ class LaneCounts:
     waiting: int = 0
     reading: int = 0
     ended: int = 0
-    """Processes that died, or were ended for their time or memory."""
+    """Processes that died or exceeded a limit."""
 
 
 class _Lane:
-    """Processes of one kind of read."""
+    """The processes of one lane."""
 
     def __init__(self, size: int, setup: Setup, memory_bytes: int) -> None:
         self._setup = setup
@@ -170,7 +170,7 @@ class _Lane:
         return answer
 
     async def _open_worker(self, version: tuple[int, ...] | None) -> WorkerProcess | Answer:
-        """Return a process that has the newest state open, and room for a read."""
+        """Return a free process that has the newest state of the graph open."""
         while self._idle:
             worker = self._idle.pop()
             # what the engine took for the read before, it keeps; one that died has nothing

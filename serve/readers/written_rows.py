@@ -1,4 +1,4 @@
-"""Rows as they leave: JSON for programs, lines for an assistant, each within its limit."""
+"""Encodes rows within a size limit: JSON for programs, lines for assistants."""
 
 import json
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from xlagraph.serve.readers.read_limits import MOST_ANSWER_BYTES, MOST_CHARACTER
 __all__ = ["json_array", "json_lines", "json_object"]
 
 _ROOM_FOR_NOTES: Final = 4_000
-"""Characters of an answer in lines; what is cut and why has to be said."""
+"""Characters reserved for notes, such as the number of omitted rows."""
 
 
 def json_array(rows: Sequence[Cell]) -> bytes:
-    """Return rows as one array; QueryFailed if they have more bytes than an answer may have."""
+    """Return rows as one array; QueryFailed if they exceed the size limit of an answer."""
     pieces: list[bytes] = []
     room = MOST_ANSWER_BYTES
     for row in rows:

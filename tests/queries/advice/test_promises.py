@@ -65,11 +65,12 @@ ON_THE_PAGE = {
     "checkpoint_scan": "checkpoint the body of a scan",
     "checkpoint_scan_dots": "checkpoint the body of a scan, dots saved",
     "checkpoint_scan_bf16": "checkpoint the body of a scan in bf16",
-    "checkpoint_merged": "checkpoint with `prevent_cse=True`, where XLA had merged the
-    recomputation", "checkpoint_whole": "checkpoint every layer, not all of them at once",
-    "shard_table": "shard a table over 8 devices", "shard_weights": "shard weights and state of Adam
-    over 8 devices", "bf16": "bf16", "scan_over_layers": "layers in a loop (`lax.scan`): another
-    program, nothing is predicted",
+    "checkpoint_merged": "checkpoint with `prevent_cse=True`, which XLA had merged",
+    "checkpoint_whole": "checkpoint every layer, not all of them at once",
+    "shard_table": "shard a table over 8 devices",
+    "shard_weights": "shard weights and state of Adam over 8 devices",
+    "bf16": "bf16",
+    "scan_over_layers": "layers in a loop (`lax.scan`): another program, nothing is predicted",
 }
 
 
