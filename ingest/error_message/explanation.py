@@ -11,18 +11,18 @@ from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, share_
 __all__ = ["Explanation", "Unknown", "explain"]
 
 _MUCH_PADDING: Final = 0.1
-"""Part of what was asked from which padding is worth a change."""
+"""Share of the requested bytes from which padding is worth a change."""
 _DUMP_FLAGS: Final = 'XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text"'
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A fact that a message does not hold, and the way to see it."""
+    """A fact that the message lacks, and how to get it."""
 
     text: str
     remedy: str
     is_in_dumps: bool = False
-    """Whether the dumps of the program tell it."""
+    """True if the dumps of the program contain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Explanation:
     """A failure in sentences."""
 
     verdict: str
-    """Plan or allocator, what was asked, what was there."""
+    """The stage, the requested bytes and the capacity, in one sentence."""
     facts: tuple[str, ...]
-    """How much is missing, what else took memory, padding, the user's line."""
+    """Missing bytes, other memory in use, padding, and the line of the user."""
     changes: tuple[str, ...]
-    """What to change, the most promising first."""
+    """Suggested changes, the most promising first."""
     unknown: tuple[Unknown, ...]
 
 
@@ -76,7 +76,7 @@ def _verdict(failure: Failure) -> str:
 
 
 def _asked_for(failure: Failure) -> str:
-    """Return what an allocation was for, where a buffer assignment stands in the message."""
+    """Return the purpose of an allocation, if the message contains a buffer assignment."""
     if failure.stage is Stage.PROGRAM_LOAD:
         return f" by {failure.module}" if failure.module else ""
     asked = failure.requested_bytes
@@ -118,7 +118,7 @@ def _facts(failure: Failure) -> Iterator[str]:
 
 
 def _resident(failure: Failure) -> Iterator[str]:
-    """Yield what takes memory beside what was asked for."""
+    """Yield sentences about other memory in use."""
     if failure.stage is Stage.PLAN:
         others = [
             f"{name} {human_bytes(size)}"
@@ -235,7 +235,7 @@ def _space(failure: Failure) -> str:
 
 
 def _distinct(size_bytes: int | None, other_bytes: int | None) -> tuple[str, str]:
-    """Return two sizes in texts that differ as they do."""
+    """Return texts of two sizes that differ if the sizes do."""
     if size_bytes is not None and other_bytes is not None:
         return distinct_bytes(size_bytes, other_bytes)
     return _size(size_bytes), _size(other_bytes)

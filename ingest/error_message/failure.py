@@ -1,6 +1,6 @@
 """An out-of-memory failure as its message reports it.
 
-Sizes are bytes. Messages round them to two decimals of a unit; absent is None, never 0.
+Sizes are in bytes. Messages round them to two decimals of a unit. A missing size is None, never 0.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Stage(StrEnum):
     PLAN = "plan"
     """The compiler: the memory plan is larger than the memory space, nothing was run."""
     PROGRAM_LOAD = "program load"
-    """The runtime: a compiled program did not find room on the device."""
+    """The runtime: a compiled program did not fit on the device."""
     ALLOCATOR = "allocator"
     """The runtime: the allocator had no room for a buffer, or for the temporaries of a program."""
 
@@ -31,16 +31,16 @@ class TracebackLine:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One line of a breakdown: how much a kind of memory takes."""
+    """A line of a breakdown: the bytes of one kind of memory."""
 
     whole: str
-    """What it is a part of: `total`, `program` or `assignment`."""
+    """The breakdown it belongs to: `total`, `program` or `assignment`."""
     name: str
-    """As printed: `arguments`, `HLO temp`, `preallocated temp allocation`."""
+    """The printed name: `arguments`, `HLO temp`, `preallocated temp allocation`."""
     size_bytes: int | None
-    """None where the message says `unknown size`."""
+    """Size; None if the message says `unknown size`."""
     padding_bytes: int | None = None
-    """None where the message does not say."""
+    """Padding; None if the message does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,37 +54,37 @@ class LargeAllocation:
     shape: str | None = None
     unpadded_bytes: int | None = None
     instruction: str | None = None
-    """Name of the HLO instruction; None where only an opcode is printed."""
+    """Name of the HLO instruction; None if only an opcode is printed."""
     label: str | None = None
-    """The XLA label as printed, which XLA cuts where it is long."""
+    """The XLA label as printed; XLA shortens long labels."""
     kind: str | None = None
     """Type of the allocation: `HLO temp`, `scoped`, `arguments`."""
 
     @property
     def padding_bytes(self) -> int:
-        """Bytes that hold no element; 0 where the message does not say."""
+        """Bytes that hold no element; 0 if the message does not say."""
         return max(0, self.size_bytes - (self.unpadded_bytes or self.size_bytes))
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failure to get memory."""
+    """A failed request for memory."""
 
     stage: Stage
     requested_bytes: int | None
-    """Memory that the plan needs, or bytes that were asked of the allocator."""
+    """Memory that the plan needs, or bytes requested from the allocator."""
     capacity_bytes: int | None = None
     """Size of the memory space, or limit of the allocator."""
     free_bytes: int | None = None
     """Bytes that were free; only an allocator says so."""
     contiguous_bytes: int | None = None
-    """Largest free block, if that is smaller than what is free."""
+    """Largest free block, if it is smaller than the free bytes."""
     in_use_bytes: int | None = None
     """Bytes that were in use before the request."""
     exceeded_bytes: int | None = None
     """Missing bytes as printed."""
     memory_space: str | None = None
-    """`hbm`, `vmem`, …; None where the message names none."""
+    """`hbm`, `vmem`, …; None if the message names none."""
     allocator: str | None = None
     """Name of the allocator: `GPU_0_bfc`."""
     code: str | None = None
@@ -94,21 +94,21 @@ class Failure:
     instruction: str | None = None
     """HLO instruction of a scoped allocation."""
     is_scoped: bool = False
-    """Whether one instruction needs more scratch memory than it may have."""
+    """True if one instruction needs more scratch memory than the limit."""
     parts: tuple[Part, ...] = ()
     output_bytes: int | None = None
     output_shared_bytes: int | None = None
     """Part of the output that is stored in the arguments: donated."""
     largest: tuple[LargeAllocation, ...] = ()
     is_cut: bool = False
-    """Whether the message ends in the middle."""
+    """True if the message is cut off."""
     traceback_line: TracebackLine | None = None
     line_number: int = 0
     """Line of the log where the message begins, counted from 1."""
 
     @property
     def missing_bytes(self) -> int | None:
-        """Bytes that were missing; None where the message does not tell."""
+        """Missing bytes; None if unknown."""
         if self.exceeded_bytes is not None:
             return self.exceeded_bytes
         if self.requested_bytes is None:
@@ -135,5 +135,5 @@ class Failure:
         return max(listed, *(part.padding_bytes or 0 for part in self.parts), 0)
 
     def part_bytes(self, name: str) -> int | None:
-        """Return the size of a part by its printed name; None where it is not printed."""
+        """Return the size of a part by its printed name; None if it is not printed."""
         return next((part.size_bytes for part in self.parts if part.name == name), None)

@@ -1,4 +1,4 @@
-"""What follows a headline: sections of sizes, lists of allocations, statistics."""
+"""Reads the lines after a headline: sections of sizes, lists of allocations, statistics."""
 
 from dataclasses import fields, replace
 from typing import Final
@@ -20,13 +20,13 @@ _ALLOCATION_SUFFIX: Final = " allocation"
 
 
 def request_key(failure: Failure) -> tuple[Stage, bool, str | None]:
-    """Return what all reports of one request have in common; messages round its size."""
+    """Return a key that all reports of one request share; messages round its size."""
     size = failure.requested_bytes
     return failure.stage, failure.is_scoped, None if size is None else rounded(size)
 
 
 class FailureDetails:
-    """A failure that is being read."""
+    """A failure while it is read."""
 
     def __init__(self, failure: Failure) -> None:
         self._failure = failure
@@ -48,13 +48,13 @@ class FailureDetails:
         return replace(failure, module=module, is_cut=failure.is_cut or is_cut)
 
     def may_be(self, other: Failure) -> bool:
-        """Return whether another report of the same size, or of none, can be about this."""
+        """Return True if another report, of the same size or none, can be about this failure."""
         mine = self._failure
         spaces = {mine.memory_space, other.memory_space} - {None}
         return len(spaces) <= 1 and request_key(mine)[:2] == request_key(other)[:2]
 
     def merge(self, other: Failure) -> bool:
-        """Take from another report what was not known; return whether that was anything."""
+        """Add facts from another report; return True if there were new ones."""
         unknown = {
             field.name: getattr(other, field.name)
             for field in fields(Failure)

@@ -1,4 +1,4 @@
-"""Failures as their headlines report them: one function for each form."""
+"""Parses the headlines of failures, one function for each form."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _TYPES: Final = {
 def failure_of_headline(text: str) -> Failure | None:
     """Return the failure that a line of text reports; None if it is not a headline.
 
-    Text that follows a headline (`Used … of …`) may stand on the same line.
+    Text after a headline (`Used … of …`) may be on the same line.
     """
     for form, read in _HEADLINES:
         if found := form.search(text):

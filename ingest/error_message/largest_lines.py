@@ -12,13 +12,13 @@ class LineShare:
     """The listed allocations of one line and op."""
 
     line: str | None
-    """`file:line`; None where the message names none."""
+    """`file:line`; None if the message names none."""
     op_name: str | None
     size_bytes: int
     padding_bytes: int
     allocations: int
     shape: str | None
-    """Of the largest of them."""
+    """Shape of the largest of them."""
     label: str | None
     """Name or opcode of its instruction."""
 
@@ -26,7 +26,7 @@ class LineShare:
 def largest_lines(failure: Failure) -> tuple[LineShare, ...]:
     """Return the listed allocations by line and op, largest sum first.
 
-    Allocations without either stay on their own.
+    Allocations without line and op are not merged.
     """
     groups: dict[tuple[object, ...], list[LargeAllocation]] = {}
     for index, entry in enumerate(failure.largest):

@@ -1,4 +1,4 @@
-"""Plain lines of a log: without colours, prefixes of loggers and escapes of JSON."""
+"""Strips colours, logger prefixes and JSON escapes from the lines of a log."""
 
 import re
 from collections.abc import Iterator

@@ -27,9 +27,9 @@ _KEYWORDS: Final = (
     "<ipython-input", "xceeded scoped",
 )  # fmt: skip
 _LINES_AFTER: Final = 1000
-"""Lines without a detail after which a message has ended."""
+"""Number of lines without a detail that end a message."""
 _LONGEST_HEADLINE: Final = 3
-"""Lines over which a headline may be wrapped."""
+"""Most lines of a wrapped headline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class ErrorLog:
     """The failures in a log."""
 
     failures: tuple[Failure, ...]
-    """Each once, in the order of the log."""
+    """The distinct failures, in the order of the log."""
     unknown: tuple[int, str] | None
     """Number and text of the first line with a status RESOURCE_EXHAUSTED of another kind."""
     line_count: int
@@ -109,7 +109,7 @@ class _Reader:
         self._headline = [text] if _is_incomplete(failure) else []
 
     def _known(self, failure: Failure) -> FailureDetails | None:
-        """Return the failure that a report is about, if there was a report of it before."""
+        """Return the earlier failure that a report repeats, if any."""
         same_size = self._by_request.get(request_key(failure), ())
         # a report that is cut before its size is about the latest failure that it can be about
         before = self._details[-1:] if failure.requested_bytes is None else same_size

@@ -1,4 +1,4 @@
-"""The user's own line in a Python traceback, also one of IPython."""
+"""Finds the line of the user's code in a Python or IPython traceback."""
 
 from xlagraph.ingest.error_message import message_forms as forms
 from xlagraph.ingest.error_message.failure import TracebackLine

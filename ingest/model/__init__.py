@@ -1,1 +1,1 @@
-"""A compilation as data: its memory plan and its HLO program, however they came."""
+"""A compilation as data: memory plan and HLO program, independent of the carrier."""

@@ -1,4 +1,4 @@
-"""Fills what one carrier of a compilation lacks from another of the same compilation."""
+"""Fills the gaps of one carrier of a compilation from another carrier."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ __all__ = ["filled", "has_gaps", "is_same_plan"]
 
 
 def has_gaps(plan: Plan, program: Program) -> bool:
-    """Return whether anything is missing that another carrier may hold."""
+    """Return True if another carrier could add something."""
     return (
         plan.total_bytes is None
         or plan.used_values is None
@@ -21,7 +21,7 @@ def has_gaps(plan: Plan, program: Program) -> bool:
 
 
 def is_same_plan(plan: Plan, other: Plan) -> bool:
-    """Return whether two carriers hold the same slots."""
+    """Return True if two carriers have the same slots."""
     return {_slot(value) for value in plan.values} == {_slot(value) for value in other.values}
 
 
@@ -32,7 +32,7 @@ def _slot(value: Value) -> tuple[int, str, int, int, int]:
 def filled(
     plan: Plan, program: Program, other_plan: Plan, other_program: Program
 ) -> tuple[Plan, Program]:
-    """Return plan and program with what the others add; what was derived stays named so."""
+    """Return plan and program with the additions of the others; derived facts stay marked."""
     used_values, live_ranges = plan.used_values, plan.live_ranges
     derived = set()
     if plan.total_bytes is None:

@@ -1,4 +1,4 @@
-"""Which source files are not the user's own: those of installed packages and of Python."""
+"""Recognises source files of installed packages and of Python itself."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The scopes that an op name lies in."""
+"""The scopes of an op name."""
 
 from functools import lru_cache
 from typing import Final
@@ -8,16 +8,16 @@ __all__ = ["scopes"]
 _OPENING: Final = frozenset("([{")
 _CLOSING: Final = frozenset(")]}")
 _LONGEST: Final = 1000
-"""Characters of a scope: a name of a megabyte could have scopes of many gigabytes."""
+"""Most characters of a scope: a name of one megabyte could have gigabytes of scopes."""
 
 
 @lru_cache(maxsize=1 << 16)
 def scopes(op_name: str) -> tuple[str, ...]:
     """Return every leading part of an op name, shortest first, the whole name last.
 
-    Parts end at a ``/`` that stands outside brackets: ``jit(f)/a[b/c]/dot`` has the
+    Parts end at a ``/`` outside of brackets: ``jit(f)/a[b/c]/dot`` has the
     scopes ``jit(f)``, ``jit(f)/a[b/c]`` and itself. The position in the tuple, from 1, is
-    the depth. Parts longer than 1,000 characters are left out, except the whole name.
+    the depth. Scopes longer than 1,000 characters are omitted, except the whole name.
     """
     if "/" not in op_name:
         return (op_name,)

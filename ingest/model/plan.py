@@ -1,4 +1,4 @@
-"""The memory plan of one compilation: plain immutable records, however it came.
+"""The memory plan of one compilation as immutable records, independent of the carrier.
 
     Plan
     ├── allocations   Allocation    one buffer of the plan
@@ -6,11 +6,10 @@
     ├── used_values   UsedValue     positions and uses of a value
     └── live_ranges   LiveRanges    schedule, ranges, printed peak
 
-What a carrier does not hold is ``None``; a section that it does not have is ``None`` too,
-while a section that it has and that lists nothing is an empty tuple. Shape indices are
-kept as XLA prints them, with their braces: ``{}``, ``{1,0}``.
+Facts and sections that a carrier lacks are ``None``; a section that is present and lists nothing is
+an empty tuple. Shape indices are kept as XLA prints them, with their braces: ``{}``, ``{1,0}``.
 
-Records that a plan holds by the million are named tuples, the others frozen dataclasses.
+Records that can exist by the million are named tuples, the others frozen dataclasses.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ class ParameterStorage:
 
     number: int
     shape: str | None
-    """Without layout; up to jaxlib 0.7.0 the whole tuple on each of its leaves."""
+    """Shape without layout; up to jaxlib 0.7.0 the shape of the whole tuple on each leaf."""
     shape_index: str | None
 
 
@@ -34,7 +33,7 @@ class Allocation(NamedTuple):
     number: int
     size_bytes: int
     address: str | None = None
-    """Of a C++ object at compile time; up to TensorFlow 2.10. Means nothing."""
+    """Address of a C++ object at compile time, up to TensorFlow 2.10; it has no meaning."""
     color: int = 0
     """Memory space; printed only when it is not 0."""
     page: int | None = None
@@ -52,7 +51,7 @@ class Value(NamedTuple):
     value_id: int
     name: str
     shape_index: str | None
-    """Tuple index where the defining instruction is tuple-shaped, in every generation."""
+    """Tuple index, if the shape of the defining instruction is a tuple."""
     is_phi: bool
     color: int | None
     allocation: int
@@ -60,7 +59,7 @@ class Value(NamedTuple):
     offset_bytes: int
     size_bytes: int
     shape: str
-    """With layout, as printed."""
+    """Shape with layout, as printed."""
 
     @property
     def label(self) -> str:
@@ -81,7 +80,7 @@ class Use(NamedTuple):
     instruction: str
     operand: int
     operand_index: str | None
-    """Index within the operand, where that operand is a tuple."""
+    """Index within the operand, if the operand is a tuple."""
 
 
 class UsedValue(NamedTuple):
@@ -93,11 +92,11 @@ class UsedValue(NamedTuple):
 
 
 class LiveRange(NamedTuple):
-    """Steps of the schedule in which a value is needed, both ends inclusive."""
+    """The first and last step at which a value is needed, both included."""
 
     name: str
     shape_index: str
-    """Always printed here, ``{}`` for arrays too."""
+    """Tuple index; ``{}`` for arrays."""
     first_step: int
     last_step: int
 
@@ -107,14 +106,14 @@ class PrintedPeakEntry(NamedTuple):
 
     name: str
     shape_index: str | None
-    """Absent before jaxlib 0.6."""
+    """Tuple index; None before jaxlib 0.6."""
     bytes: int
     cumulative_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedPeak:
-    """What XLA takes for the peak.
+    """The peak that XLA prints.
 
     Often not the true one: it looks for the step with the size of whole tuples where it means
     their elements.
@@ -141,15 +140,15 @@ class Plan:
 
     allocations: tuple[Allocation, ...]
     values: tuple[Value, ...]
-    """In the order of the carrier: by allocation, then as listed there."""
+    """Values by allocation, in the order of the carrier."""
     total_bytes: int | None
     """XLA's own sum of all allocations, every memory space and thread-local included."""
     used_values: tuple[UsedValue, ...] | None
-    """None before TensorFlow 1.15 and where the companion file is missing."""
+    """Positions and uses; None before TensorFlow 1.15 or without the companion file."""
     live_ranges: LiveRanges | None
     buffer_sets: Mapping[int, int] | None = None
-    """Smallest id among the values that must share their bytes, by value id, as XLA states it."""
+    """Smallest id among the values that must share bytes, by value id, if XLA states it."""
     derived: tuple[str, ...] = ()
-    """Names of facts that the carrier does not state but that follow by XLA's rules."""
+    """Names of facts that were derived by XLA's rules instead of read."""
     heap_trace_agrees: bool | None = None
-    """Whether XLA's heap simulation agrees with derived live ranges; None without either."""
+    """True if XLA's heap trace agrees with derived live ranges; None if one is missing."""

@@ -1,4 +1,4 @@
-"""The HLO program of a compilation as data, however it came.
+"""The HLO program of a compilation as data, independent of the carrier.
 
     Program
     ├── computations   Computation    instructions in the order of the schedule, the root
@@ -8,9 +8,8 @@
     ├── frames         StackFrame     call stacks, each frame with its caller
     └── donations      by parameter   results that are written over a parameter
 
-A carrier fills it; rules and measures read nothing else. What a carrier lacks is None or
-empty, never guessed. Tuple indices are spelled as XLA prints them: ``{1,0}``, ``{}`` for the
-whole.
+Carriers fill it; rules and measures read only this. Missing facts are None or empty, never guessed.
+Tuple indices have XLA's spelling: ``{1,0}``, ``{}`` for the whole.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,11 +39,11 @@ __all__ = [
 WHOLE: Final = "{}"
 
 Purpose = Literal["calls", "to_apply", "body", "condition", "branch", "called"]
-"""The role of a called computation, by XLA's attribute; ``called`` is that of a custom call."""
+"""The role of a called computation, named after XLA's attribute."""
 
 
 class ProgramError(LookupError):
-    """Raised where a program lacks what it refers to, or refers to itself."""
+    """The program refers to something missing, or to itself."""
 
 
 class Operand(NamedTuple):
@@ -52,7 +51,7 @@ class Operand(NamedTuple):
 
     name: str
     element: str = WHOLE
-    """Tuple index within that instruction, where no get-tuple-element stands between."""
+    """Tuple index within that instruction, if no get-tuple-element is in between."""
 
 
 class Callee(NamedTuple):
@@ -63,7 +62,7 @@ class Callee(NamedTuple):
 
 
 class Aliasing(NamedTuple):
-    """An output that an instruction writes over an operand."""
+    """An output of an instruction that shares the bytes of an operand."""
 
     output_index: str
     operand: int
@@ -71,7 +70,7 @@ class Aliasing(NamedTuple):
 
 
 class EntryParameter(NamedTuple):
-    """A parameter of the entry computation, or a part of one."""
+    """A parameter of the entry computation, or an element of one."""
 
     number: int
     shape_index: str
@@ -90,7 +89,7 @@ class StackFrame(NamedTuple):
 
 
 class Attributes(NamedTuple):
-    """Everything that an instruction states besides name, shape, opcode and operands."""
+    """The attributes of an instruction, without name, shape, opcode and operands."""
 
     op_name: str | None = None
     source_file: str | None = None
@@ -104,16 +103,16 @@ class Attributes(NamedTuple):
     runs: str | None = None
     """Computation that a fusion or an async start runs, as the memory plan names it."""
     callees: tuple[Callee, ...] = ()
-    """In the order in which XLA lists them; branches in the order of the operands."""
+    """Called computations in XLA's order; branches in the order of the operands."""
     tuple_element: int | None = None
     """Element that a get-tuple-element reads."""
     control_predecessors: tuple[str, ...] = ()
     aliasing: tuple[Aliasing, ...] = ()
-    """Declared, not implied by the opcode."""
+    """Aliasing that is declared, not implied by the opcode."""
     gemm_beta: float | None = None
-    """From the backend config of a GPU matrix product: the factor of what it adds to."""
+    """The factor beta in the backend config of a GPU matrix product."""
     uses_nvshmem: bool = False
-    """From the backend config of a GPU collective."""
+    """True if the backend config of a GPU collective uses NVSHMEM."""
 
 
 NO_ATTRIBUTES: Final = Attributes()
@@ -139,18 +138,18 @@ class Instruction:
 
     name: str
     opcode: str | None
-    """As the memory plan names it: ``slice-start`` for an async-start of a slice."""
+    """Opcode as in the memory plan: ``slice-start`` for an async-start of a slice."""
     shape: str | None
-    """With layout."""
+    """Shape with layout."""
     computation: str | None
     """Name of the computation that it belongs to."""
     operands: tuple[Operand, ...]
     operand_names: Sequence[str]
-    """The names of its operands alone."""
+    """The names of its operands."""
     attributes: Attributes
     parameter_number: int | None
     text: str | None
-    """After ``%name = ``, as the memory plan prints it; only to be shown."""
+    """The text after ``%name = ``, for display only."""
 
     def __init__(
         self,
@@ -182,7 +181,7 @@ class Instruction:
 
     @property
     def is_async_start(self) -> bool:
-        """Whether it starts a computation: a plan prints ``slice-start`` for such a one."""
+        """True if it starts an asynchronous computation."""
         return (
             self.opcode is not None
             and self.opcode.endswith("-start")
@@ -191,7 +190,7 @@ class Instruction:
 
     @property
     def runs_computations(self) -> bool:
-        """Whether it runs what it calls once on its operands: fusions, calls, async starts."""
+        """True if it runs a computation once on its operands: fusions, calls, async starts."""
         return self.opcode in _RUNNING or self.is_async_start
 
     def callee(self, purpose: Purpose) -> str | None:
@@ -203,7 +202,7 @@ class Instruction:
 
     @property
     def called(self) -> tuple[str, ...]:
-        """All computations that it runs or applies."""
+        """All called computations."""
         return tuple([callee.computation for callee in self.attributes.callees])
 
     @property
@@ -214,7 +213,7 @@ class Instruction:
 
 
 class Computation:
-    """Instructions that run or are applied together.
+    """A computation: instructions that run together.
 
     A carrier may derive from it to read instructions when they are asked for: most computations
     are bodies of fusions, of which few instructions matter.
@@ -232,16 +231,16 @@ class Computation:
 
     @property
     def instructions(self) -> Sequence[Instruction]:
-        """In the order of the schedule where the program is scheduled."""
+        """Instructions, in schedule order if the program is scheduled."""
         return self._instructions
 
     def find_root(self) -> Instruction | None:
-        """Return the instruction whose result it returns; None if it could not be read."""
+        """Return the root instruction; None if it could not be read."""
         return self._root
 
     @property
     def root(self) -> Instruction:
-        """The instruction whose result it returns; raises ProgramError if it has none."""
+        """The root instruction; raises ProgramError if there is none."""
         found = self.find_root()
         if found is None:
             raise ProgramError(f"{self.name} has no root")
@@ -249,27 +248,27 @@ class Computation:
 
     @property
     def unread(self) -> frozenset[str] | None:
-        """Operands of instructions that could not be read; None where all could."""
+        """Operands of the instructions that could not be read; None if all could be read."""
         return None
 
     @cached_property
     def opcodes(self) -> frozenset[str | None]:
-        """Opcodes of its instructions, None among them if some could not be read."""
+        """Opcodes of its instructions; includes None if some could not be read."""
         found = {instruction.opcode for instruction in self.instructions}
         return frozenset(found if self.unread is None else (*found, None))
 
     def has_any(self, opcodes: Iterable[str]) -> bool:
-        """Return whether some instruction has one of these opcodes, or could not be read."""
+        """Return True if an instruction has one of these opcodes, or could not be read."""
         return self.unread is not None or not self.opcodes.isdisjoint(opcodes)
 
     @cached_property
     def has_op_names(self) -> bool:
-        """Whether one of its instructions has an op name."""
+        """True if one of its instructions has an op name."""
         return any(each.attributes.op_name is not None for each in self.instructions)
 
     @cached_property
     def runs(self) -> frozenset[str]:
-        """Computations that its instructions run; not those that they apply to each element."""
+        """Computations that its instructions run, without those applied to each element."""
         return frozenset(
             [name for each in self.instructions if each.runs_computations for name in each.called]
         )
@@ -295,9 +294,9 @@ class Computation:
         }
 
     def readers(self, name: str) -> Sequence[Instruction]:
-        """Return the instructions that read one, in their order.
+        """Return the readers of an instruction, in order.
 
-        Raises ProgramError where one that could not be read mentions it too.
+        Raises ProgramError if an instruction that could not be read mentions it.
         """
         if self.unread is not None and name in self.unread:
             raise ProgramError(f"{self.name} has an instruction with {name} that cannot be read")
@@ -314,39 +313,39 @@ class Computation:
 
 @dataclass(frozen=True)
 class Program:
-    """An HLO program, as far as its carrier holds it."""
+    """An HLO program with all facts that its carrier has."""
 
     name: str | None = None
     """Name of the module."""
     entry_name: str | None = None
-    """Computation that the program begins with."""
+    """Name of the entry computation."""
     computations: Mapping[str, Computation] = field(default_factory=dict)
-    """By name; empty where the carrier has only the instructions of the memory plan."""
+    """Computations by name; empty if the carrier has only the instructions of the plan."""
     instructions: Mapping[str, Instruction] = field(default_factory=dict)
-    """Those that the memory plan names, by name; others are found in their computation."""
+    """Instructions of the memory plan by name; others are found in their computation."""
     frames: Mapping[int, StackFrame] = field(default_factory=dict)
-    """By number; every caller is among them, and none calls itself by way of others."""
+    """Frames by number; every caller is included, and there are no cycles."""
     output_by_donated: Mapping[EntryParameter, str] = field(default_factory=dict)
     """Shape index of the result that a donated parameter is paired with."""
     unpaired_donors: frozenset[EntryParameter] = frozenset()
-    """Donated parameters without a result of their own."""
+    """Donated parameters that are not paired with a result."""
     partitions: int | None = None
-    """Devices over which the program is split; None where the carrier does not say."""
+    """Number of devices that the program is split over; None if unknown."""
     is_gpu: bool = False
-    """Whether it shows that it was compiled for a GPU."""
+    """True if it was evidently compiled for a GPU."""
 
     @property
     def has_computations(self) -> bool:
-        """Whether the carrier holds computations, not only the instructions of the plan."""
+        """True if the carrier has computations, not only the instructions of the plan."""
         return bool(self.computations)
 
     @property
     def entry(self) -> Computation:
-        """The computation that the program begins with; raises ProgramError without one."""
+        """The entry computation; raises ProgramError if there is none."""
         return self.computation(self.entry_name)
 
     def computation(self, name: str | None) -> Computation:
-        """Return a computation; raise ProgramError if it is not there."""
+        """Return a computation; raise ProgramError if it does not exist."""
         found = self.computations.get(name or "")
         if found is None:
             raise ProgramError(f"there is no computation {name}")
@@ -365,7 +364,7 @@ class Program:
         return root.opcode if root is not None else None
 
     def find(self, name: str, computation: str | None) -> Instruction | None:
-        """Return an instruction that one of a computation mentions; None if it is nowhere."""
+        """Return an instruction that a computation mentions; None if it does not exist."""
         found = self.instructions.get(name)
         if found is None and computation is not None:
             own = self.computations.get(computation)
@@ -373,7 +372,7 @@ class Program:
         return found
 
     def source_location(self, attributes: Attributes) -> tuple[str | None, int | None]:
-        """Return source file and line: the instruction's own, else those of its innermost frame."""
+        """Return source file and line of the instruction, else of its innermost frame."""
         if attributes.source_file is not None or attributes.stack_frame is None:
             return attributes.source_file, attributes.source_line
         frame = self.frames.get(attributes.stack_frame)
@@ -393,7 +392,7 @@ def nested_index(outer: str, inner: str) -> str:
 
 
 def first_number(index: str) -> int:
-    """Return the element that an index begins with; raise ProgramError for the whole."""
+    """Return the first number of an index; raise ProgramError for ``{}``."""
     if index == WHOLE:
         raise ProgramError("an array is read as a tuple")
     return int(index[1:-1].partition(",")[0])

@@ -1,4 +1,4 @@
-"""XLA's shapes: taken apart, put together, and how many bytes they need.
+"""Parses XLA's shapes, prints them, and computes their dense size.
 
     shape  = tuple | array | "b(" array ")"
     tuple  = "(" [ shape { ", " [ "/*index=" N "*/" ] shape } ] ")"
@@ -6,7 +6,7 @@
     dim    = N | "<=" N | "?"                                fixed, bounded, unbounded
     layout = "{" order [ ":" { part } ] "}"
 
-Types are open-ended: one that is new still has a shape, only no dense size.
+Unknown types are allowed: they have a shape but no dense size.
 """
 
 import re
@@ -17,16 +17,16 @@ __all__ = ["ShapeFacts", "printed_shape", "shape_facts"]
 
 
 class ShapeFacts(NamedTuple):
-    """A printed shape, taken apart."""
+    """The parts of a printed shape."""
 
     shape: str
-    """Without layout; the whole text where it is not a shape."""
+    """Shape without layout; the whole text if it is not a shape."""
     layout: str | None
-    """As printed with braces; of a tuple those of its leaves: ``({1,0}, , ({0}, ))``."""
+    """Layout as printed, with braces; a tuple has those of its leaves: ``({1,0}, , ({0}, ))``."""
     dtype: str | None
-    """Element type, ``token``, ``opaque``, ``tuple``; None where the text is not a shape."""
+    """Element type, ``token``, ``opaque``, ``tuple``; None if the text is not a shape."""
     dense_bytes: int | None
-    """Without padding; None of tuples, tokens, unbounded shapes and unknown types."""
+    """Bytes without padding; None for tuples, tokens, unbounded shapes and unknown types."""
 
 
 # A layout nests at most once: P(s8[4]{0}) is the physical shape within {0:P(s8[4]{0})}.
@@ -50,7 +50,7 @@ _ELEMENT_BITS: Final = re.compile(r"[:)]E\((\d{1,3})\)")
 def shape_facts(text: str) -> ShapeFacts:
     """Parse a printed shape; linear in its length.
 
-    Text that is not a shape is returned as the shape, all else None.
+    If the text is not a shape, it is returned as the shape and everything else is None.
     """
     if text.startswith("("):
         return _tuple_facts(text)
@@ -62,7 +62,7 @@ def shape_facts(text: str) -> ShapeFacts:
 
 
 def printed_shape(shape: str, layout: str | None) -> str:
-    """Return shape and layout joined again, exactly as `shape_facts` found them printed."""
+    """Return shape and layout as one text, the inverse of `shape_facts`."""
     if layout is None:
         return shape
     printed: list[str] = []
@@ -90,7 +90,7 @@ def _tuple_facts(text: str) -> ShapeFacts:
 
 
 def _is_tuple(skeleton: str) -> bool:
-    """Return whether leaves, each written ``x``, nest and follow each other as in a tuple."""
+    """Return True if leaves, each written ``x``, are nested as in a tuple."""
     depth = 0
     before = ","
     for part in re.findall(r"x|\(|\)|, |.", skeleton, re.DOTALL):

@@ -1,4 +1,4 @@
-"""Call stacks without circles."""
+"""Removes cycles from call stacks."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ __all__ = ["acyclic_callers"]
 
 
 def acyclic_callers(callers: Mapping[int, int | None]) -> dict[int, int | None]:
-    """Return each frame's caller; one that is missing or leads back to the frame is None."""
+    """Return the caller of each frame; None if it is missing or creates a cycle."""
     found = {frame: caller if caller in callers else None for frame, caller in callers.items()}
     acyclic: set[int] = set()
     for frame in found:

@@ -1,4 +1,4 @@
-"""What a query declares: parameters, columns, advice."""
+"""The declarations of a query: parameters, columns, advice."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from xlagraph.graph.engine import Scalar
 from xlagraph.presentation.byte_sizes import counts_bytes
 
 ParameterValue = str | int | float | bool
-"""What a parameter may be."""
+"""The type of a parameter value."""
 
 MEASURES: Final[Mapping[str, str]] = {
     "reserved": "bytes of allocations, thread-local ones left out",
@@ -28,19 +28,19 @@ FRAMEWORKS: Final[Mapping[str, str]] = {
     "tensorflow": "TensorFlow",
     "pytorch": "PyTorch/XLA",
 }
-"""As a `@remedy` names them, and as people do."""
+"""Names of frameworks: in a `@remedy`, and for display."""
 
 
 NO_ROWS: Final = "no rows"
-"""What it means that there are none, where a query does not say it."""
+"""The meaning of no rows, if a query does not state it."""
 
 CHOSEN: Final = "compilation"
-"""The parameter that the runner chooses where it is left out."""
+"""The parameter that the runner chooses if it is omitted."""
 
 
 # LIMIT of one engine is a signed 32-bit number, and no graph has that many rows
 NO_LIMIT: Final = 2**31 - 1
-"""The value of a parameter `limit` that gives all rows."""
+"""The value of `limit` that returns all rows."""
 
 
 class LiteralType(StrEnum):
@@ -62,7 +62,7 @@ class ColumnType(StrEnum):
     LIST = "LIST"
     """Texts."""
     PATH = "PATH"
-    """Nodes and the relationships between them, to be drawn."""
+    """Nodes and relationships to draw."""
 
 
 EXAMPLES: Final[Mapping[LiteralType, str]] = {
@@ -71,7 +71,7 @@ EXAMPLES: Final[Mapping[LiteralType, str]] = {
     LiteralType.FLOAT: "0.5",
     LiteralType.BOOLEAN: "true",
 }
-"""A literal of each type, as an error shows it."""
+"""An example of each type for error messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +81,24 @@ class Parameter:
     name: str
     type: LiteralType
     default: ParameterValue | None
-    """None where one must be given."""
+    """Default value; None if a value is required."""
     description: str
     least: int | None = None
-    """Smallest number that it may be, inclusive; None without a bound."""
+    """Smallest allowed number; None if unbounded."""
     most: int | None = None
 
     @property
     def required(self) -> bool:
-        """Whether it has no default. The runner can still choose a `compilation`."""
+        """True if it has no default. The runner can still choose a `compilation`."""
         return self.default is None
 
     @property
     def must_be_given(self) -> bool:
-        """Whether the caller must give it."""
+        """True if the caller must give a value."""
         return self.required and self.name != CHOSEN
 
     def out_of_bounds(self, value: ParameterValue | None) -> str | None:
-        """Return which bound a value is beyond, `above 5`; None if it is within."""
+        """Return the violated bound, such as `above 5`; None if there is none."""
         if isinstance(value, int):
             if self.least is not None and value < self.least:
                 return f"below {self.least}"
@@ -108,13 +108,13 @@ class Parameter:
 
     @property
     def option(self) -> str:
-        """Its name in kebab case: `run-a` for `runA`."""
+        """The name in kebab case: `run-a` for `runA`."""
         return re.sub(r"(?<=[a-z0-9])([A-Z])", r"-\1", self.name).lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the rows that a query gives."""
+    """A column of the rows of a query."""
 
     name: str
     type: ColumnType
@@ -122,56 +122,56 @@ class Column:
 
     @property
     def is_bytes(self) -> bool:
-        """Whether its cells count bytes."""
+        """True if its cells count bytes."""
         return counts_bytes(self.name)
 
 
 class ChangeKind(StrEnum):
-    """What the change that a finding asks for does to the values of its rows."""
+    """The effect of an advised change on the values of the rows."""
 
     DONATE = "donate"
-    """They are parameters, and are donated."""
+    """The values are parameters and become donated."""
     WITHOUT = "without"
-    """They do not exist."""
+    """The values no longer exist."""
     HALF = "half"
-    """They take half of their bytes: a type of half the width."""
+    """The values take half of their bytes: a type of half the width."""
     DENSE = "dense"
-    """They take their dense bytes: no padding."""
+    """The values take their dense bytes, without padding."""
     SHARD = "shard"
-    """They are split over the devices that the column `devices` counts."""
+    """The values are split over the devices counted by the column `devices`."""
     RECOMPUTE = "recompute"
-    """They are made again where they are read backward."""
+    """The values are recomputed for the backward pass."""
     LATE = "late"
-    """They are made again already, and no earlier than they are read backward."""
+    """The values are already recomputed, but earlier than needed."""
     PACK = "pack"
-    """The values stay; the heap is packed to its lower bound."""
+    """The values are unchanged; the heap is packed to its lower bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a query finds fault with, and what to do about it."""
+    """A problem that a query finds, and what to do about it."""
 
     column: str
     """The column with the potential savings of a row."""
     measure: str
-    """What they are a share of: `reserved` or `physical` (at the peak)."""
+    """The total of which savings are a share: `reserved` or `physical` (at the peak)."""
     title: str
     evidence: tuple[str, ...]
-    """The columns that show it, besides the potential savings."""
+    """The columns that show the problem, in addition to the savings."""
     once: tuple[str, str] | None
     """Two columns: rows that agree in the first compete for as many places as the second
     says, and each place is taken once; None where every row counts."""
     remedies: Mapping[str, str]
-    """What to change, by framework."""
+    """The change to make, by framework."""
     change: ChangeKind | None = None
-    """What the plan made anew is asked; None where it cannot tell the effect."""
+    """The change to replan with; None if replanning cannot predict its effect."""
     changed: str = "value"
     """The column with the labels of the values that change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the comments above a statement declare."""
+    """The declarations in the comments above a statement."""
 
     title: str
     kind: str
@@ -179,10 +179,10 @@ class Header:
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
     measure: str
-    """Which bytes it returns, one or more of `MEASURES`, with commas between."""
+    """The kinds of bytes it returns: `MEASURES`, separated by commas."""
     notes: tuple[str, ...]
     empty: str
-    """What it means that there are no rows."""
+    """The meaning of no rows."""
     status: str
     advice: Advice | None
     lines: Mapping[str, int]
@@ -190,7 +190,7 @@ class Header:
 
     @property
     def defaults(self) -> dict[str, Scalar]:
-        """The defaults of its parameters by name, of those that have one."""
+        """The defaults of parameters by name, if they have one."""
         return {
             parameter.name: parameter.default
             for parameter in self.parameters

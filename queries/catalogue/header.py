@@ -63,8 +63,7 @@ RESERVED_NAMES: Final = (
     "browserUrl", "columns", "wide", "plot", "noPlot", "queries", "check", "catalogue", "options",
     "parameters",
 )  # fmt: skip
-"""Not names of parameters: options of the command line, and parameters of functions that take those
-of a query by name."""
+"""Names that parameters cannot have, because options or functions use them."""
 STATUSES: Final = ("stable", "experimental")
 
 
@@ -115,7 +114,7 @@ _REPEATABLE: Final = ("@param", "@bounds", "@column", "@note", "@remedy")
 
 
 def _by_word(declarations: Sequence[Declaration], file: str) -> dict[str, list[Declaration]]:
-    """Return the declarations of each word; CatalogueError where one is unknown, or too many."""
+    """Return the declarations by word; CatalogueError for unknown or repeated words."""
     by_word: dict[str, list[Declaration]] = {word: [] for word in _WORDS}
     for declaration in declarations:
         word, line = declaration.word, declaration.line
@@ -141,7 +140,7 @@ def _reject_repeated(names: Sequence[str], declarations: Sequence[Declaration], 
 
 
 def _line_name(declaration: Declaration) -> str:
-    """Return how `Header.lines` names a declaration: `@param limit`, but `@kind`."""
+    """Return the key of a declaration in `Header.lines`: `@param limit`, but `@kind`."""
     if declaration.word in ("@param", "@column"):
         return f"{declaration.word} {declaration.rest.split()[0]}"
     return declaration.word

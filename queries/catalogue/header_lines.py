@@ -1,4 +1,4 @@
-"""The lines of a header: each begins with an @word and may go on in the lines below it."""
+"""Reads the lines of a header: each begins with an @word and can continue below."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ __all__ = ["Declaration", "malformed", "read_declarations"]
 
 
 class Declaration(NamedTuple):
-    """One declaration: what stands after its @word, and the line where it begins."""
+    """A declaration: the text after its @word, and the number of its first line."""
 
     line: int
     word: str
@@ -48,7 +48,7 @@ def read_declarations(text: str, file: str) -> tuple[str, list[Declaration]]:
 
 
 def malformed(declaration: Declaration, example: str, file: str) -> CatalogueError:
-    """Return the error of a declaration that is not written like the example."""
+    """Return the error for a malformed declaration, with an example."""
     found = f"{declaration.word} {declaration.rest}"[:80]
     return CatalogueError(
         f"{file}:{declaration.line}: expected a line like '{example}', found '{found}'"

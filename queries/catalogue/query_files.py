@@ -12,19 +12,19 @@ from xlagraph.queries.catalogue.header import parse_header
 from xlagraph.queries.errors import CatalogueError
 
 OWN_DIRECTORY: Final = Path(__file__).parents[1] / "canned"
-"""Where the queries that come with xlagraph stand."""
+"""Folder of the queries that come with xlagraph."""
 
 _ID: Final = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Query(Header):
-    """A canned query: what its file declares, and the file."""
+    """A canned query: its header and its file."""
 
     id: str
     """`theme/noun-phrase`, the path of its file."""
     text: str
-    """The file as it is, header included: what a graph runs and a Browser takes."""
+    """The complete file, header included."""
     path: Path
 
     @property
@@ -62,7 +62,7 @@ def load_catalogue(
 
 @cache
 def _own_queries() -> Mapping[str, Query]:
-    """Read the queries that come with xlagraph, once: files of a package stay."""
+    """Read the queries that come with xlagraph, once per process."""
     return {
         query.id: query
         for query in (read_query(path, OWN_DIRECTORY) for path in query_files(OWN_DIRECTORY))
@@ -81,7 +81,7 @@ def _new_query(path: Path, directory: Path, catalogue: Mapping[str, Query]) -> Q
 def query_files(directory: Path) -> Iterator[Path]:
     """Yield the query files below a directory, sorted.
 
-    A package is not a theme: its statements are a part of its modules.
+    Folders of Python packages are not themes.
     """
     for path in sorted(directory.rglob("*.cypher")):
         folders = path.relative_to(directory).parents
