@@ -1,4 +1,4 @@
-"""Canned queries over memory plans: a catalogue of `.cypher` files and what runs them.
+"""Canned queries over memory plans, and the analyses built on them.
 
 `run` answers one; `load_catalogue` lists them; `compare` finds what grew between two runs,
 `check` whether XLA's totals and a user's limits hold, `check_capacity` whether there is

@@ -1,16 +1,16 @@
-"""What can go wrong with a canned query.
+"""Errors of queries.
 
 QueryError
-├── CatalogueError          a query file is not as it should be; names file, line, remedy
+├── CatalogueError          a query file is malformed; names file, line and remedy
 ├── UnknownQuery            no query has that id
 ├── BadParameter            a parameter is missing, unknown or of another type
-├── NoSuchCompilation       no compilation has that key, or a part of it
-├── AmbiguousCompilation    several compilations have that part in their key
-├── InexactName             a part of a name, where only a whole one will do
+├── NoSuchCompilation       no compilation has that key, or a key that contains the text
+├── AmbiguousCompilation    the text is part of several keys
+├── InexactName             a complete name is required
 ├── NoSuchRun               no run has that name
 ├── NoSuchName              no value, instruction, allocation, module, op or tag has that name
 ├── NoSuchMemorySpace       nothing is allocated in a memory space of that number
-├── AmbiguousValue          several values go by that name
+├── AmbiguousValue          several values have that name
 └── EmptyGraph              nothing has been ingested
 """
 
@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from typing import Final
 
 _MOST: Final = 5
-"""Names that are near one that is not there."""
+"""Most similar names in a message."""
 
 
 class QueryError(Exception):
@@ -27,7 +27,7 @@ class QueryError(Exception):
 
 
 class CatalogueError(QueryError):
-    """A query file is not as it should be."""
+    """A query file is malformed."""
 
 
 class BadParameter(QueryError):
@@ -42,10 +42,10 @@ class EmptyGraph(QueryError):
 
 
 class _NotFound(QueryError):
-    """Something was named that is not there."""
+    """A name was not found."""
 
     candidates: tuple[str, ...]
-    """Names that are near, nearest first."""
+    """Similar names, the most similar first."""
 
     def __init__(self, message: str, candidates: Sequence[str] = ()) -> None:
         super().__init__(
@@ -59,7 +59,7 @@ class UnknownQuery(_NotFound):
 
 
 class NoSuchCompilation(_NotFound):
-    """No complete compilation has that key, or that part in its key."""
+    """No complete compilation has that key, or a key that contains the text."""
 
 
 class NoSuchRun(_NotFound):
@@ -81,7 +81,7 @@ class NoSuchMemorySpace(QueryError):
 
 
 class AmbiguousCompilation(QueryError):
-    """Several compilations have that part in their key."""
+    """The text is part of the keys of several compilations."""
 
     def __init__(self, part: str, matches: Sequence[str]) -> None:
         super().__init__(
@@ -92,7 +92,7 @@ class AmbiguousCompilation(QueryError):
 
 
 class InexactName(QueryError):
-    """Only a whole name will do, and it is a part of others."""
+    """A complete name is required; the given text is part of several names."""
 
     def __init__(self, part: str, matches: Sequence[str]) -> None:
         super().__init__(
@@ -103,7 +103,7 @@ class InexactName(QueryError):
 
 
 class AmbiguousValue(QueryError):
-    """Several values go by that name: the elements of a tuple."""
+    """Several values have that name: the elements of a tuple."""
 
     def __init__(self, name: str, matches: Sequence[str]) -> None:
         shown = ", ".join(f"'{label}'" for label in matches[:_SHOWN])
@@ -126,7 +126,7 @@ def _alternatives(candidates: Sequence[str]) -> str:
 
 
 def similar_names(name: str, names: Sequence[str]) -> list[str]:
-    """Return up to five of ``names``, nearest first; all of them where they are no more."""
+    """Return up to five of ``names``, the most similar first; all if there are only five."""
     containing = [candidate for candidate in names if name.lower() in candidate.lower()]
     close = get_close_matches(name, names, n=_MOST, cutoff=0.5)
     found = list(dict.fromkeys((*close, *containing)))[:_MOST]

@@ -1,4 +1,4 @@
-"""A canned query as one statement that needs no parameters: their values stand in it."""
+"""Fills the values of parameters into the text of a statement."""
 
 import re
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ _ESCAPES: Final = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\
 
 
 def with_values_inlined(text: str, values: Mapping[str, Scalar]) -> str:
-    """Return a statement without the comments above it, the values in place of the parameters.
+    """Return a statement without its header, with values in place of parameters.
 
-    A parameter without a value stays. Both engines read the literals alike.
+    Parameters without a value stay. Both engines read the literals alike.
     """
     lines = text.splitlines(keepends=True)
     while lines and (lines[0].startswith("//") or lines[0].isspace()):
@@ -29,13 +29,13 @@ def with_values_inlined(text: str, values: Mapping[str, Scalar]) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Return a statement without its comments, and without the lines that they leave empty."""
+    """Return a statement without comments and the empty lines that they leave."""
     bare = TOKEN.sub(lambda part: " " if part["comment"] else part[0], text)
     return "\n".join(line.rstrip() for line in bare.splitlines() if line.strip())
 
 
 def cypher_literal(value: Scalar) -> str:
-    """Return a value as a statement names it, on one line."""
+    """Return a value as a Cypher literal on one line."""
     if isinstance(value, str):
         return f"'{value.translate(_ESCAPES)}'"
     if value is None or isinstance(value, bool):

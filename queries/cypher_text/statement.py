@@ -1,4 +1,4 @@
-"""The text of a Cypher statement as tokens and clauses, as far as its checks need it."""
+"""Splits a Cypher statement into the tokens, clauses and patterns that checks need."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,15 +13,15 @@ class Token(NamedTuple):
     """`string`, `parameter`, `name`, `number` or `symbol`."""
     text: str
     line: int
-    """From 1."""
+    """Line number, from 1."""
 
     def is_word(self, *words: str) -> bool:
-        """Whether it is one of these keywords, which have no case."""
+        """Return True if it is one of these keywords, in upper or lower case."""
         return self.kind == "name" and self.text.upper() in words
 
 
 class Clause(NamedTuple):
-    """A clause: its keyword, as `OPTIONAL MATCH`, and the tokens after it."""
+    """A clause: its keyword, such as `OPTIONAL MATCH`, and the tokens after it."""
 
     word: str
     tokens: tuple[Token, ...]
@@ -29,7 +29,7 @@ class Clause(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """One expression of a WITH or RETURN, and the name it gets."""
+    """An expression of a WITH or RETURN, with its name."""
 
     expression: tuple[Token, ...]
     name: str
@@ -72,7 +72,7 @@ _CLAUSES: Final = (
 
 
 def tokens(text: str) -> list[Token]:
-    """Split a statement; comments are left out."""
+    """Split a statement into tokens, without comments."""
     found: list[Token] = []
     line, position = 1, 0
     for match in TOKEN.finditer(text):
@@ -84,7 +84,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def clauses(statement: Sequence[Token]) -> list[Clause]:
-    """Split a statement at its keywords; `STARTS WITH` and what stands in brackets stay whole."""
+    """Split a statement at its keywords, except inside of brackets and in `STARTS WITH`."""
     starts: list[tuple[int, tuple[str, ...]]] = []
     depth = position = 0
     while position < len(statement):
@@ -117,7 +117,7 @@ def projections(clause: Clause) -> list[Projection]:
 
 
 def split(sequence: Sequence[Token], separator: str) -> Iterator[tuple[Token, ...]]:
-    """Split tokens at a symbol that stands outside all brackets."""
+    """Split tokens at a symbol outside of all brackets."""
     depth, part = 0, list[Token]()
     for token in sequence:
         depth += _depth_change(token)

@@ -1,4 +1,4 @@
-"""What one text must keep clear of so that both engines read it alike, with the remedy."""
+"""Finds text that the two engines read differently, each with a remedy."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -7,14 +7,14 @@ from xlagraph.queries.cypher_text.statement import Token, clauses, patterns, pro
 
 
 class Fault(NamedTuple):
-    """What is wrong with a statement, and what to do."""
+    """A fault in a statement, and the remedy."""
 
     line: int
     message: str
 
 
 MAX_HOPS: Final = 30
-"""The embedded engine walks no further."""
+"""Longest path that the embedded engine walks."""
 
 _WRITING: Final = (
     "CREATE", "MERGE", "SET", "DELETE", "DETACH", "REMOVE", "FOREACH", "DROP", "ALTER", "COPY",
@@ -54,7 +54,7 @@ _BEFORE_A_LIST: Final = (
 
 
 def dialect_faults(statement: Sequence[Token]) -> Iterator[Fault]:
-    """Find what the two engines would read differently, or not at all."""
+    """Return the parts of a statement that an engine reads differently or refuses."""
     for rule in _RULES:
         yield from rule(statement)
 

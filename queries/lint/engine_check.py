@@ -1,4 +1,4 @@
-"""Run queries on an empty graph: what no rule of ours forbids, an engine may still refuse."""
+"""Runs queries on an empty graph, because an engine may refuse what no rule forbids."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _VALUES: Final[dict[LiteralType, ParameterValue]] = {
 
 
 def engine_refusals(queries: Iterable[Query]) -> Iterator[str]:
-    """Yield what the embedded engine refuses: file, line where it names one, its own words."""
+    """Yield the refusals of the embedded engine: file, line if known, message."""
     with (
         TemporaryDirectory(prefix="xlagraph-") as folder,
         open_graph(Path(folder) / "empty.lbug", create=True) as graph,

@@ -52,7 +52,7 @@ def check_queries(directory: Path) -> list[str]:
 
 
 def query_faults(query: Query) -> list[Fault]:
-    """Return what is wrong with the statement of a query, by line."""
+    """Return the faults of the statement of a query, by line."""
     faults = statement_faults(query.text)
     statement = tokens(query.text)
     for agreement in (_parameters_agree, _columns_agree) if statement else ():
@@ -61,7 +61,7 @@ def query_faults(query: Query) -> list[Fault]:
 
 
 def statement_faults(text: str) -> list[Fault]:
-    """Return what is wrong with a statement, whatever its header declares, by line."""
+    """Return the faults of a statement, independent of its header, by line."""
     statement = tokens(text)
     if not statement:
         return [Fault(len(text.splitlines()), "no statement stands below the header")]
@@ -111,7 +111,7 @@ _AGGREGATES: Final = (
     "stdevp",
 )  # fmt: skip
 _UNIQUE: Final = ("key", "label", "name", "valueId", "number", "step", "color")
-"""Properties that differ in all rows of one query."""
+"""Properties that are different in every row of a query."""
 
 
 def _missing_order(statement: Sequence[Token]) -> Iterator[Fault]:
@@ -146,7 +146,7 @@ def _sorted_by(clause: Clause) -> list[str]:
 
 
 def _missing_tie_breakers(before: Sequence[Clause], sorted_by: Sequence[str]) -> str | None:
-    """Return what ORDER BY lacks: every name of the group, or something unique at its end."""
+    """Return the names that ORDER BY lacks to leave no ties."""
     named: dict[str, Projection] = {}
     groups: list[str] | None = None
     for clause in before:
@@ -188,7 +188,7 @@ def _reads_loading(statement: Sequence[Token]) -> Iterator[Fault]:
 
 
 def _starts_at_part(statement: Sequence[Token]) -> bool:
-    """Whether it starts at the key of a part, which is known from a complete compilation."""
+    """Return True if it starts at the key of a part of a complete compilation."""
     first = next((pattern for pattern in patterns(statement) if pattern.is_node), None)
     return (
         first is not None
@@ -198,7 +198,7 @@ def _starts_at_part(statement: Sequence[Token]) -> bool:
 
 
 def _reads_shared_nodes(statement: Sequence[Token]) -> bool:
-    """Whether it reads only nodes that are there whatever is being loaded."""
+    """Return True if it reads only nodes that never belong to a load in progress."""
     named = {name for pattern in patterns(statement) for name in pattern.names}
     ends = {
         end
@@ -228,8 +228,8 @@ _TYPES: Final = frozenset(relationship.name for relationship in SCHEMA.relations
 def unknown_names(text: str) -> list[Fault]:
     """Return the labels, relationship types and properties that the schema lacks, by line.
 
-    Each with what is near. Of a variable that stands in no pattern, which may be a map, any
-    property is taken as known.
+    Each has similar names. A variable without a pattern may be a map: all its properties are
+    accepted.
     """
     return sorted(set(_unknown_names(tokens(text), maps=True)))
 

@@ -24,7 +24,7 @@ _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udf
 
 
 def dot(picture: Picture) -> str:
-    """Return a picture as Graphviz reads it."""
+    """Return a picture in Graphviz's dot language."""
     numbers = _numbers(picture)
     lines = [
         "digraph {",
@@ -88,7 +88,7 @@ def graphml(picture: Picture) -> str:
 
 
 class _Keys:
-    """The attributes that a GraphML file declares, each when it is first used."""
+    """The attributes that a GraphML file declares, added on first use."""
 
     def __init__(self, root: Element) -> None:
         self._root = root

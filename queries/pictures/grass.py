@@ -1,4 +1,4 @@
-"""The styles of pictures as Neo4j Browser reads them: a GraSS file, or a command to paste."""
+"""The styles of pictures for Neo4j Browser, as a GraSS file or as commands to paste."""
 
 import json
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def grass() -> str:
-    """Return the style file, to be dropped on Browser's window."""
+    """Return the style file, which can be dropped on Browser's window."""
     return "\n".join(
         "\n".join(
             (
@@ -57,9 +57,9 @@ def grass() -> str:
 
 
 def setup_commands() -> tuple[str, str]:
-    """Return what loads the styles in Browser, and what keeps it from adding relationships.
+    """Return the commands that load the styles, and stop Browser from adding relationships.
 
-    Each is to be run by itself: of several, Browser runs none.
+    Run each separately: Browser does not run several at once.
     """
     return f":style {json.dumps(_rules(), ensure_ascii=False)}", ":config autoComplete: false"
 

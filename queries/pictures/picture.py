@@ -14,7 +14,7 @@ __all__ = ["Picture", "picture_of"]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is to be drawn, each thing once, in the order of the rows."""
+    """Nodes and edges to draw, without repetitions, in the order of the rows."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Relationship, ...]

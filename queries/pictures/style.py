@@ -1,8 +1,8 @@
-"""How nodes and relationships look, in Neo4j Browser and in pictures of our own.
+"""Styles of nodes and relationships, for Neo4j Browser and for our pictures.
 
-Colour shows where a node comes from: blue and green are the plan, orange and yellow are what
-the user wrote, grey are runs. Size shows what holds what: a run is larger than a compilation,
-that than an allocation, that than a value.
+Colours show the origin of a node: blue and green for the plan, orange and yellow for the user's
+program, grey for runs. Sizes show containment: a run is larger than a compilation, an allocation,
+and a value.
 """
 
 import re
@@ -40,12 +40,12 @@ class NodeStyle:
 
     label: str
     name: str
-    """What distinguishes it from the others of its compilation."""
+    """Text that distinguishes the node within its compilation."""
     details: tuple[str, ...]
-    """What else stands on it, line by line; a line whose properties are absent is left out."""
+    """Further lines of the caption; a line is omitted if a property of it is absent."""
     color: str
     diameter: int
-    """In pixels."""
+    """Size in pixels."""
     has_light_text: bool = False
 
 
@@ -57,14 +57,14 @@ class EdgeStyle:
     caption: str
     color: str = "#8A8F98"
     width: int = 1
-    """In pixels."""
+    """Size in pixels."""
 
 
 _BLUE, _SKY, _GREEN = "#0072B2", "#56B4E9", "#009E73"
 _ORANGE, _YELLOW, _VERMILION, _PURPLE = "#E69F00", "#F0E442", "#D55E00", "#CC79A7"
 _DARK = "#4A4F57"
 PLAIN_COLOR: Final = "#B0B5BD"
-"""Of what has no colour of its own."""
+"""Default colour."""
 
 NODE_STYLES: Final[Mapping[str, NodeStyle]] = MappingProxyType(
     {
@@ -126,31 +126,31 @@ EDGE_STYLES: Final[Mapping[str, EdgeStyle]] = MappingProxyType(
 
 
 def node_name(node: Node) -> str:
-    """Return what distinguishes a node from the others of its compilation."""
+    """Return the text that distinguishes a node within its compilation."""
     style = NODE_STYLES.get(node.label)
     return (style and _filled(style.name, node)) or node.key
 
 
 def node_caption(node: Node) -> tuple[str, ...]:
-    """Return the lines that stand on a node, its name first."""
+    """Return the caption lines of a node, its name first."""
     style = NODE_STYLES.get(node.label)
     details = [_filled(detail, node) for detail in style.details] if style else []
     return (node_name(node), *filter(None, details))
 
 
 def edge_caption(edge: Relationship) -> str:
-    """Return what stands on an edge."""
+    """Return the caption of an edge."""
     style = EDGE_STYLES.get(edge.type)
     return edge.type if style is None else _filled(style.caption, edge) or ""
 
 
 def shows_unit(field: str) -> bool:
-    """Return whether a property counts bytes that are written with a unit; an offset is exact."""
+    """Return True if a property is a byte count shown with a unit; offsets are shown exactly."""
     return counts_bytes(field) and field != "offsetBytes"
 
 
 def _filled(text: str, properties: Mapping[str, Cell]) -> str | None:
-    """Return a text with the properties that it names; None if one is absent."""
+    """Return a template filled with properties; None if one is absent."""
     if any(properties.get(field) is None for field in FIELD.findall(text)):
         return None
     return FIELD.sub(lambda match: _text(match[1], properties[match[1]]), text)

@@ -1,4 +1,4 @@
-"""Why a query returned nothing: the facts that the dump lacks."""
+"""Explains an empty answer by facts that the dump lacks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ _SCHEMA_NAMES: Final = frozenset(
 @dataclass(frozen=True, slots=True)
 class _Fact:
     words: frozenset[str]
-    """Names of the schema: a statement that holds one of these needs the fact."""
+    """Names of the schema; a statement that uses one of them needs the fact."""
     columns: frozenset[str]
-    """Columns that are null throughout without the fact."""
+    """Columns that are null everywhere without the fact."""
     absence: str
 
     def __post_init__(self) -> None:
@@ -89,7 +89,7 @@ _FUSION_ROOTS: Final = _Fact(
 )
 _FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS)
 _FACTS_OF_VALUES: Final = (_LIVE_RANGES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
-"""In the order of the columns of `_PRESENT`."""
+"""Facts of values, in the order of the columns of `_PRESENT`."""
 
 _PRESENT: Final = load_statement(__file__, "facts-present")
 _POSITIONS_PRESENT: Final = load_statement(__file__, "positions-present")
@@ -123,7 +123,7 @@ def missing_facts(
 def _absent(
     graph: Graph, candidates: Collection[_Fact], compilation: Mapping[str, Scalar]
 ) -> set[_Fact]:
-    """Return the facts that no value has; only those that are asked for are counted."""
+    """Return the needed facts that no value has."""
     absent: set[_Fact] = set()
     if any(fact in candidates for fact in _FACTS_OF_VALUES):
         (counts,) = graph.query(_PRESENT, compilation).rows
@@ -141,8 +141,8 @@ def _absent(
 def _needed_words(text: str) -> frozenset[str]:
     """Return the words of the clauses that must match for a row.
 
-    What is only returned may be null, and so may an option, unless the WITH right after it
-    asks for what IS NOT NULL.
+    Returned and optional parts may be null, unless the WITH after an OPTIONAL MATCH requires
+    IS NOT NULL.
     """
     needed: list[Token] = []
     found = clauses(tokens(text))

@@ -1,4 +1,4 @@
-"""Run a canned query: resolve what a user names, check types, run, name what is lacking."""
+"""Runs a canned query: resolves names, checks types, runs it, explains missing rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     import polars
 
 _SIDES: Final = ("runA", "runB")
-"""Parameters that name a run or a compilation."""
+"""Parameters that name one side of a comparison."""
 _ALL: Final = "limit 0 gives all"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a canned query gave."""
+    """The answer of a canned query."""
 
     query: Query
     result: Result
     compilation: str | None
-    """Key of the compilation that was asked; None for a query over runs."""
+    """Key of the compilation; None for a query over runs."""
     notes: tuple[str, ...]
-    """What a reader should know besides: which compilation was chosen, what the dump lacks."""
+    """Notes for the reader, such as the chosen compilation and facts that the dump lacks."""
     empty: str
-    """What it means where there are no rows: no answer if the dump lacks what they would need."""
+    """The meaning of no rows; None if there are rows, or if the dump lacks the facts."""
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self.result)
@@ -70,13 +70,13 @@ def run(
 ) -> Answer:
     """Run a canned query by its id.
 
-    ``compilation`` may be any unique part of a key. Left out, or the name of a run, it is the
-    compilation with the most reserved bytes of all, or of that run, and a note says which.
-    ``runA`` and ``runB`` may be keys of compilations too. A ``limit`` of 0 is no limit. A parameter
-    that is None is left out.
+    ``compilation`` may be any unique part of a key. If it is omitted or names a run, the
+    compilation with the most reserved bytes is used, and a note says which. ``runA`` and ``runB``
+    may be keys of compilations too. A ``limit`` of 0 is no limit. A parameter that is None is left
+    out.
 
     Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
-    NoSuchName for a value, instruction, allocation, module or op that is not there,
+    NoSuchName for an unknown value, instruction, allocation, module or op,
     EmptyGraph, and what `Graph.query` raises.
     """
     query = find_query(query_id, load_catalogue() if catalogue is None else catalogue)
@@ -95,7 +95,7 @@ def run(
 
 
 def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
-    """Look a query up by its id; raises UnknownQuery with ids that are near."""
+    """Return a query by its id; raise UnknownQuery with similar ids."""
     if query_id in catalogue:
         return catalogue[query_id]
     of_theme = [query.id for query in catalogue.values() if query.theme == query_id]
@@ -105,7 +105,7 @@ def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
 
 
 def _with_sorted_lists(query: Query, result: Result) -> Result:
-    """Return the rows with the texts of each LIST in order: engines collect them in any."""
+    """Return the rows with sorted lists, because engines collect them in any order."""
     lists = {i for i, column in enumerate(query.columns) if column.type is ColumnType.LIST}
     if not lists:
         return result
@@ -120,7 +120,7 @@ def _with_sorted_lists(query: Query, result: Result) -> Result:
 
 
 def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:
-    """Return a note where a limit may have left something out."""
+    """Return a note if a limit may have omitted rows."""
     if not isinstance(limit, int) or not result.rows:
         return []
     if query.kind != "graph":
@@ -132,9 +132,9 @@ def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:
 
 
 def _most_drawn(result: Result) -> int:
-    """Return a lower bound of how much a picture has of what its limit counts.
+    """Return a lower bound of the number of drawn things that a limit counts.
 
-    These are the paths of a column, or the nodes at which paths end or begin.
+    A limit counts paths, or the nodes at their ends.
     """
     paths = [
         [cell for cell in column if isinstance(cell, Path)]
@@ -148,7 +148,7 @@ def _most_drawn(result: Result) -> int:
 def resolve_parameters(
     graph: Graph, query: Query, given: Mapping[str, Scalar]
 ) -> tuple[dict[str, Scalar], list[str]]:
-    """Return the values that a query runs with, and notes on what was chosen; see `run`."""
+    """Return the parameter values of a query, and notes on chosen defaults; see `run`."""
     declared = {parameter.name: parameter for parameter in query.parameters}
     for name in given:
         if name not in declared:

@@ -1,4 +1,4 @@
-"""Run a user's statement, read only, and name what the schema lacks."""
+"""Runs a user's read-only statement, and reports names that the schema lacks."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -11,15 +11,15 @@ __all__ = ["StatementAnswer", "run_statement"]
 
 
 _LONGEST_CHECKED: Final = 10_000
-"""Characters: what is near a wrong name takes a millisecond to find, and a service waits for it."""
+"""Most characters of a statement that is checked: each wrong name takes a millisecond."""
 
 
 class StatementAnswer(NamedTuple):
-    """What a statement returned."""
+    """The answer of a statement."""
 
     result: Result
     notes: tuple[str, ...]
-    """Names that the schema lacks, each with what is near: one engine answers null, or no rows."""
+    """Notes on names that the schema lacks, with similar names."""
 
 
 def run_statement(
@@ -31,9 +31,9 @@ def run_statement(
     max_rows: int | None = None,
     max_bytes: int | None = None,
 ) -> StatementAnswer:
-    """Run a statement that reads; raises what `Graph.query` raises.
+    """Run a read-only statement; raises what `Graph.query` raises.
 
-    QueryFailed names what the schema lacks too, with what is near.
+    QueryFailed also reports names that the schema lacks, with similar names.
     """
     faults = unknown_names(text) if len(text) <= _LONGEST_CHECKED else []
     unknown = tuple(f"line {fault.line}: {fault.message}" for fault in faults)

@@ -1,4 +1,4 @@
-"""Why the live range of a value ends where it does, as a sentence."""
+"""Sentences that say why the live range of a value ends."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -10,32 +10,32 @@ __all__ = ["InstructionName", "RangeEnd", "range_end_of", "range_end_text"]
 
 
 class RangeEnd(StrEnum):
-    """Why the live range of a value ends where it does; `rangeEnd` in the graph."""
+    """The reason why a live range ends; `rangeEnd` in the graph."""
 
     UNKNOWN = "unknown"
-    """The dump has no live range of it."""
+    """The value has no live range."""
     PARAMETER = "parameter"
-    """To the end of the program: the caller owns the buffer."""
+    """Live until the end of the program: the caller owns the buffer."""
     OUTPUT = "output"
-    """To the end: it leaves the program."""
+    """Live until the end: it is a result of the program."""
     CONSTANT = "constant"
-    """To the end: it is a constant of the program."""
+    """Live until the end: it is a constant."""
     END = "end"
-    """To the end, and the dump does not say why."""
+    """Live until the end for an unknown reason."""
     OVERWRITTEN = "overwritten"
     """A later value overwrites it in place."""
     LAST_USE = "lastUse"
     """Freed after its last reader."""
     UNREAD = "unread"
-    """Nothing in the schedule reads it."""
+    """No scheduled instruction reads it."""
     KEPT = "kept"
-    """Kept after its last reader, until another instruction is done."""
+    """Live after its last reader, until another instruction is done."""
     HANDED_ON = "handedOn"
-    """It ends before its last reader in the schedule, which takes it from elsewhere."""
+    """Not live at its last reader, which reads the bytes of another value."""
 
 
 InstructionName = tuple[str, str | None]
-"""Name and opcode, None where the dump has no opcodes."""
+"""Name and opcode; the opcode is None if the dump has none."""
 
 _WITHOUT_NAMES: Final[Mapping[RangeEnd, str]] = {
     RangeEnd.UNKNOWN: "unknown: the dump has no live range of it",

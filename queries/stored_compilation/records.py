@@ -1,4 +1,4 @@
-"""Records of a compilation as a graph holds it: one for each row that a statement returns.
+"""Records of a stored compilation, one for each row of a statement.
 
     StoredCompilation
     ├── totals        CompilationTotals   schedule length, printed peak, platform
@@ -13,7 +13,7 @@
     └── frames        StoredFrame         call stacks
 
 A field is named after its column, `size_bytes` after `sizeBytes`, in the order of the columns.
-What is None is unknown. Steps and live ranges include both ends.
+None means unknown. Live ranges include both ends.
 """
 
 import re
@@ -40,12 +40,12 @@ __all__ = [
 
 
 class CompilationTotals(NamedTuple):
-    """Facts of a compilation as a whole."""
+    """Facts about a whole compilation."""
 
     key: str
     run: str
     module: str
-    """Name of the module with its number, else that of the dump."""
+    """Name of the module with its number, else of the dump."""
     platform: str | None
     result: str | None
     """The instruction that returns the results; None without module text."""
@@ -59,7 +59,7 @@ class StoredSpace(NamedTuple):
 
     color: int
     name: str | None
-    """HBM, VMEM, SMEM or host."""
+    """Name: HBM, VMEM, SMEM or host."""
     allocation_bytes: int
     reserved_bytes: int
     logical_peak_bytes: int | None
@@ -77,7 +77,7 @@ class StoredAllocation(NamedTuple):
     memory_space: int
     parameter_number: int | None
     shape_index: str | None
-    """Within that parameter."""
+    """Tuple index within that parameter."""
     shape: str | None
     maybe_live_out: bool
     physical_peak_bytes: int | None
@@ -85,13 +85,13 @@ class StoredAllocation(NamedTuple):
 
 
 class StoredValue(NamedTuple):
-    """A value: its slot, its live range, and whose it is."""
+    """A value: its slot, its live range and its attribution."""
 
     key: str
     value_id: int
     label: str
     name: str
-    """Of the defining instruction."""
+    """Name of the defining instruction."""
     shape_index: str | None
     is_phi: bool
     shape: str
@@ -134,15 +134,15 @@ class StoredInstruction(NamedTuple):
     source_file: str | None
     source_line: int | None
     step: int | None
-    """None of one that is not in the schedule."""
+    """Step in the schedule; None if not scheduled."""
     computation: str | None
     post_order: int | None
     shape: str | None
-    """With layout."""
+    """Shape with layout."""
     target: str | None
-    """Of a custom call."""
+    """Target of a custom call."""
     logical_bytes: int | None
-    """Live in memory space 0 while it runs; so are the physical bytes."""
+    """Logical bytes that are live in memory space 0 while it runs."""
     physical_bytes: int | None
 
 
@@ -153,11 +153,11 @@ class StoredUse(NamedTuple):
     instruction: str
     operand: int
     operand_index: str | None
-    """Within that operand, if it is a tuple."""
+    """Tuple index within that operand."""
 
 
 class StoredPosition(NamedTuple):
-    """A name by which a value goes."""
+    """A position: an instruction and tuple index where a value is visible."""
 
     value_id: int
     instruction: str
@@ -172,7 +172,7 @@ class StoredSuccession(NamedTuple):
     in_place: bool
     shared_bytes: int
     steps: int
-    """In place: the step of the update. Else the gap in steps."""
+    """Step of the update if in place, else the gap in steps."""
 
 
 class StoredOverwrite(NamedTuple):
@@ -182,11 +182,11 @@ class StoredOverwrite(NamedTuple):
     overwritten: int
     operand: int
     is_operand: bool
-    """Whether the operand is the value's own instruction, not a bitcast or an element of it."""
+    """True if the operand is the instruction of the value, not a bitcast or element of it."""
 
 
 class StoredFrame(NamedTuple):
-    """A place in the source together with its callers."""
+    """A source location with its callers."""
 
     key: str
     caller: str | None
@@ -200,7 +200,7 @@ Record = TypeVar("Record", bound=NamedTuple)
 
 
 def column_names(record: type[NamedTuple]) -> tuple[str, ...]:
-    """Return the columns that the fields of a record are named after."""
+    """Return the columns that match the fields of a record."""
     return tuple(
         re.sub(r"_([a-z])", lambda found: found[1].upper(), field) for field in record._fields
     )
@@ -214,5 +214,5 @@ def read_records(
 
 
 def record_of(record: type[Record], properties: Mapping[str, Cell]) -> Record:
-    """Return the record of a node; properties that are not there are unknown."""
+    """Return the record of a node; absent properties are unknown."""
     return record._make(properties.get(name) for name in column_names(record))

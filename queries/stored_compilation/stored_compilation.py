@@ -1,4 +1,4 @@
-"""One complete compilation of a graph, each of its tables read when it is first asked for."""
+"""Reads a complete compilation from a graph; each table is read on first use."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -44,7 +44,7 @@ FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
 
 
 class StoredCompilation:
-    """A compilation of a graph, by its whole key."""
+    """A stored compilation, given by its complete key."""
 
     def __init__(self, graph: Graph, key: str) -> None:
         self._graph = graph
@@ -52,12 +52,12 @@ class StoredCompilation:
 
     @property
     def totals(self) -> CompilationTotals:
-        """Facts of the compilation as a whole; raises NameUnknown if it is not there."""
+        """Facts about the whole compilation; raises NameUnknown if it does not exist."""
         return self._totals_and_spaces[0]
 
     @property
     def spaces(self) -> tuple[StoredSpace, ...]:
-        """Memory spaces, by colour; raises NameUnknown if the compilation is not there."""
+        """Memory spaces, by colour; raises NameUnknown if the compilation does not exist."""
         return self._totals_and_spaces[1]
 
     @cached_property
@@ -99,13 +99,13 @@ class StoredCompilation:
 
     @cached_property
     def frame_by_value(self) -> Mapping[int, str]:
-        """Key of the innermost frame that each value belongs to, by value id; where known."""
+        """Key of the innermost frame of each value, by value id, if known."""
         found = self._graph.query(_FRAMES_OF_VALUES, {"compilation": self.key}).rows
         return {cast("int", value_id): str(frame) for value_id, frame in found}
 
     @cached_property
     def frames(self) -> Mapping[str, StoredFrame]:
-        """Those frames and their callers, by key, in the order of the keys."""
+        """The frames of values and their callers, by key, in the order of the keys."""
         return read_frames(self._graph, self.frame_by_value.values())
 
     @cached_property
@@ -123,7 +123,7 @@ class StoredCompilation:
 
 
 def read_frames(graph: Graph, innermost: Iterable[str]) -> dict[str, StoredFrame]:
-    """Read frames and their callers, a level at a time.
+    """Read frames and their callers, one level at a time.
 
     Return them by key, in the order of the keys.
     """
