@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from xlagraph.cli.commands.advise import advise
+from xlagraph.cli.commands.bisect import bisect
 from xlagraph.cli.commands.check import check
 from xlagraph.cli.commands.compare import compare
 from xlagraph.cli.commands.compilations import compilations
@@ -49,6 +50,7 @@ COMMANDS: Final = (
     advise,
     whatif,
     compare,
+    bisect,
     report,
     check,
     oom,

@@ -13,13 +13,26 @@ if TYPE_CHECKING:
     from xlagraph.ingest.error_message.explanation import Explanation, explain
     from xlagraph.ingest.error_message.failure import Failure
     from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
-    from xlagraph.ingest.errors import FlagsUnusable, NoMemoryPlan, ParseError
+    from xlagraph.ingest.errors import (
+        FlagsUnusable,
+        NoMemoryPlan,
+        NotInstallable,
+        ParseError,
+        VersionUnknown,
+    )
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
     from xlagraph.ingest.load import ingest
     from xlagraph.ingest.model.plan import Plan
     from xlagraph.ingest.options import IngestOptions
+    from xlagraph.ingest.package_versions.bisection import Bisection, bisect_versions
+    from xlagraph.ingest.package_versions.installer import (
+        Installer,
+        environment_variables,
+        find_installer,
+    )
+    from xlagraph.ingest.package_versions.package_range import PackageRange, parse_package_range
     from xlagraph.ingest.problems import Problem
     from xlagraph.ingest.recording import (
         dump_folder_in_flags,
@@ -32,6 +45,7 @@ if TYPE_CHECKING:
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
 
 __all__ = [
+    "Bisection",
     "Disagreement",
     "DumpFiles",
     "DumpPart",
@@ -42,21 +56,29 @@ __all__ = [
     "FoundDumps",
     "IngestOptions",
     "IngestSummary",
+    "Installer",
     "NoDumps",
     "NoMemoryPlan",
+    "NotInstallable",
+    "PackageRange",
     "ParseError",
     "Plan",
     "PrintedPlan",
     "Problem",
     "Progress",
     "Shard",
+    "VersionUnknown",
+    "bisect_versions",
     "dump_folder_in_flags",
     "dump_variables",
+    "environment_variables",
     "explain",
     "find_dumps",
+    "find_installer",
     "ingest",
     "ingest_compiled",
     "new_dump_folder",
+    "parse_package_range",
     "parse_plan",
     "read_error_log",
     "recording_name",
@@ -79,12 +101,21 @@ __getattr__ = lazy_names(
         "error_message.explanation": ["Explanation", "explain"],
         "error_message.failure": ["Failure"],
         "error_message.log_reader": ["ErrorLog", "read_error_log"],
-        "errors": ["FlagsUnusable", "NoMemoryPlan", "ParseError"],
+        "errors": [
+            "FlagsUnusable",
+            "NoMemoryPlan",
+            "NotInstallable",
+            "ParseError",
+            "VersionUnknown",
+        ],
         "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
         "files.no_dumps": ["NoDumps", "why_no_dumps"],
         "files.shards": ["Shard"],
         "load": ["ingest"],
         "options": ["IngestOptions"],
+        "package_versions.bisection": ["Bisection", "bisect_versions"],
+        "package_versions.installer": ["Installer", "environment_variables", "find_installer"],
+        "package_versions.package_range": ["PackageRange", "parse_package_range"],
         "problems": ["Problem"],
         "recording": [
             "dump_folder_in_flags",

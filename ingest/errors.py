@@ -4,11 +4,20 @@ ParseError        where a dump is not as XLA writes it
 UnreadableDump    a file of a dump that cannot be read as a text
 NoMemoryPlan      a compilation of this process that does not hold its plan
 FlagsUnusable     where XLA_FLAGS leaves no way to dump into a folder
+VersionUnknown    a version of a package that is not released
+NotInstallable    an environment that cannot be made
 """
 
 from xlagraph.ingest.problems import Problem
 
-__all__ = ["FlagsUnusable", "NoMemoryPlan", "ParseError", "UnreadableDump"]
+__all__ = [
+    "FlagsUnusable",
+    "NoMemoryPlan",
+    "NotInstallable",
+    "ParseError",
+    "UnreadableDump",
+    "VersionUnknown",
+]
 
 _SHOWN_CHARACTERS = 80
 
@@ -49,3 +58,11 @@ class NoMemoryPlan(ValueError):
 
 class FlagsUnusable(Exception):
     """Raised where ``XLA_FLAGS`` cannot be read, or does not dump into a folder."""
+
+
+class VersionUnknown(Exception):
+    """Raised if the package index does not have a version, or cannot be asked."""
+
+
+class NotInstallable(Exception):
+    """Raised if an environment cannot be made; the message is the installer's last line."""

@@ -89,8 +89,12 @@ def recording_name(command: Sequence[str], started: datetime) -> str:
     return f"{Path(script).name.removesuffix('.py')}-{started:%Y%m%d-%H%M%S}"
 
 
-def run_program(command: Sequence[str], variables: Mapping[str, str]) -> int:
+def run_program(
+    command: Sequence[str], variables: Mapping[str, str], stdout: int | None = None
+) -> int:
     """Run a program with variables added to the environment, and return its exit code.
+
+    What it writes on stdout goes to the file descriptor `stdout`, or to that of this process.
 
     That is 128 + N, as in a shell, if signal N ended it. SIGINT, SIGTERM and SIGHUP are passed
     on to the program; this process goes on when the program has ended. To be called from the main
@@ -110,7 +114,9 @@ def run_program(command: Sequence[str], variables: Mapping[str, str]) -> int:
     handlers = {number: signal.signal(number, pass_on) for number in numbers}
     try:
         changed = {**os.environ, **variables}
-        program = subprocess.Popen(command, env=changed)  # noqa: S603  the user's own program
+        program = subprocess.Popen(  # noqa: S603  the user's own program
+            command, env=changed, stdout=stdout
+        )
         for number in early:
             program.send_signal(number)
         code = program.wait()

@@ -31,6 +31,8 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     codes: tuple[tuple[type[Exception], ExitCode], ...] = (
         (UsageError, ExitCode.USAGE),
         (ingest.FlagsUnusable, ExitCode.USAGE),
+        (ingest.VersionUnknown, ExitCode.FAILED),
+        (ingest.NotInstallable, ExitCode.FAILED),
         (protos.ProtobufMissing, ExitCode.USAGE),
         (queries.UnknownQuery, ExitCode.USAGE),
         (queries.BadParameter, ExitCode.USAGE),

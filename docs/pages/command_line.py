@@ -71,6 +71,7 @@ ENVIRONMENT: Final = (
     ("XLAGRAPH_QUERIES", "folders of your own queries, separated as in `PATH`"),
     ("XLAGRAPH_TOKEN", "what requests to `serve` must carry; needed beyond this machine"),
     ("XDG_STATE_HOME", "bookmarks of a cluster are kept below it; `~/.local/state` by default"),
+    ("XDG_CACHE_HOME", "environments of `bisect` are kept below it; `~/.cache` by default"),
     ("COLUMNS", "width of the terminal"),
     ("NO_COLOR", "any text: no colours"),
 )

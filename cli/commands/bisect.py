@@ -1,0 +1,192 @@
+"""`xlagraph bisect`: which version of a package made the memory of a program grow."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from xlagraph.cli.options.graph_and_queries import ask_password
+from xlagraph.cli.options.limits import GrowthLimit, parse_growth_limit
+from xlagraph.cli.options.shared_options import RowOptions, parse_path
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.messages import note, problem
+from xlagraph.cli.summaries.bisection import Recording, verdict_line, write_growth
+from xlagraph.ingest.package_versions.package_range import PackageRange, parse_package_range
+from xlagraph.presentation.byte_sizes import human_bytes
+
+if TYPE_CHECKING:
+    from xlagraph.ingest import Installer
+
+_STDERR: Final = 2
+_INTERRUPTED: Final = frozenset({129, 130, 143})
+"""Exit codes of a program that SIGHUP, SIGINT or SIGTERM ended: the user wants to stop."""
+
+
+def _parse_range(text: str) -> PackageRange:
+    try:
+        return parse_package_range(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class BisectOptions(RowOptions):
+    """Options, in reverse order of the help."""
+
+    python: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH|VERSION",
+            help="Python of the environments. (default: the one that runs xlagraph)",
+        ),
+    ] = None
+    requirements: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--requirements",
+            "-r",
+            metavar="FILE",
+            help="Also install what a file of requirements names; repeatable.",
+            parser=parse_path,
+        ),
+    ] = None
+    extra: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PACKAGE", help="Also install this package; repeatable."),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(min=0, help="Rows of each part of what grew; 0 shows all. (default: 5)"),
+    ] = None
+    max_growth: Annotated[
+        GrowthLimit | None,
+        typer.Option(
+            parser=parse_growth_limit,
+            metavar="5%|64MiB",
+            help="How much more than the first version a good one may reserve. (default: 0)",
+        ),
+    ] = None
+
+
+def bisect(
+    options: BisectOptions,
+    package: Annotated[
+        PackageRange,
+        typer.Option(
+            metavar="NAME==FIRST..LAST",
+            help="The package, and the range of its released versions.",
+            parser=_parse_range,
+        ),
+    ],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND", help="The program and its arguments."),
+    ] = None,
+) -> None:
+    """Find the version of a package with which a program reserves more memory.
+
+    Each version is installed into an environment of its own, which stays in the user's cache
+    folder. The program is recorded there as by `record`, and becomes a run of the graph such as
+    train-jax-0.6.2. Versions that fail are skipped. If a version is bad, shows what grew and
+    exits with 4.
+
+    Example: xlagraph bisect --package jax==0.6.2..0.10.2 --max-growth 5% -- python train.py
+    """
+    from xlagraph.ingest import bisect_versions, dump_folder_in_flags, find_installer
+    from xlagraph.queries.growth.compared_sides import Growth
+
+    if not command:
+        raise UsageError("expected a program, as in `bisect … -- python train.py`; found none")
+    if (folder := dump_folder_in_flags(os.environ)) is not None:
+        raise UsageError(f"XLA_FLAGS dumps to {folder}: remove that, each version has its folder")
+    limit = options.max_growth or GrowthLimit("0 B", 0, None)
+    installer = find_installer(options.python)
+    versions = package.versions(installer.released_versions(package.name))
+    note(f"{package.name}: {len(versions)} versions from {package.first} to {package.last}")
+    recorder = _Recorder(options, package, command, installer)
+    found = bisect_versions(
+        versions,
+        recorder.record,
+        lambda first, other: limit.exceeded_by(Growth(first.reserved_bytes, other.reserved_bytes)),
+    )
+    if found is None:
+        problem("fewer than two versions could be measured: there is nothing to compare")
+        raise typer.Exit(ExitCode.FAILED)
+    write_growth(found, options.limit, options)
+    verdict = verdict_line(found, package.name, limit)
+    if found.bad is not None:
+        problem(verdict)
+        raise typer.Exit(ExitCode.GATE)
+    note(verdict)
+
+
+class _NotRecorded(Exception):
+    """Raised if the program gives no dumps to compare; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorder:
+    """Records a program with versions of a package, each as a run of the graph."""
+
+    options: BisectOptions
+    package: PackageRange
+    command: Sequence[str]
+    installer: "Installer"
+
+    def record(self, version: str) -> Recording | None:
+        """Return the recording of a version; None, having said why, if there can be none."""
+        from xlagraph.ingest import NotInstallable
+
+        package = self.package.name
+        try:
+            recording = self._record(version)
+        except NotInstallable as error:
+            problem(f"{package} {version} skipped: it cannot be installed: {error}")
+        except _NotRecorded as error:
+            problem(f"{package} {version} skipped: {error}")
+        else:
+            note(f"{package} {version}: {human_bytes(recording.reserved_bytes)} reserved")
+            return recording
+        return None
+
+    def _record(self, version: str) -> Recording:
+        wanted = [self.package.requirement(version), *(self.options.extra or ())]
+        environment = self.installer.install(wanted, self.options.requirements or ())
+        with TemporaryDirectory(prefix="xlagraph-bisect-") as folder:
+            self._run_program(environment, Path(folder))
+            return self._load(Path(folder), version)
+
+    def _run_program(self, environment: Path, dumps: Path) -> None:
+        from xlagraph.ingest import dump_variables, environment_variables, run_program
+
+        variables = environment_variables(environment, os.environ)
+        if shutil.which(self.command[0], path=variables["PATH"]) is None:
+            raise UsageError(f"expected a program, found '{self.command[0]}', which is not there")
+        variables |= dump_variables(dumps, os.environ)
+        code = run_program(self.command, variables, stdout=_STDERR)
+        if code in _INTERRUPTED:
+            raise KeyboardInterrupt
+        if code:
+            raise _NotRecorded(f"the program ended with exit code {code}")
+
+    def _load(self, dumps: Path, version: str) -> Recording:
+        from xlagraph.graph import open_graph
+        from xlagraph.ingest import IngestOptions, ingest
+        from xlagraph.queries import compare
+
+        script = next((word for word in self.command if word.endswith(".py")), self.command[0])
+        run = f"{Path(script).name.removesuffix('.py')}-{self.package.name}-{version}"
+        tags = [f"package={self.package.requirement(version)}"]
+        chosen = IngestOptions(run=run, tags=tags, replace=True)
+        with open_graph(self.options.graph, create=True, ask_password=ask_password) as graph:
+            summary = ingest(graph, dumps, chosen)
+            if not summary.ok:
+                reasons = [str(found) for found in summary.problems] or ["it compiled nothing"]
+                raise _NotRecorded(f"no plan to compare: {reasons[0]}")
+            reserved_bytes = compare(graph, run, run, by=()).reserved.bytes_b
+        return Recording(run, reserved_bytes or 0)
