@@ -96,6 +96,7 @@ _POSITIONS_PRESENT: Final = load_statement(__file__, "positions-present")
 _FUSION_ROOTS_PRESENT: Final = load_statement(__file__, "fusion-roots-present")
 _SPACES: Final = load_statement(__file__, "memory-spaces")
 _WITH_RANGES: Final = load_statement(__file__, "compilations-with-ranges")
+_ALL_WITH_RANGES: Final = load_statement(__file__, "all-compilations-with-ranges")
 
 
 def missing_facts(
@@ -171,11 +172,11 @@ def _missing_facts_of_runs(
     if not words & _LIVE_RANGES.words and not _LIVE_RANGES.columns & set(result.columns):
         return []
     sides = [str(parameters[name]) for name in ("run", "runA", "runB") if parameters.get(name)]
+    found = graph.query(_WITH_RANGES, {"sides": sides}) if sides else graph.query(_ALL_WITH_RANGES)
     return [
         f"{cast('int', count) - cast('int', known)} of {count} compilations of run {run}"
         " have no live ranges, so nothing is known of their peaks"
-        for run, count, known in graph.query(_WITH_RANGES, {"sides": sides or [""]}).rows
-        if known != count
+        for run, count, known in found.rows
     ]
 
 
