@@ -28,7 +28,7 @@ COMMITS_OF_A_PROGRAM: Final = 50
 
 _RENAMED_LABELS: Final = ("Module", "Op", "Scope")
 _RENAMED_COLUMNS: Final = {
-    **{label: ("key", "name") for label in _RENAMED_LABELS},
+    **dict.fromkeys(_RENAMED_LABELS, ("key", "name")),
     "Value": ("opName", "attributedOpName"),
     "Instruction": ("opName",),
     **{

@@ -273,7 +273,14 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
 def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return [
-        Job(dump, now, work.tags(dump.run), work.unchanged_sha256(dump), work.run_path(dump), work.options.detail)
+        Job(
+            dump,
+            now,
+            work.tags(dump.run),
+            work.unchanged_sha256(dump),
+            work.run_path(dump),
+            work.options.detail,
+        )
         for dump in dumps
     ]
 

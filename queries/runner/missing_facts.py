@@ -10,6 +10,7 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.cypher_text.statement import Clause, Token, clauses, tokens
+from xlagraph.queries.selection.stored_detail import is_at_peak
 
 _SCHEMA_NAMES: Final = frozenset(
     name
@@ -126,6 +127,8 @@ def _absent(
 ) -> set[_Fact]:
     """Return the facts that no value has; only those that are asked for are counted."""
     absent: set[_Fact] = set()
+    if not candidates or is_at_peak(graph, [str(compilation["compilation"])]):
+        return absent  # values that are not stored may have them
     if any(fact in candidates for fact in _FACTS_OF_VALUES):
         (counts,) = graph.query(_PRESENT, compilation).rows
         absent |= {fact for fact, count in zip(_FACTS_OF_VALUES, counts, strict=True) if not count}

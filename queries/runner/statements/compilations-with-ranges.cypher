@@ -1,6 +1,8 @@
 // Runs in which a compilation has no live ranges, with how many have; $sides are runs or keys
+UNWIND $sides AS side
 MATCH (c:Compilation)
-WHERE (c.run IN $sides OR c.key IN $sides) AND c.state = 'complete'
+WHERE (c.run = side OR c.key = side) AND c.state = 'complete'
+WITH DISTINCT c
 WITH c.run AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges
 WHERE withRanges < compilations
 RETURN run, compilations, withRanges
