@@ -28,5 +28,5 @@ def is_at_peak(graph: Graph, names: Collection[str]) -> bool:
 
 
 def _at_peak(graph: Graph, names: Collection[str]) -> list[str]:
-    found = graph.query(_AT_PEAK, {"names": list(names)}) if names else graph.query(_ANY_AT_PEAK)
+    found = graph.query(_AT_PEAK, {"sides": list(names)}) if names else graph.query(_ANY_AT_PEAK)
     return [str(key) for (key,) in found.rows]

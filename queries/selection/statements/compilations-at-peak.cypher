@@ -1,5 +1,5 @@
 // One of the compilations of some runs or keys that is stored with its peaks alone
-UNWIND $names AS name
+UNWIND $sides AS name
 MATCH (c:Compilation)
 WHERE (c.run = name OR c.key = name) AND c.state = 'complete' AND c.detail = 'peak'
 RETURN c.key AS compilation
