@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.known_misses import mark_known_miss
 from benchmarks.measure import machine
-from benchmarks.sections import cli, corpus, embedded, memory, neo4j, parse, queries
+from benchmarks.sections import cli, corpus, embedded, fleet, memory, neo4j, parse, queries
 from benchmarks.settings import Settings
 from benchmarks.table import HEADER, Row, Verdict, broken_row, failed, format_row, write_json
 
@@ -32,6 +32,7 @@ SECTIONS: Sections = {
     "memory": memory.rows,
     "neo4j": neo4j.rows,
     "queries": queries.rows,
+    "fleet": fleet.rows,
 }
 
 

@@ -43,6 +43,11 @@ class Settings:
         """Values of the folder that is exported and imported into Neo4j."""
         return 500_000 if self.full else 100_000
 
+    @property
+    def fleet_compilations(self) -> tuple[int, ...]:
+        """Compilations of the graphs that are imported into Neo4j and asked as a fleet."""
+        return (1_000, 10_000, 100_000) if self.full else (1_000, 2_000, 4_000)
+
     def training_folder(self, values: int, values_each: int = 5000) -> Path:
         """Return a folder of training steps, written on first use."""
         return self._written(

@@ -191,12 +191,30 @@ def queries(graph: str, repeats: str) -> None:
         ANSWER["queries"] = query_times(opened, int(repeats))
 
 
+def write_fleet(dumps: str, target: str, compilations: str) -> None:
+    """Write an export of so many compilations."""
+    from benchmarks.fleet import write_fleet as write
+
+    with timed():
+        ANSWER["rows"] = sum(write(Path(dumps), Path(target), int(compilations)).values())
+
+
+def fleet_queries(graph: str, repeats: str) -> None:
+    """Time the queries over many compilations; one call before the first is not counted."""
+    from benchmarks.query_times import fleet_times
+    from xlagraph.graph import open_graph
+
+    with timed(), open_graph(graph) as opened:
+        ANSWER["queries"] = fleet_times(opened, int(repeats))
+
+
 TASKS: dict[str, Callable[..., None]] = {
     task.__name__: task
     for task in (
         *(ingest, record, copy_rows, add_rows, export, prepare),
         *(count_lines, parse, parse_and_derive),
         *(neo4j_reference, neo4j_empty, neo4j_indexes, neo4j_nodes, queries),
+        *(write_fleet, fleet_queries),
     )
 }
 

@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from xlagraph.graph.exporter.merge import merge_exports
     from xlagraph.graph.rows.tables import CompilationRows
     from xlagraph.graph.schema import SCHEMA
+    from xlagraph.graph.schema_detail import Detail
 
 __all__ = [
     "SCHEMA",
     "Cell",
     "CompilationRows",
+    "Detail",
     "Export",
     "Graph",
     "GraphBusy",
@@ -76,5 +78,6 @@ __getattr__ = lazy_names(
         "exporter.merge": ["merge_exports"],
         "rows.tables": ["CompilationRows"],
         "schema": ["SCHEMA"],
+        "schema_detail": ["Detail"],
     },
 )

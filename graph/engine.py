@@ -67,6 +67,8 @@ class CompilationDigest:
     total_bytes: int | None
     """The total that XLA printed."""
     allocation_bytes: int
+    detail: str
+    """How much of it is stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from xlagraph.graph.schema_types import (
     string,
 )
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Version of the schema, stored in every graph. A graph with a newer version is refused."""
 
 
@@ -117,6 +117,12 @@ SCHEMA: Final = Schema(
                 ),
                 string("path", "folder of the run that it came from"),
                 string("ingestedAt", "ISO 8601, UTC"),
+                string(
+                    "detail",
+                    "how much of it is stored: `all`, or `peak`, its totals, peaks and what is"
+                    " live there",
+                    is_indexed=True,
+                ),
             ),
         ),
         NodeType(

@@ -143,7 +143,9 @@ class _PendingIngest:
         None if nothing is, or comes from a folder that this one replaces.
         """
         stored = self.stored_compilation(dump)
-        if stored is None or (self.options.replace and stored.path != dump.run_path):
+        if stored is None or stored.detail != self.options.detail:
+            return None
+        if self.options.replace and stored.path != dump.run_path:
             return None
         return stored.sha256
 
@@ -271,7 +273,14 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
 def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return [
-        Job(dump, now, work.tags(dump.run), work.unchanged_sha256(dump), work.run_path(dump))
+        Job(
+            dump,
+            now,
+            work.tags(dump.run),
+            work.unchanged_sha256(dump),
+            work.run_path(dump),
+            work.options.detail,
+        )
         for dump in dumps
     ]
 

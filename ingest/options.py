@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from xlagraph.graph.schema_detail import Detail
 from xlagraph.ingest.files.shards import Shard
 
 __all__ = ["IngestOptions"]
@@ -28,6 +29,8 @@ class IngestOptions:
     """Write nothing."""
     shard: Shard | None = None
     """Take only the dumps that it holds."""
+    detail: Detail = Detail.ALL
+    """How much of each compilation is stored."""
 
     def __post_init__(self) -> None:
         for tag in self.tags:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         NoSuchMemorySpace,
         NoSuchName,
         NoSuchRun,
+        NotStored,
         QueryError,
         UnknownQuery,
     )
@@ -96,6 +97,7 @@ __all__ = [
     "NoSuchMemorySpace",
     "NoSuchName",
     "NoSuchRun",
+    "NotStored",
     "Parameter",
     "PeakValue",
     "Picture",
@@ -160,6 +162,7 @@ __getattr__ = lazy_names(
             "NoSuchMemorySpace",
             "NoSuchName",
             "NoSuchRun",
+            "NotStored",
             "QueryError",
             "UnknownQuery",
         ],

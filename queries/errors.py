@@ -10,6 +10,7 @@ QueryError
 ├── NoSuchRun               no run has that name
 ├── NoSuchName              no value, instruction, allocation, module, op or tag has that name
 ├── NoSuchMemorySpace       nothing is allocated in a memory space of that number
+├── NotStored               the query needs more than the compilation was ingested with
 ├── AmbiguousValue          several values have that name
 └── EmptyGraph              nothing has been ingested
 """
@@ -77,6 +78,16 @@ class NoSuchMemorySpace(QueryError):
         numbers = ", ".join(map(str, sorted(used))) or "none"
         super().__init__(
             f"nothing is allocated in memory space {color}; the memory spaces in use: {numbers}"
+        )
+
+
+class NotStored(QueryError):
+    """The query needs facts that were not ingested: `--detail peak` stores fewer."""
+
+    def __init__(self, compilation: str) -> None:
+        super().__init__(
+            f"not stored: {compilation} was ingested with --detail peak, which stores only totals"
+            " and what is live at the peaks; ingest it again with --detail all"
         )
 
 

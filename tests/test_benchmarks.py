@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import inputs, known_misses, measure, run, settings, table
+from benchmarks import fleet, inputs, known_misses, measure, run, settings, table
+from tests.tiny_dumps import write_runs
 from xlagraph.ingest import DumpPart, parse_plan, render_plan
 
 
@@ -48,6 +49,18 @@ def ranges(plan):
 
 def test_a_generated_dump_is_written_back_byte_for_byte(parts):
     assert list(render_plan(parse_plan(parts))) == [part.text for part in parts]
+
+
+def test_a_fleet_has_each_compilation_once_and_shares_what_programs_share(tmp_path, monkeypatch):
+    monkeypatch.setattr(fleet, "COMMITS_OF_A_PROGRAM", 1)
+    counts = fleet.write_fleet(write_runs(tmp_path / "runs"), tmp_path / "export", 7)
+    assert (counts["Compilation"], counts["MemorySpace"]) == (7, 7)
+    assert counts["LIVE_AT_PEAK"] == counts["Value"] == 7 * 3
+    assert counts["Run"] == 4  # `before` and `after`, twice
+    assert counts["Module"] == 3 + 2  # the eighth compilation would be jit_g of another program
+    assert counts["SourceLine"] == 2
+    keys = [line.split(",")[0] for line in (tmp_path / "export/Value.csv").read_text().split("\n")]
+    assert len(set(filter(None, keys))) == 7 * 3
 
 
 def test_the_same_arguments_give_the_same_bytes(tmp_path):

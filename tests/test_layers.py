@@ -65,7 +65,7 @@ MAY_IMPORT = {
     "queries/selection": "graph queries",
     "queries/runner": "presentation graph queries queries/catalogue queries/cypher_text "
     "queries/lint queries/selection",
-    "queries/stored_compilation": "runtime graph",
+    "queries/stored_compilation": "runtime graph queries/selection",
     "queries/checks": "graph queries queries/advice queries/catalogue queries/runner "
     "queries/selection",
     "queries/growth": "presentation graph queries/catalogue queries/selection",

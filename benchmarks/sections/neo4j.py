@@ -48,12 +48,12 @@ def neo4j_server(settings: Settings) -> Iterator[str]:
         finally:
             in_child("neo4j_empty", uri)
         return
-    with _recipe() as recipe, recipe.own_server(settings.fresh("neo4j")) as (server, _):
+    with recipe() as found, found.own_server(settings.fresh("neo4j")) as (server, _):
         yield server.uri
 
 
 @contextmanager
-def _recipe() -> Iterator[ModuleType]:
+def recipe() -> Iterator[ModuleType]:
     """Return the module of the tests that knows how to get a Neo4j; NoServer if it cannot."""
     try:
         from tests.neo4j_server import artifacts, server
@@ -107,13 +107,13 @@ def _indexes(settings: Settings, what: str) -> Iterator[Row]:
 
 def _export(settings: Settings, what: str) -> Iterator[Row]:
     folder = settings.training_folder(settings.import_values)
-    with _recipe() as recipe:
-        program = recipe.neo4j_admin(settings.fresh("importing"))
+    with recipe() as found:
+        program = found.neo4j_admin(settings.fresh("importing"))
     exports, imports = [], []
     for _ in range(settings.repeats):
         files = settings.fresh("exported")
         exports.append(in_child("export", folder, files))
-        imports.append(_import_seconds(files, program))
+        imports.append(import_seconds(files, program))
     export, alone = median_run(exports), median(imports)
     yield ratio_row(
         what, export.seconds + alone, "the importer alone", alone, 1.5,
@@ -121,7 +121,7 @@ def _export(settings: Settings, what: str) -> Iterator[Row]:
     )  # fmt: skip
 
 
-def _import_seconds(files: Path, program: Path) -> float:
+def import_seconds(files: Path, program: Path) -> float:
     """Time the command that an export leaves, with the start of the importer."""
     start = time.perf_counter()
     ended = subprocess.run(

@@ -8,6 +8,7 @@ import typer
 
 from xlagraph.cli.options.graph_and_queries import open_graph_of
 from xlagraph.cli.options.shared_options import (
+    DetailOption,
     GraphOptions,
     JobsOption,
     RunNameOption,
@@ -18,6 +19,7 @@ from xlagraph.cli.options.shared_options import (
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
+from xlagraph.graph.schema_detail import Detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class LoadOptions(GraphOptions):
         ),
     ] = True
     jobs: JobsOption = None
+    detail: DetailOption = None
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read everything, write nothing.")] = (
         False
     )
@@ -67,6 +70,7 @@ def ingest(
         replace=options.replace,
         fail_fast=options.fail_fast,
         dry_run=options.dry_run,
+        detail=options.detail or Detail.ALL,
     )
     with (
         open_graph_of(options, create=True, wait=options.wait) as graph,

@@ -13,6 +13,7 @@ import typer
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
+from xlagraph.graph.schema_detail import Detail
 
 
 def _be_verbose(given: bool) -> bool:
@@ -116,6 +117,12 @@ TagOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE", help="A property of the run: its commit, job or device; repeatable."
+    ),
+]
+DetailOption = Annotated[
+    Detail | None,
+    typer.Option(
+        help="What is stored: all, or totals, peaks and what is live there (default: all)."
     ),
 ]
 JobsOption = Annotated[

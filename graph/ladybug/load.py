@@ -304,7 +304,7 @@ class LadybugLoad:
         if self._origins is None:
             found = self._query(_COMPILATION_ORIGINS).rows
             origins = cast("Iterable[tuple[str, str | None, str | None]]", found)
-            self._origins = {key: Origin(sha256, path) for key, sha256, path in origins}
+            self._origins = {key: Origin(*origin) for key, *origin in origins}
         return self._origins
 
 

@@ -128,8 +128,8 @@ class BatchWriter:
         run_statement(tx, LOCK_KEYS, keys=keys).consume()
         run_statement(tx, _LOCK_CLAIMS, keys=keys).consume()
         complete = {
-            key: Origin(sha256, path)
-            for key, sha256, path in run_statement(tx, _COMPLETE_ORIGINS, keys=keys).values()
+            key: Origin(*origin)
+            for key, *origin in run_statement(tx, _COMPLETE_ORIGINS, keys=keys).values()
         }
         statuses: dict[str, _ClaimStatus] = {
             key: "claimed" if origins[key].replaces(stored) else "unchanged"

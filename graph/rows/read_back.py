@@ -68,10 +68,14 @@ def read_stored_runs(query: Query, names: Collection[str]) -> dict[str, StoredRu
     rows = query(_STORED_RUNS, {"runs": sorted(names)}).rows
     paths: dict[str, tuple[str, tuple[str, ...]]] = {}
     compilations: dict[str, dict[str, CompilationDigest]] = {}
-    for run, path, tags, key, folder, sha256, total_bytes, allocation_bytes in rows:
+    for run, path, tags, key, folder, sha256, total_bytes, allocation_bytes, detail in rows:
         paths.setdefault(str(run), (str(path), tuple(cast("Sequence[str]", tags or ()))))
         compilations.setdefault(str(run), {})[str(key)] = CompilationDigest(
-            str(folder), str(sha256), cast("int | None", total_bytes), cast("int", allocation_bytes)
+            str(folder),
+            str(sha256),
+            cast("int | None", total_bytes),
+            cast("int", allocation_bytes),
+            str(detail),
         )
     return {run: StoredRun(path, tags, compilations[run]) for run, (path, tags) in paths.items()}
 

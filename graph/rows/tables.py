@@ -49,6 +49,8 @@ class Origin(NamedTuple):
     """Digest of the contents of its files; None if unknown."""
     path: str | None
     """Folder of its run."""
+    detail: str | None
+    """How much of it is stored."""
 
     def replaces(self, stored: "Origin | None") -> bool:
         """Return whether rows of this origin replace what is stored under their key."""
@@ -193,9 +195,10 @@ def origins_of(compilations: pa.Table) -> dict[str, Origin]:
     """Return the origin of each compilation, by key."""
     digests = cast("list[str | None]", compilations.column("sha256").to_pylist())
     folders = cast("list[str | None]", compilations.column("path").to_pylist())
+    details = cast("list[str | None]", compilations.column("detail").to_pylist())
     return {
-        key: Origin(digest, folder)
-        for key, digest, folder in zip(keys_of(compilations), digests, folders, strict=True)
+        key: Origin(*origin)
+        for key, *origin in zip(keys_of(compilations), digests, folders, details, strict=True)
     }
 
 

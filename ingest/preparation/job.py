@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.graph.schema_detail import Detail
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.problems import Problem
 from xlagraph.ingest.rows.counts import RowCounts
@@ -22,6 +23,8 @@ class Job(NamedTuple):
     """Digest with which it is left as the graph holds it; None if it is written in any case."""
     run_path: str | None = None
     """Of the folder that the run came from first; None if that is the dump's own."""
+    detail: Detail = Detail.ALL
+    """How much of it is stored; that of all jobs of an ingest."""
 
 
 @dataclass(frozen=True, slots=True)

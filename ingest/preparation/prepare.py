@@ -7,6 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from xlagraph.graph.rows.detail import tables_of_detail
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.ingest.errors import ParseError, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
@@ -85,7 +86,8 @@ def _tables(
         outcomes += [outcome for outcome, _ in found]
         compilations = [compilation for _, compilation in found if compilation is not None]
         del found  # it may be as large as the next
-        for name, rows in compilation_tables(compilations):
+        tables = compilation_tables(compilations)
+        for name, rows in tables_of_detail(tables, together[0].detail):
             counts.add_rows(name, rows)
             yield name, rows
             del rows  # as large

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph.schema import VERSION
+from xlagraph.graph.schema_detail import Detail
 from xlagraph.ingest.measures.allocation_roles import marks_outputs, role
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts
 from xlagraph.ingest.measures.memory_spaces import memory_space_names, shown_platform
@@ -73,6 +74,7 @@ def _compilation(provenance: Provenance, facts: CompilationFacts) -> Columns:
         heapTraceAgrees=plan.heap_trace_agrees,
         path=provenance.files.run_path,
         ingestedAt=provenance.ingested_at,
+        detail=Detail.ALL.value,
     )
     return {**row, **(_peaks(spaces) if spaces else _no_peaks(has_ranges=ranges is not None))}
 

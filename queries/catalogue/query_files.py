@@ -7,8 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from xlagraph.graph.schema_detail import Detail
 from xlagraph.queries.catalogue.declarations import Header
 from xlagraph.queries.catalogue.header import parse_header
+from xlagraph.queries.cypher_text.needed_detail import needed_detail
 from xlagraph.queries.errors import CatalogueError
 
 OWN_DIRECTORY: Final = Path(__file__).parents[1] / "canned"
@@ -31,6 +33,11 @@ class Query(Header):
     def theme(self) -> str:
         """The first part of its id."""
         return self.id.partition("/")[0]
+
+    @property
+    def needed_detail(self) -> Detail:
+        """In which detail compilations must be stored for an answer."""
+        return needed_detail(self.text)
 
 
 def load_catalogue(

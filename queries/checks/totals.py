@@ -19,7 +19,7 @@ class CheckedCompilation(NamedTuple):
     total_bytes: int | None
     """As XLA prints it; None where the dump has no total."""
     allocation_bytes: int
-    """Added up from the allocations that the graph holds."""
+    """Added up from the allocations that the graph holds; by the ingest where it holds none."""
     reserved_bytes: int
     logical_peak_bytes: int | None
     physical_peak_bytes: int | None

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Graph, Scalar
+from xlagraph.graph.schema_detail import Detail
 
 # Every command loads this module, for the choices of `compare --by`; few read a query.
 if TYPE_CHECKING:
@@ -77,14 +78,22 @@ def group_growths(
     """Group the bytes of two sides, each the name of a run or the key of a compilation.
 
     All rows of the query of each grouping, in its order: the largest growth or shrinkage
-    first. ``depth`` is how many leading parts of an op name make a scope.
+    first. ``depth`` is how many leading parts of an op name make a scope. What is not stored
+    has no groups; asked for alone it raises NotStored.
     """
     from xlagraph.queries.catalogue.declarations import NO_LIMIT
+    from xlagraph.queries.selection.stored_detail import check_stored, is_at_peak
 
     given: Mapping[str, Scalar] = {"runA": a, "runB": b, "depth": depth, "limit": NO_LIMIT}
     growths: dict[By, tuple[GroupGrowth, ...]] = {}
-    for by in groupings:
+    wanted = list(groupings)
+    for by in wanted:
         query = _query(by)
+        if query.needed_detail is Detail.ALL and is_at_peak(graph, (a, b)):
+            if len(wanted) == 1:
+                check_stored(graph, (a, b))
+            growths[by] = ()
+            continue
         names = {parameter.name for parameter in query.parameters}
         parameters = query.defaults | {name: given[name] for name in given.keys() & names}
         rows = graph.query(query.text, parameters).rows

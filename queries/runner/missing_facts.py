@@ -10,6 +10,7 @@ from xlagraph.graph.schema import SCHEMA
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.cypher_text.statement import Clause, Token, clauses, tokens
+from xlagraph.queries.selection.stored_detail import is_at_peak
 
 _SCHEMA_NAMES: Final = frozenset(
     name
@@ -96,6 +97,7 @@ _POSITIONS_PRESENT: Final = load_statement(__file__, "positions-present")
 _FUSION_ROOTS_PRESENT: Final = load_statement(__file__, "fusion-roots-present")
 _SPACES: Final = load_statement(__file__, "memory-spaces")
 _WITH_RANGES: Final = load_statement(__file__, "compilations-with-ranges")
+_ALL_WITH_RANGES: Final = load_statement(__file__, "all-compilations-with-ranges")
 
 
 def missing_facts(
@@ -125,6 +127,8 @@ def _absent(
 ) -> set[_Fact]:
     """Return the needed facts that no value has."""
     absent: set[_Fact] = set()
+    if not candidates or is_at_peak(graph, [str(compilation["compilation"])]):
+        return absent  # values that are not stored may have them
     if any(fact in candidates for fact in _FACTS_OF_VALUES):
         (counts,) = graph.query(_PRESENT, compilation).rows
         absent |= {fact for fact, count in zip(_FACTS_OF_VALUES, counts, strict=True) if not count}
@@ -171,11 +175,11 @@ def _missing_facts_of_runs(
     if not words & _LIVE_RANGES.words and not _LIVE_RANGES.columns & set(result.columns):
         return []
     sides = [str(parameters[name]) for name in ("run", "runA", "runB") if parameters.get(name)]
+    found = graph.query(_WITH_RANGES, {"sides": sides}) if sides else graph.query(_ALL_WITH_RANGES)
     return [
         f"{cast('int', count) - cast('int', known)} of {count} compilations of run {run}"
         " have no live ranges, so nothing is known of their peaks"
-        for run, count, known in graph.query(_WITH_RANGES, {"sides": sides or [""]}).rows
-        if known != count
+        for run, count, known in found.rows
     ]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from xlagraph.graph.engine import Cell, Graph, Result, Scalar
 from xlagraph.graph.row_cells import Path
+from xlagraph.graph.schema_detail import Detail
 from xlagraph.presentation.html_tables import html_notes, html_title, measured_table
 from xlagraph.queries.catalogue.declarations import (
     EXAMPLES,
@@ -21,6 +22,7 @@ from xlagraph.queries.errors import BadParameter, UnknownQuery, similar_names
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.selection.compilations import find_compilation, find_run, is_compilation
 from xlagraph.queries.selection.name_checks import check_names, check_tag
+from xlagraph.queries.selection.stored_detail import check_stored
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
@@ -76,12 +78,16 @@ def run(
     out.
 
     Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
-    NoSuchName for an unknown value, instruction, allocation, module or op,
-    EmptyGraph, and what `Graph.query` raises.
+    NoSuchName for an unknown value, instruction, allocation, module or op, NotStored if the
+    compilation was ingested without the facts that the query needs, EmptyGraph, and what
+    `Graph.query` raises.
     """
     query = find_query(query_id, load_catalogue() if catalogue is None else catalogue)
     given = {name: value for name, value in parameters.items() if value is not None}
     resolved, notes = resolve_parameters(graph, query, given)
+    if query.needed_detail is Detail.ALL:
+        given_names = (resolved.get(name) for name in ("compilation", "run", *_SIDES))
+        check_stored(graph, [str(name) for name in given_names if name])
     result = _with_sorted_lists(query, graph.query(query.text, resolved))
     check_tag(graph, result.columns, resolved)
     if not result.rows:

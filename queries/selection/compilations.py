@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, cast
 
 from xlagraph.graph.engine import Cell, Graph, Result
 from xlagraph.graph.statement_files import load_statement
@@ -35,6 +35,8 @@ __all__ = [
 _BY_KEY: Final = load_statement(__file__, "compilation-by-key")
 _BY_PART: Final = load_statement(__file__, "compilations-by-part")
 _BY_SIZE: Final = load_statement(__file__, "compilations-by-size")
+_LARGEST: Final = load_statement(__file__, "largest-compilation")
+_COUNT: Final = load_statement(__file__, "compilation-count")
 _RUNS: Final = load_statement(__file__, "runs")
 _RUN_NAMES: Final = load_statement(__file__, "run-names")
 _COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
@@ -72,12 +74,17 @@ def find_compilation(graph: Graph, name: str | None) -> FoundCompilation:
     with what else there is, and EmptyGraph.
     """
     if not name:
-        keys = compilation_keys(graph)
-        return FoundCompilation(keys[0], f"no compilation was named; {_largest(keys)}")
+        ((count,),) = graph.query(_COUNT).rows
+        largest = _keys(graph, _LARGEST)
+        if not largest:
+            raise EmptyGraph
+        return FoundCompilation(
+            largest[0], f"no compilation was named; {_chosen(largest[0], cast('int', count))}"
+        )
     if is_compilation(graph, name):
         return FoundCompilation(name, None)
     if keys := compilations_of_run(graph, name):
-        return FoundCompilation(keys[0], f"'{name}' is a run; {_largest(keys)}")
+        return FoundCompilation(keys[0], f"'{name}' is a run; {_chosen(keys[0], len(keys))}")
     return FoundCompilation(_only_match(graph, name), None)
 
 
@@ -173,9 +180,9 @@ def _parts(key: str) -> list[str]:
     return re.split(r"[/.]", key)
 
 
-def _largest(keys: Sequence[str]) -> str:
-    of_how_many = f"which reserves most of {len(keys)}" if len(keys) > 1 else "the only one"
-    return f"this is {keys[0]}, {of_how_many}"
+def _chosen(key: str, of: int) -> str:
+    of_how_many = f"which reserves most of {of}" if of > 1 else "the only one"
+    return f"this is {key}, {of_how_many}"
 
 
 def _sorted(keys: "set[str] | tuple[str, ...]") -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from xlagraph.graph.engine import Cell, Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.errors import AmbiguousValue, NoSuchName
 from xlagraph.queries.selection.name_checks import check_names
+from xlagraph.queries.selection.stored_detail import check_stored
 
 __all__ = ["find_value"]
 
@@ -21,7 +22,7 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
     """Return the key of the value that has the name in a compilation; a label wins.
 
     Raises NoSuchName with what is near, AmbiguousValue with the elements where a tuple is
-    named.
+    named, NotStored where the compilation was ingested with less.
     """
     parameters: dict[str, Cell] = {"compilation": compilation, "name": name.removeprefix("%")}
     exact = graph.query(_BY_LABEL, parameters).rows
@@ -52,6 +53,7 @@ def _tuple_index(element: str) -> list[int]:
 
 
 def _unknown(graph: Graph, compilation: str, name: str) -> NoSuchName:
+    check_stored(graph, [compilation])
     try:
         check_names(graph, {"compilation": compilation, "value": name})
     except NoSuchName as error:

@@ -7,6 +7,7 @@ from typing import Final, cast
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.errors import NameUnknown
 from xlagraph.graph.statement_files import load_statement
+from xlagraph.queries.selection.stored_detail import check_stored
 from xlagraph.queries.stored_compilation.records import (
     CompilationTotals,
     Record,
@@ -44,7 +45,10 @@ FRAMES_STATEMENT: Final = load_statement(__file__, "frames")
 
 
 class StoredCompilation:
-    """A stored compilation, given by its complete key."""
+    """A stored compilation, given by its complete key.
+
+    Tables that were not ingested raise NotStored.
+    """
 
     def __init__(self, graph: Graph, key: str) -> None:
         self._graph = graph
@@ -119,7 +123,10 @@ class StoredCompilation:
 
     def _read(self, statement: str, record: type[Record]) -> tuple[Record, ...]:
         with collector_paused():
-            return read_records(self._graph, statement, record, {"compilation": self.key})
+            found = read_records(self._graph, statement, record, {"compilation": self.key})
+        if not found:
+            check_stored(self._graph, [self.key])
+        return found
 
 
 def read_frames(graph: Graph, innermost: Iterable[str]) -> dict[str, StoredFrame]:

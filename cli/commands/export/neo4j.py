@@ -9,6 +9,7 @@ import typer
 
 from xlagraph.cli.options.graph_and_queries import open_graph_of
 from xlagraph.cli.options.shared_options import (
+    DetailOption,
     GraphOptions,
     JobsOption,
     RunNameOption,
@@ -19,6 +20,7 @@ from xlagraph.cli.options.shared_options import (
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
 from xlagraph.cli.output.messages import counted, error, note, progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
+from xlagraph.graph.schema_detail import Detail
 
 if TYPE_CHECKING:
     from xlagraph.ingest import Shard
@@ -41,6 +43,7 @@ class ExportOptions(GraphOptions):
     """Options that need a PATH, in reverse order of the help."""
 
     jobs: JobsOption = None
+    detail: DetailOption = None
     shard: Annotated[
         str | None,
         typer.Option(
@@ -72,10 +75,12 @@ def neo4j(
     """
     if paths and options.graph is not None:
         raise UsageError("name a PATH or a --graph to export from, not both")
-    about_dumps = (options.run, options.shard, options.jobs)
+    about_dumps = (options.run, options.shard, options.detail, options.jobs)
     concerns_dumps = bool(options.tag) or any(option is not None for option in about_dumps)
     if not paths and (merge or concerns_dumps):
-        raise UsageError("--merge, --run, --tag, --shard and --jobs are about a PATH: name one")
+        raise UsageError(
+            "--merge, --run, --tag, --shard, --detail and --jobs are about a PATH: name one"
+        )
     if merge and concerns_dumps:
         raise UsageError("--merge takes finished exports as they are: name no other option")
     if not paths:
@@ -92,7 +97,9 @@ def _export_dumps(folder: Path, paths: list[Path], options: ExportOptions) -> No
 
     shard = _shard(options.shard)
     tags = [f"{name}={value}" for name, value in parse_tags(options.tag or ())]
-    chosen = IngestOptions(run=options.run, tags=tags, shard=shard)
+    chosen = IngestOptions(
+        run=options.run, tags=tags, shard=shard, detail=options.detail or Detail.ALL
+    )
     with open_export(folder) as target, progress_bar() as progress:
         summary = ingest(target, paths, chosen, jobs=options.jobs, progress=progress)
     if shard is not None and not (summary.added or summary.problems):

@@ -2,7 +2,7 @@
 // @kind     table
 // @answers  Which of my hundreds of modules matters?
 // @param    run               STRING = ''        name of a run; all of them if empty
-// @param    limit             INTEGER = 1000000  rows to return
+// @param    limit             INTEGER = 10000  rows to return
 // @column   run               STRING       name of the run
 // @column   compilation       STRING       its key
 // @column   module            STRING       module name without trailing digits; null if the dump
@@ -20,12 +20,17 @@
 // @column   printedPeakBytes  INTEGER      sum of the list that XLA prints at its own peak
 // @measure  reserved, allocation, logical, physical, printed
 // @status   stable
-MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete' AND ($run = '' OR r.name = $run)
+MATCH (r:Run)
+WHERE $run = '' OR r.name = $run
+WITH r // else one engine starts at the compilations
+MATCH (r)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
+WITH r, c
+ORDER BY c.reservedBytes DESC, c.key
+LIMIT $limit // before the rest is read
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 RETURN r.name AS run, c.key AS compilation, m.name AS module, c.platform AS platform,
        c.valueCount AS values, c.totalBytes AS totalBytes, c.allocationBytes AS allocationBytes,
        c.reservedBytes AS reservedBytes, c.logicalPeakBytes AS logicalPeakBytes,
        c.physicalPeakBytes AS physicalPeakBytes, c.printedPeakBytes AS printedPeakBytes
 ORDER BY reservedBytes DESC, compilation
-LIMIT $limit

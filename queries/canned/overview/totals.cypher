@@ -2,7 +2,7 @@
 // @kind     table
 // @answers  Can I trust these numbers?
 // @param    run               STRING = ''        name of a run; all of them if empty
-// @param    limit             INTEGER = 1000000  rows to return
+// @param    limit             INTEGER = 10000  rows to return
 // @column   compilation       STRING       its key
 // @column   totalBytes        INTEGER      XLA's own sum of the allocations; null before
 //           TensorFlow 2.1
@@ -18,10 +18,15 @@
 // @note     XLA's printed peak is an estimate with other sizes and often of another step: that
 //           it differs from the logical peak says nothing against the dump.
 // @status   stable
-MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete' AND ($run = '' OR r.name = $run)
+MATCH (r:Run)
+WHERE $run = '' OR r.name = $run
+WITH r // else one engine starts at the compilations
+MATCH (r)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
+WITH c, c.totalBytes = c.allocationBytes AS agrees
+ORDER BY agrees, c.key
+LIMIT $limit // before the rest is read
 RETURN c.key AS compilation, c.totalBytes AS totalBytes, c.allocationBytes AS allocationBytes,
-       c.totalBytes = c.allocationBytes AS agrees, c.printedPeakBytes AS printedPeakBytes,
+       agrees, c.printedPeakBytes AS printedPeakBytes,
        c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes
 ORDER BY agrees, compilation
-LIMIT $limit

@@ -27,8 +27,8 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
-MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)<-[h:HOLDS]-(a:Allocation)
-RETURN v.label AS value, a.number AS allocation, h.offsetBytes AS offsetBytes,
+MATCH (s)<-[p:LIVE_AT_PEAK]-(v:Value)
+RETURN v.label AS value, v.allocation AS allocation, v.offsetBytes AS offsetBytes,
        v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        CASE WHEN s.physicalPeakBytes > 0 THEN 1.0 * p.physicalBytes / s.physicalPeakBytes
             ELSE null END AS peakShare,

@@ -5,7 +5,7 @@
 // @param    memorySpace       INTEGER = 0        number of the memory space
 // @param    sortBy            STRING = 'run'     run (its name), time (of ingest), or the name of a
 //           tag of the runs
-// @param    limit             INTEGER = 1000000  rows to return
+// @param    limit             INTEGER = 10000    rows to return
 // @column   run               STRING       name of the run
 // @column   compilation       STRING       its key
 // @column   module            STRING       module name without trailing digits; null if the dump
@@ -20,21 +20,24 @@
 // @note     A tag sorts by number where its values are digits alone, else by text; runs without
 //           it come last.
 // @status   stable
-MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete'
+MATCH (r:Run)
 UNWIND coalesce(r.tags, ['']) + [''] AS tagged
-WITH r, c,
+WITH r,
      min(CASE WHEN tagged STARTS WITH ($sortBy + '=') AND NOT $sortBy IN ['run', 'time']
               THEN tagged ELSE null END) AS tag
+MATCH (r)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
-WITH r, c, m, tag WHERE $module = '' OR m.name = $module
+WITH r, c, m, tag, CASE WHEN $sortBy = 'time' THEN c.ingestedAt ELSE '' END AS moment,
+     CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END AS width
+WHERE $module = '' OR m.name = $module
+WITH r, c, m, tag, moment, width
+ORDER BY moment, width, tag, r.name, c.key
+LIMIT $limit // before the rest is read
 OPTIONAL MATCH (c)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 RETURN r.name AS run, c.key AS compilation, m.name AS module,
        coalesce(s.reservedBytes, 0) AS reservedBytes,
        CASE WHEN s.color IS NULL AND c.scheduleLength IS NOT NULL THEN 0
             ELSE s.physicalPeakBytes END AS physicalPeakBytes,
        c.allocationBytes AS allocationBytes, c.ingestedAt AS ingestedAt, tag
-ORDER BY CASE WHEN $sortBy = 'time' THEN ingestedAt ELSE '' END,
-         CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END, tag,
-         run, compilation
-LIMIT $limit
+ORDER BY moment, width, tag, run, compilation

@@ -5,7 +5,7 @@
 // @param    memorySpace INTEGER = 0        number of the memory space
 // @param    sortBy      STRING = 'run'     run (its name), time (of ingest), or the name of a tag
 //           of the runs
-// @param    limit       INTEGER = 1000000  rows to return
+// @param    limit       INTEGER = 10000  rows to return
 // @column   run         STRING       name of the run
 // @column   compilation STRING       its key
 // @column   bytes       INTEGER      its physical share of the peak

@@ -3,6 +3,7 @@
 // @answers  Which ops are at the peak in the most compilations?
 // @param    run          STRING = ''   name of a run; all of them if empty
 // @param    memorySpace  INTEGER = 0   number of the memory space
+// @param    latest       INTEGER = 5000  compilations to look at, those that were ingested last
 // @param    limit        INTEGER = 20  rows to return
 // @column   opName       STRING        op name that values belong to, as the framework set it
 // @column   compilations INTEGER       in how many compilations it is at the peak
@@ -15,8 +16,14 @@
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op, under the newer name
 //           where there are both.
 // @status   stable
-MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete' AND ($run = '' OR r.name = $run)
+MATCH (r:Run)
+WHERE $run = '' OR r.name = $run
+WITH r // else one engine starts at the compilations
+MATCH (r)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
+WITH c
+ORDER BY c.ingestedAt DESC, c.key
+LIMIT $latest
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
 WHERE p.physicalBytes > 0
 WITH replace(v.attributedOpName, '/jit(main)', '') AS op, c.key AS compilation,

@@ -5,7 +5,9 @@ MATCH (r:Run)-[:COMPILED]->(c) WHERE c.state = 'complete'
 OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation)
 WITH r, c, sum(a.sizeBytes) AS summedBytes
 RETURN r.name AS run, c.key AS compilation, c.totalBytes AS totalBytes,
-       coalesce(summedBytes, 0) AS allocationBytes, c.reservedBytes AS reservedBytes,
+       CASE WHEN c.detail = 'peak' THEN c.allocationBytes
+            ELSE coalesce(summedBytes, 0) END AS allocationBytes,
+       c.reservedBytes AS reservedBytes,
        c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes,
        c.scheduleLength IS NOT NULL AS hasRanges, c.heapTraceAgrees AS heapTraceAgrees
 ORDER BY run, compilation

@@ -1,6 +1,9 @@
-// How many compilations of each run have live ranges; $sides are runs or keys, '' is all
-MATCH (r:Run)-[:COMPILED]->(c:Compilation)
-WHERE c.state = 'complete'
-      AND any(side IN $sides WHERE side = '' OR side = r.name OR side = c.key)
-RETURN r.name AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges
+// Runs in which a compilation has no live ranges, with how many have; $sides are runs or keys
+UNWIND $sides AS side
+MATCH (c:Compilation)
+WHERE (c.run = side OR c.key = side) AND c.state = 'complete'
+WITH DISTINCT c
+WITH c.run AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges
+WHERE withRanges < compilations
+RETURN run, compilations, withRanges
 ORDER BY run

@@ -53,6 +53,7 @@ def test_the_compilation_has_its_sums_and_the_peaks_of_memory_space_0(rows):
         "sha256": "digest",
         "path": "/data/base",
         "ingestedAt": "2026-11-21T07:00:00+00:00",
+        "detail": "all",
     }
     assert edges(rows, "COMPILED") == [("base", f"base/{STEM}")]
 

@@ -1,0 +1,52 @@
+"""The rows that are stored of compilations in one detail."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from xlagraph.graph.rows.tables import NODE_COLUMNS, RELATIONSHIP_COLUMNS, CompilationRows
+from xlagraph.graph.schema import SCHEMA
+from xlagraph.graph.schema_detail import Detail, is_stored
+
+__all__ = ["tables_of_detail"]
+
+_COLUMN_OF_VALUE: Final = {
+    relationship.name: "source" if relationship.source == "Value" else "target"
+    for relationship in SCHEMA.relationships
+    if "Value" in (relationship.source, relationship.target)
+} | {"Value": "key"}
+
+
+def tables_of_detail(
+    tables: Iterable[tuple[str, pa.Table]], detail: Detail
+) -> Iterator[tuple[str, pa.Table]]:
+    """Yield what is stored of the tables of some compilations, as they come where that is all.
+
+    Of values those that are live at a peak are kept, of what compilations share what is then
+    still reached.
+    """
+    if detail is Detail.ALL:
+        yield from tables
+        return
+    # what is left out is most of it, and is dropped before the next table is made
+    kept = {name: table for name, table in tables if is_stored(name, detail)}
+    if not kept:
+        return
+    at_peak = pc.unique(kept["LIVE_AT_PEAK"].column("source"))
+    for name, column in _COLUMN_OF_VALUE.items():
+        if name in kept:
+            kept[name] = kept[name].filter(pc.is_in(kept[name].column(column), value_set=at_peak))
+    kept["Compilation"] = _stating(kept["Compilation"], detail)
+    rows = CompilationRows(*[
+        {name: kept.get(name, columns.empty_table()) for name, columns in all_columns.items()}
+        for all_columns in (NODE_COLUMNS, RELATIONSHIP_COLUMNS)
+    ])  # fmt: skip
+    yield from rows.of(rows.origins).tables.items()
+
+
+def _stating(compilations: pa.Table, detail: Detail) -> pa.Table:
+    index = compilations.column_names.index("detail")
+    said: pa.Array[Any] = pa.repeat(detail.value, compilations.num_rows)
+    return compilations.set_column(index, compilations.field(index), said)

@@ -1,0 +1,46 @@
+"""Which parts of a compilation are stored in which detail."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from xlagraph.graph.schema import SCHEMA
+
+__all__ = ["LEFT_OUT", "Detail", "is_stored"]
+
+
+class Detail(StrEnum):
+    """How much of a compilation is stored."""
+
+    ALL = "all"
+    """Everything that its dump tells, and what follows from it."""
+    PEAK = "peak"
+    """Totals, peaks, and the values that are live at the physical peak of a memory space."""
+
+
+_LABELS_LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
+    Detail.ALL: frozenset(),
+    Detail.PEAK: frozenset({"Allocation", "Instruction"}),
+}
+_AMONG_VALUES: Final = ("UPDATES_IN_PLACE", "REUSES", "MAY_OVERWRITE")
+_TYPES_LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
+    Detail.ALL: frozenset(),
+    Detail.PEAK: frozenset({*_AMONG_VALUES, "IN_PRINTED_PEAK"}),
+}
+
+LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
+    detail: labels
+    | _TYPES_LEFT_OUT[detail]
+    | {
+        relationship.name
+        for relationship in SCHEMA.relationships
+        if labels & {relationship.source, relationship.target}
+    }
+    for detail, labels in _LABELS_LEFT_OUT.items()
+}
+"""Labels and relationship types of which nothing is stored."""
+
+
+def is_stored(name: str, detail: Detail) -> bool:
+    """Return whether anything of a label or relationship type is stored."""
+    return name not in LEFT_OUT[detail]

@@ -1,0 +1,17 @@
+"""In which detail compilations must be stored for a statement to be answered."""
+
+from functools import cache
+
+from xlagraph.graph.schema_detail import LEFT_OUT, Detail
+from xlagraph.queries.cypher_text.statement import tokens
+
+__all__ = ["needed_detail"]
+
+
+@cache
+def needed_detail(text: str) -> Detail:
+    """Return the least detail in which all is stored that a statement asks for."""
+    names = {token.text for token in tokens(text) if token.kind == "name"}
+    has_all_values = "Value" in names and "LIVE_AT_PEAK" not in names
+    needs_all = has_all_values or not names.isdisjoint(LEFT_OUT[Detail.PEAK])
+    return Detail.ALL if needs_all else Detail.PEAK

@@ -1,0 +1,7 @@
+// Runs in which a compilation has no live ranges, with how many have
+MATCH (c:Compilation)
+WHERE c.state = 'complete'
+WITH c.run AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges
+WHERE withRanges < compilations
+RETURN run, compilations, withRanges
+ORDER BY run

@@ -1,0 +1,7 @@
+// One of the compilations of some runs or keys that is stored with its peaks alone
+UNWIND $sides AS name
+MATCH (c:Compilation)
+WHERE (c.run = name OR c.key = name) AND c.state = 'complete' AND c.detail = 'peak'
+RETURN c.key AS compilation
+ORDER BY compilation
+LIMIT 1

@@ -1,0 +1,5 @@
+// The key of the compilation that reserves most
+MATCH (c:Compilation) WHERE c.state = 'complete'
+RETURN c.key AS compilation, coalesce(c.reservedBytes, 0) AS reservedBytes
+ORDER BY reservedBytes DESC, compilation
+LIMIT 1
