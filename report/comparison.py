@@ -132,7 +132,7 @@ def _both_sides(
 
 def _groups(comparison: Comparison, by: By, growths: Sequence[GroupGrowth]) -> dict[str, object]:
     """Return the rows of a grouping, with the query that returns them."""
-    query = load_catalogue()[f"compare/{by}s"]
+    query = load_catalogue()[by.query_id]
     given: dict[str, Scalar] = {
         "runA": comparison.a.name,
         "runB": comparison.b.name,

@@ -23,7 +23,7 @@ from xlagraph.queries.selection.compilations import Selection, select
 _COMPILATIONS: Final = load_statement(__file__, "compilations")
 _SIGNATURES: Final = load_statement(__file__, "signatures")
 
-DEFAULT_GROUPS: Final = (By.ROLE, By.OP, By.LINE)
+DEFAULT_GROUPS: Final = (By.CAUSE, By.TEMPORARY, By.ROLE, By.OP, By.LINE)
 """The parts that a comparison shows unless another is asked for."""
 
 

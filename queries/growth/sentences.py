@@ -22,6 +22,7 @@ _ALWAYS: Final = {Kind.UNDONATED, Kind.DONATED, Kind.UNCHECKPOINTED, Kind.CHECKP
 """Edits of the program that are worth a sentence even where they cost nothing."""
 _WITHOUT_LINE: Final = {Kind.UNDONATED, Kind.DONATED, Kind.INPUTS, Kind.OUTPUTS, Kind.CONSTANTS}
 _SCOPES_NAMED: Final = 3
+_LEAST_SHARE_OF_LINE: Final = 0.2
 
 
 class Sentence(NamedTuple):
@@ -169,15 +170,17 @@ def _query(reason: Reason, names: tuple[str, str]) -> tuple[str, dict[str, str]]
 
 
 def _mostly(reason: Reason) -> str:
-    """Return the source line that has more than half of the growth, if there is one."""
+    """Return the source line that has most of the growth, if there is such a line."""
     if reason.subject.kind in _WITHOUT_LINE or not reason.growth_bytes:
         return ""
     sign = 1 if reason.growth_bytes > 0 else -1
     lines = reason.growth_by_line.items()
     (file, line), growth = max(lines, key=lambda item: sign * item[1], default=(("", 0), 0))
-    if 2 * sign * growth <= abs(reason.growth_bytes):
+    share = growth / reason.growth_bytes
+    if share < _LEAST_SHARE_OF_LINE:
         return ""
-    return f" (mostly {PurePath(file).name}:{line})"
+    place = f"{PurePath(file).name}:{line}"
+    return f" (mostly {place})" if share > 1 / 2 else f" (most at {place}, {_signed_bytes(growth)})"
 
 
 def _placed(reason: Reason) -> str:
