@@ -33,16 +33,15 @@ _PLAIN: Final = {
     "temporary, peak unknown": "temporary memory",
 }
 _WORDS: Final = """\
-- **Reserved memory** is what the compiled program takes from the device while it runs. XLA, the \
-compiler of JAX, TensorFlow and PyTorch/XLA, plans it at compile time: nothing was measured, so the \
-figures are the same on every run.
-- **The peak** is the step of the program at which most memory holds a value that is still needed. \
-What lowers the peak lowers the temporary memory.
+- **Reserved memory** is what the compiled program takes from the device while it runs. XLA, the
+  compiler of JAX, TensorFlow and PyTorch/XLA, plans it at compile time. Nothing was measured: the
+  figures are the same for every run of the program.
+- **The peak** is the step of the program at which most memory holds a value that is still needed.
 - **Temporary values** are results between inputs and outputs, such as activations and gradients.
-- **Donated** inputs lend their memory to outputs: the old weights make room for the new ones.
+- **Donated** inputs lend their memory to outputs: new weights take the place of the old ones.
 - **Checkpoint** (rematerialization): values are computed again in the backward pass, not kept.
-- Values of the two programs are matched by operation, shape, role and place in the computation, \
-not by name.
+- Values of the two programs are matched by operation, shape, role and place in the computation,
+  not by name.
 """
 
 

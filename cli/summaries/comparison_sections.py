@@ -15,7 +15,6 @@ from xlagraph.queries.growth.groups import (
     changed_groups,
     largest_groups,
 )
-
 from xlagraph.queries.growth.held_values import Part
 from xlagraph.queries.growth.op_parts import stem
 

@@ -81,11 +81,10 @@ def _reasons(
     changed = [pair for pair in pairs if pair.a and pair.b and pair.a.totals != pair.b.totals]
     reasons: list[Reason] = []
     for pair in changed[:_MOST_READ]:
-        assert pair.a is not None
-        assert pair.b is not None
-        reserved = read_reserved(graph, (pair.a.key, pair.b.key))
-        for reason in explain_pair(reserved[pair.a.key], reserved[pair.b.key]):
-            reason.compilations = (pair.a.key, pair.b.key)
+        key_a, key_b = (side.key if side else "" for side in (pair.a, pair.b))
+        reserved = read_reserved(graph, (key_a, key_b))
+        for reason in explain_pair(reserved[key_a], reserved[key_b]):
+            reason.compilations = (key_a, key_b)
             reasons.append(reason)
     for kind, others in ((Kind.UNPAIRED, unpaired), (Kind.OTHER, changed[_MOST_READ:])):
         if others:

@@ -180,7 +180,7 @@ def comparison_result(comparison: Comparison, limit: int | None = None) -> Resul
 
 
 def part_rows(comparison: Comparison, limit: int | None) -> Rows:
-    """Return the totals, the reasons, each compilation's reserved bytes, then each grouping."""
+    """Return the totals, each compilation's reserved bytes, the reasons, then each grouping."""
     compilations = [
         (part, *row)
         for part, pairs in (("compilation", comparison.pairs), ("unpaired", comparison.unpaired))
@@ -196,7 +196,7 @@ def part_rows(comparison: Comparison, limit: int | None) -> Rows:
         ("reason", sentence.text, None, None, None, None, sentence.growth_bytes)
         for sentence in comparison.sentences
     ]
-    return [*totals, *reasons, *compilations, *groups]
+    return [*totals, *compilations, *reasons, *groups]
 
 
 def total_rows(comparison: Comparison) -> Rows:

@@ -36,10 +36,10 @@ class By(StrEnum):
     """How bytes are grouped: each is a query of the theme `compare`, `compare/ops` for ``op``.
 
     ``cause`` splits the reserved bytes of memory space 0 as `Part` says, ``temporary`` the part
-    of it that is live at the peak, by line and op; ``role`` groups the bytes of the allocations of all memory spaces, thread-local ones
-    too; ``value`` the assigned sizes of the values of memory space 0, thread-local ones
-    and what did not change left out; the others the shares of the physical peak of memory
-    space 0.
+    of them that is live at the peak, by line and op; ``role`` groups the bytes of the
+    allocations of all memory spaces, thread-local ones too; ``value`` the assigned sizes of the
+    values of memory space 0, thread-local ones and what did not change left out; the others the
+    shares of the physical peak of memory space 0.
     """
 
     OP = "op"

@@ -27,7 +27,7 @@ def dimensions(shape: str) -> tuple[int, ...] | None:
     return tuple(int(number) for number in numbers if number.strip().isdecimal())
 
 
-_Key = Callable[[HeldValue], Hashable]
+_Key = Callable[[HeldValue], tuple[Hashable, ...] | None]
 
 # From exact to loose. Each step matches only what those before it left over, and only values
 # whose keys are equal; a key that is None matches nothing.
@@ -37,17 +37,17 @@ _SAME_SHAPE: Final[Sequence[_Key]] = (
     # the same op and shape, now in an allocation of another role
     lambda value: (*_op(value), value.shape),
     # made by an instruction of another kind
-    lambda value: value.op_name and (own_op_name(value.op_name), value.shape),
+    lambda value: _of_op(value, own_op_name(value.op_name), value.shape),
     # the same op, once inside a checkpoint or transformation and once outside
-    lambda value: value.op_name and (stem(value.op_name), value.shape),
+    lambda value: _of_op(value, stem(value.op_name), value.shape),
 )
 _OTHER_TYPE: Final[Sequence[_Key]] = (
-    lambda value: value.op_name and (*_op(value), dimensions(value.shape)),
-    lambda value: value.op_name and (stem(value.op_name), dimensions(value.shape)),
+    lambda value: _of_op(value, *_op(value), dimensions(value.shape)),
+    lambda value: _of_op(value, stem(value.op_name), dimensions(value.shape)),
 )
 _LOOSE: Final[Sequence[_Key]] = (
     # of another size
-    lambda value: value.op_name and (*_op(value), value.dtype, _rank(value)),
+    lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
     # the same operation in a scope of another name
     lambda value: (value.opcode, value.shape_index, _operation(value), value.shape),
 )
@@ -86,12 +86,12 @@ def _match_by(
 ) -> tuple[list[tuple[HeldValue, HeldValue]], list[HeldValue], list[HeldValue]]:
     waiting: defaultdict[Hashable, list[HeldValue]] = defaultdict(list)
     for value in reversed(b):
-        if known := key(value):
+        if (known := key(value)) is not None:
             waiting[known].append(value)
     pairs, left_a = [], []
     for value in a:
         known = key(value)
-        if known and waiting.get(known):
+        if known is not None and waiting.get(known):
             pairs.append((value, waiting[known].pop()))
         else:
             left_a.append(value)
@@ -101,6 +101,10 @@ def _match_by(
 
 def _place(value: HeldValue) -> tuple[int, str, str]:
     return value.live_from, value.name, value.shape_index or ""
+
+
+def _of_op(value: HeldValue, *key: Hashable) -> tuple[Hashable, ...] | None:
+    return key if value.op_name else None
 
 
 def _op(value: HeldValue) -> tuple[str | None, str | None, str | None]:

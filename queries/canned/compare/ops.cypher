@@ -29,10 +29,10 @@ WITH replace(v.attributedOpName, '/jit(main)', '') AS op,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
 WITH op, ofA, ofB,
-     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(op, coalesce(compiled, '/'), '')
+     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(op, coalesce(compiled, 'jit()/'), '')
           ELSE op END AS matched, ofA = 0 OR ofB = 0 AS isLone
 WITH matched, isLone, max(op) AS nameA, max(CASE WHEN ofB > 0 THEN op ELSE null END) AS nameB,
      sum(ofA) AS bytesA, sum(ofB) AS bytesB
 RETURN coalesce(nameB, nameA) AS opName, bytesA, bytesB, bytesB - bytesA AS growthBytes
-ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName, matched, isLone
 LIMIT $limit

@@ -38,11 +38,11 @@ WITH replace(coalesce(z.name, opName), '/jit(main)', '') AS wholeScope, compiled
      sum(opBytesA) AS ofA, sum(opBytesB) AS ofB
 WITH wholeScope, max(compiled) AS compiled, sum(ofA) AS ofA, sum(ofB) AS ofB
 WITH wholeScope, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
-     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(wholeScope, coalesce(compiled, '/'), '')
+     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(wholeScope, coalesce(compiled, 'jit()/'), '')
           ELSE wholeScope END AS matched
 WITH matched, isLone, max(wholeScope) AS nameA,
      max(CASE WHEN ofB > 0 THEN wholeScope ELSE null END) AS nameB,
      sum(ofA) AS bytesA, sum(ofB) AS bytesB
 RETURN coalesce(nameB, nameA) AS scope, bytesA, bytesB, bytesB - bytesA AS growthBytes
-ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, scope
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, scope, matched, isLone
 LIMIT $limit

@@ -35,7 +35,7 @@ WITH replace(v.attributedOpName, '/jit(main)', '') AS opName,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
 // what one side alone has is matched without the compiled function, and whatever its line
 WITH opName, sourceFile, sourceLine, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
-     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(opName, coalesce(compiled, '/'), '')
+     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(opName, coalesce(compiled, 'jit()/'), '')
           ELSE opName END AS matched
 WITH matched, isLone, count(DISTINCT CASE WHEN ofA > 0 THEN sourceLine ELSE null END) AS linesA,
      count(DISTINCT CASE WHEN ofB > 0 THEN sourceLine ELSE null END) AS linesB,

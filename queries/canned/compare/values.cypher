@@ -59,6 +59,7 @@ WITH CASE WHEN isLone THEN null ELSE name END AS sameName, isLone, opcode, shape
      min(CASE WHEN one.b > 0 THEN one.shape ELSE null END) AS shapeB,
      sum(one.a) AS valuesA, sum(one.b) AS valuesB, sum(one.sizeA) AS bytesA, sum(one.sizeB) AS bytesB
 WITH coalesce(nameB, nameA) AS opName, opcode, shapeIndex, shapeA, shapeB, valuesA, valuesB,
+     sameName, isLone, sameShape, sameRoot,
      CASE WHEN nameA <> nameB THEN nameA ELSE null END AS opNameA, bytesA, bytesB,
      CASE WHEN valuesA = 0 THEN 'new' WHEN valuesB = 0 THEN 'gone'
           WHEN bytesB > bytesA THEN 'grown' WHEN bytesB < bytesA THEN 'shrunk'
@@ -66,5 +67,6 @@ WITH coalesce(nameB, nameA) AS opName, opcode, shapeIndex, shapeA, shapeB, value
 WHERE change <> 'same'
 RETURN change, opName, opcode, shapeIndex, shapeA, shapeB, valuesA, valuesB, opNameA, bytesA, bytesB,
        bytesB - bytesA AS growthBytes
-ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName, opcode, shapeIndex, shapeA, shapeB
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName, opcode, shapeIndex, sameShape, sameRoot,
+         sameName, isLone
 LIMIT $limit
