@@ -10,7 +10,7 @@ from xlagraph.queries.growth.compared_sides import TOTALS, ComparedCompilation, 
 from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
-GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
+GROUPINGS: Final = (By.CAUSE, By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 
 SCOPE_PARTS: Final = 3
 """Leading parts of an op name that make a scope."""
@@ -69,6 +69,14 @@ def comparison_part(graph: Graph, comparison: Comparison) -> Part:
                 for measure in TOTALS
                 for growth in [comparison.growth_of(measure)]
             },
+            "sentences": [
+                {
+                    "text": sentence.text,
+                    "growthBytes": sentence.growth_bytes,
+                    "command": sentence.command,
+                }
+                for sentence in comparison.sentences
+            ],
             "groups": {
                 str(by): _groups(comparison, by, growths)
                 for by, growths in comparison.groups.items()

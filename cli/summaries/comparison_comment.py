@@ -96,7 +96,7 @@ def _head(comparison: "Comparison", max_growth: GrowthLimit | None) -> Iterator[
 def _verdict(comparison: "Comparison", max_growth: GrowthLimit | None) -> str:
     growth = comparison.reserved
     a, b = _code(comparison.a.name), _code(comparison.b.name)
-    share = "" if not growth.share else f" ({share_text(growth.share, signed=True)})"
+    share = "" if not growth.share else f" ({share_text(abs(growth.share))})"
     if growth.growth_bytes:
         more = "more" if growth.growth_bytes > 0 else "less"
         needs = f"{b} needs {human_bytes(abs(growth.growth_bytes))}{share} {more} memory than {a}"

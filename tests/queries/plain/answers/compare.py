@@ -216,13 +216,10 @@ def _matched_by(group: Group) -> PlainAnswer:
             ]
             name = max((name for name in names if name is not None), default=None)
             before, after = (sum(place.sums[side] for place in places) for side in (0, 1))
-            yield name, before, after, after - before
+            rows.append((name, before, after, after - before))
+        return largest_change_first(rows)
 
-    return PlainAnswer(
-        grouped.columns,
-        lambda *given, **named: largest_change_first(grouped.compute(*given, **named)),
-        None,
-    )
+    return grouped
 
 
 def _by_line(columns: str, *, is_named: bool, roles: Collection[str] = ()) -> PlainAnswer:
