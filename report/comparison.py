@@ -10,7 +10,7 @@ from xlagraph.queries.growth.compared_sides import TOTALS, ComparedCompilation, 
 from xlagraph.report.packed_tables import Kind, Part, Table, typed_table
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
-GROUPINGS: Final = (By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
+GROUPINGS: Final = (By.CAUSE, By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 
 SCOPE_PARTS: Final = 3
 """Leading parts of an op name that make a scope."""
@@ -69,6 +69,14 @@ def comparison_part(graph: Graph, comparison: Comparison) -> Part:
                 for measure in TOTALS
                 for growth in [comparison.growth_of(measure)]
             },
+            "sentences": [
+                {
+                    "text": sentence.text,
+                    "growthBytes": sentence.growth_bytes,
+                    "command": sentence.command,
+                }
+                for sentence in comparison.sentences
+            ],
             "groups": {
                 str(by): _groups(comparison, by, growths)
                 for by, growths in comparison.groups.items()
@@ -132,7 +140,7 @@ def _both_sides(
 
 def _groups(comparison: Comparison, by: By, growths: Sequence[GroupGrowth]) -> dict[str, object]:
     """Return the rows of a grouping, with the query that returns them."""
-    query = load_catalogue()[f"compare/{by}s"]
+    query = load_catalogue()[by.query_id]
     given: dict[str, Scalar] = {
         "runA": comparison.a.name,
         "runB": comparison.b.name,

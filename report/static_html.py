@@ -58,6 +58,9 @@ def static_comparison_html(comparison: Comparison) -> str:
             ),
         ),
     ]
+    if comparison.sentences:
+        sentences = "".join(f"<li>{_text(each.line)}</li>" for each in comparison.sentences)
+        blocks.append(f"<h2>Why</h2><ul>{sentences}</ul>")
     for by, groups in comparison.groups.items():
         blocks += [
             f"<h2>Growth by {by}</h2>",

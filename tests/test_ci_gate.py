@@ -58,8 +58,8 @@ def test_growth_fails_the_job_and_is_posted_all_the_same(job, tmp_path):
     codes = job("baseline", "batch2x")
     assert codes == {"Load them": 0, "Compare": 4, "Does it fit?": 0, "Comment": 0}
     comment = (tmp_path / "comment.md").read_text()
-    assert comment.startswith("**before → after: reserved bytes grow by 1.3 GiB (+82.0%)")
-    assert "\ngate: failed, it grew by more than 2%\n" in comment
+    verdict = "`after` needs 1.3 GiB (82.0%) more memory than `before`; at most 2% more is allowed"
+    assert comment.startswith(f"**Memory gate failed: {verdict}**\n")
     assert "\n**Does it fit? Yes: 2 compilations;" in comment
     assert comment == (tmp_path / "summary.md").read_text()
     assert "--body-file comment.md" in (tmp_path / "posted").read_text()
@@ -67,7 +67,7 @@ def test_growth_fails_the_job_and_is_posted_all_the_same(job, tmp_path):
 
 def test_what_does_not_grow_passes(job, tmp_path):
     assert set(job("baseline", "remat").values()) == {0}
-    assert "\ngate: passed, " in (tmp_path / "comment.md").read_text()
+    assert (tmp_path / "comment.md").read_text().startswith("**Memory gate passed: ")
 
 
 def test_the_workflow_goes_on_to_the_comment_after_a_gate_has_tripped():

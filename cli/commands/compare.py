@@ -57,11 +57,14 @@ def compare(
         ),
     ],
 ) -> None:
-    """Show what grew, shrank, appeared and went, from A to B: two runs or two compilations.
+    """Show why B reserves more or less than A, and what grew: two runs or two compilations.
 
-    Rows that are left out are summed as "everything else". As json and csv, a row has part
-    (total, compilation, unpaired, role, op, line), name, compilationA, compilationB, bytesA,
-    bytesB and growthBytes; with --by, the columns of that grouping.
+    The sentences on top add up to the growth, and so do the rows by cause. Values are matched by
+    op, shape, role and place in the computation, not by name. Rows that are left out are summed
+    as "everything else". --format md writes a comment for a pull request. As json and csv, a row
+    has part (total, reason, compilation, unpaired, cause, temporary, role, op, line), name,
+    compilationA, compilationB, bytesA, bytesB and growthBytes; with --by, the columns of that
+    grouping.
 
     Example: xlagraph compare baseline batch2x --max-growth 2%
     """
@@ -72,7 +75,14 @@ def compare(
     by = options.by
     with open_graph_of(options) as graph:
         comparisons = [
-            compare_sides(graph, a, side, by=[by] if by else DEFAULT_GROUPS, depth=options.depth)
+            compare_sides(
+                graph,
+                a,
+                side,
+                by=[by] if by else DEFAULT_GROUPS,
+                depth=options.depth,
+                explain=by is None and len(b) == 1,
+            )
             for side in b
         ]
     for comparison in comparisons:

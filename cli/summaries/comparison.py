@@ -7,6 +7,8 @@ from xlagraph.cli.options.limits import GrowthLimit
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import is_page, open_output, write_rows
 from xlagraph.cli.output.formats import Format
+from xlagraph.cli.output.messages import write_prose
+from xlagraph.cli.summaries.comparison_comment import comment
 from xlagraph.cli.summaries.comparison_sections import all_sections, group_section, headline
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.presentation.byte_sizes import human_bytes
@@ -77,12 +79,21 @@ def _write_one(
     format_: Format,
     stream: TextIO,
 ) -> None:
+    if by is None and format_ is Format.MD:
+        stream.write(comment(comparison, max_growth, limit))
+        return
     lines = [headline(comparison)]
     if max_growth is not None:
         exceeded = max_growth.exceeded_by(comparison.reserved)
         verdict = "failed, it grew by more than" if exceeded else "passed, it grew by no more than"
         lines.append(f"gate: {verdict} {max_growth.text}")
     write_lines(lines, format_, stream)
+    if comparison.sentences:
+        stream.write("\n")
+    for sentence in comparison.sentences:
+        write_prose(f"- {sentence.line}", stream, indent=2)
+        if sentence.query:
+            write_prose(f"    {sentence.command}", stream, indent=6)
     write_sections(all_sections(comparison, by, limit), format_, stream)
 
 

@@ -1,6 +1,8 @@
 """A comparison for people: did it grow, where, by what, because of which line."""
 
+import re
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.summaries.sections import Section
@@ -13,6 +15,8 @@ from xlagraph.queries.growth.groups import (
     changed_groups,
     largest_groups,
 )
+from xlagraph.queries.growth.held_values import Part
+from xlagraph.queries.growth.op_parts import stem
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from xlagraph.queries.growth.groups import GroupGrowth
 
 _BYTES_OF_GROUPING: Final = {
+    By.CAUSE: "reserved bytes",
+    By.TEMPORARY: "temporary bytes at the physical peak",
     By.ROLE: "allocated bytes",
     By.VALUE: "assigned bytes",
 }
@@ -49,8 +55,57 @@ def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> 
     sections = [Section("Totals", ("measure", *GROWTH_COLUMNS, "growthShare"), rows)]
     if by is None and (comparison.a.is_run or comparison.b.is_run):
         sections.append(_compilations(comparison, limit))
-    sections += [group_section(comparison, grouping, limit) for grouping in comparison.groups]
+    if by is None and By.CAUSE in comparison.groups:
+        sections.append(cause_section(comparison, limit))
+    sections += [
+        group_section(comparison, grouping, limit)
+        for grouping in comparison.groups
+        if by is not None or grouping not in (By.CAUSE, By.TEMPORARY)
+    ]
     return [section for section in sections if section.rows]
+
+
+def cause_section(comparison: "Comparison", limit: int | None) -> Section:
+    """Return the causes, with what is live at the peak by line and op below it."""
+    causes = comparison.groups[By.CAUSE]
+    rows: list[tuple[Cell, ...]] = []
+    for cause in causes:
+        rows.append((cause.group[0], cause.bytes_a, cause.bytes_b, cause.growth_bytes))
+        if cause.group[0] == Part.LIVE and cause.growth_bytes:
+            for place, op, bytes_a, bytes_b in temporary_rows(comparison, limit):
+                name = " ".join(part for part in (place, op) if part) or "no line or op known"
+                rows.append((f"  {name}", bytes_a, bytes_b, bytes_b - bytes_a))
+    total_a, total_b = comparison.reserved.bytes_a or 0, comparison.reserved.bytes_b or 0
+    title = f"By cause: reserved bytes, {human_bytes(total_a)} → {human_bytes(total_b)}"
+    return Section(title, ("cause", *GROWTH_COLUMNS), rows)
+
+
+def temporary_rows(
+    comparison: "Comparison", limit: int | None
+) -> list[tuple[str | None, str | None, int, int]]:
+    """Return place, op, and bytes of both sides of temporary values, the largest change first.
+
+    Ops of one line that differ only in numbers, or in checkpoints, are one row. The last row has
+    what did not change or is left out.
+    """
+    grouped: dict[tuple[str | None, str | None], list[GroupGrowth]] = {}
+    for growth in comparison.groups.get(By.TEMPORARY, ()):
+        file, line, op_name = growth.group
+        place = f"{PurePath(str(file)).name}:{line}" if file and line else None
+        op = "/".join(stem(str(op_name))) if op_name else None
+        grouped.setdefault((place, op and re.sub(r"\d+", "*", op)), []).append(growth)
+    rows = []
+    for (place, op), growths in grouped.items():
+        bytes_a = sum(growth.bytes_a for growth in growths)
+        bytes_b = sum(growth.bytes_b for growth in growths)
+        names = {"/".join(stem(str(growth.group[2]))) for growth in growths if growth.group[2]}
+        rows.append((place, names.pop() if len(names) == 1 else op, bytes_a, bytes_b))
+    rows.sort(key=lambda row: (-abs(row[3] - row[2]), row[2] - row[3], str(row[:2])))
+    changed = [row for row in rows if row[2] != row[3]][:limit]
+    if rest := rows[len(changed) :]:
+        left_out = (sum(row[2] for row in rest), sum(row[3] for row in rest))
+        changed.append((None, EVERYTHING_ELSE, *left_out))
+    return changed
 
 
 def group_section(comparison: "Comparison", by: By, limit: int | None) -> Section:
@@ -76,6 +131,8 @@ def group_section(comparison: "Comparison", by: By, limit: int | None) -> Sectio
 
 
 def _group_columns(by: By) -> tuple[str, ...]:
+    if by is By.TEMPORARY:
+        return ("line", "opName")
     if by in (By.LINE, By.CALLER):
         return ("line", *by.columns[2:])
     return ("change", "opName", "opcode", "shape") if by is By.VALUE else by.columns
@@ -86,7 +143,7 @@ def _group_cells(by: By, growth: "GroupGrowth") -> tuple["Cell", ...]:
     if first == EVERYTHING_ELSE:
         return (first, *[""] * (len(_group_columns(by)) - 1))
     match by:
-        case By.LINE | By.CALLER:
+        case By.LINE | By.CALLER | By.TEMPORARY:
             line, *function = others
             return (f"{first}:{line}" if first and line else first, *function)
         case By.VALUE:

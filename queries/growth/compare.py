@@ -12,42 +12,92 @@ from xlagraph.queries.growth.compared_sides import (
     Comparison,
     Totals,
 )
+from xlagraph.queries.growth.explaining import explain_pair, merge_reasons
 from xlagraph.queries.growth.groups import By, group_growths
+from xlagraph.queries.growth.held_values import read_reserved
 from xlagraph.queries.growth.pairing import Candidate, Pairing, Signature, pair_compilations
+from xlagraph.queries.growth.reasons import Kind, Reason, Subject
+from xlagraph.queries.growth.sentences import Sentence, sentences_of
 from xlagraph.queries.selection.compilations import Selection, select
+from xlagraph.queries.selection.stored_detail import is_at_peak
 
 _COMPILATIONS: Final = load_statement(__file__, "compilations")
 _SIGNATURES: Final = load_statement(__file__, "signatures")
 
-DEFAULT_GROUPS: Final = (By.ROLE, By.OP, By.LINE)
+DEFAULT_GROUPS: Final = (By.CAUSE, By.TEMPORARY, By.ROLE, By.OP, By.LINE)
 """The parts that a comparison shows unless another is asked for."""
 
 
+_MOST_READ: Final = 50
+"""Pairs of compilations whose values are read to find reasons, those that changed most."""
+
+
 def compare(
-    graph: Graph, a: str, b: str, *, by: Iterable[By] = DEFAULT_GROUPS, depth: int = 3
+    graph: Graph,
+    a: str,
+    b: str,
+    *,
+    by: Iterable[By] = DEFAULT_GROUPS,
+    depth: int = 3,
+    explain: bool = True,
 ) -> Comparison:
     """Compare two sides, each a run or a compilation; a name is resolved as by `select`.
 
     Two compilations are a pair whatever their modules are; those of runs are paired as
-    `pair_compilations` says.
+    `pair_compilations` says. ``explain`` finds the sentences that tell why, for which it reads
+    the values of the pairs that changed; there are none if these values are not stored.
     """
     side_a, side_b = select(graph, a), select(graph, b)
     a_by_key, b_by_key = (_compilations(graph, side) for side in (side_a, side_b))
     pairing = _pair(graph, side_a, side_b, a_by_key, b_by_key)
     pairs = [ComparedPair(a_by_key[key_a], b_by_key[key_b]) for key_a, key_b in pairing.pairs]
+    # sorted is stable: of equal growths, in order of the keys
+    pairs = sorted(pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))
+    unpaired = (
+        *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
+        *(ComparedPair(None, b_by_key[key]) for key in pairing.only_b),
+    )
+    totals = _sum(a_by_key.values()), _sum(b_by_key.values())
+    sentences: tuple[Sentence, ...] = ()
+    if explain and not is_at_peak(graph, (side_a.name, side_b.name)):
+        sentences = sentences_of(
+            _reasons(graph, pairs, unpaired),
+            (side_a.name, side_b.name),
+            (totals[0].reserved_bytes or 0, totals[1].reserved_bytes or 0),
+        )
     return Comparison(
         side_a,
         side_b,
-        _sum(a_by_key.values()),
-        _sum(b_by_key.values()),
-        # sorted is stable: of equal growths, in order of the keys
-        tuple(sorted(pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))),
-        (
-            *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
-            *(ComparedPair(None, b_by_key[key]) for key in pairing.only_b),
-        ),
+        *totals,
+        tuple(pairs),
+        unpaired,
         group_growths(graph, by, side_a.name, side_b.name, depth=depth),
+        sentences,
     )
+
+
+def _reasons(
+    graph: Graph, pairs: Sequence[ComparedPair], unpaired: Sequence[ComparedPair]
+) -> list[Reason]:
+    changed = [pair for pair in pairs if pair.a and pair.b and pair.a.totals != pair.b.totals]
+    reasons: list[Reason] = []
+    for pair in changed[:_MOST_READ]:
+        key_a, key_b = (side.key if side else "" for side in (pair.a, pair.b))
+        reserved = read_reserved(graph, (key_a, key_b))
+        for reason in explain_pair(reserved[key_a], reserved[key_b]):
+            reason.compilations = (key_a, key_b)
+            reasons.append(reason)
+    for kind, others in ((Kind.UNPAIRED, unpaired), (Kind.OTHER, changed[_MOST_READ:])):
+        if others:
+            reasons.append(
+                Reason(
+                    Subject(kind),
+                    sum(pair.reserved.growth_bytes for pair in others),
+                    sum(pair.a is not None for pair in others),
+                    sum(pair.b is not None for pair in others),
+                )
+            )
+    return merge_reasons(reasons)
 
 
 def _compilations(graph: Graph, side: Selection) -> dict[str, ComparedCompilation]:

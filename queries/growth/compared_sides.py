@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from xlagraph.graph.engine import Cell, Result
 from xlagraph.presentation.html_tables import html_title, measured_table
 from xlagraph.queries.growth.groups import GROWTH_COLUMNS, By, GroupGrowth, largest_groups
+from xlagraph.queries.growth.sentences import Sentence
 from xlagraph.queries.selection.compilations import Selection
 
 if TYPE_CHECKING:
@@ -112,6 +114,9 @@ class Comparison:
     """Those without, of the first side, then of the second, by key."""
     groups: Mapping[By, tuple[GroupGrowth, ...]]
     """The rows of the query of each grouping; the largest growth or shrinkage first."""
+    sentences: tuple[Sentence, ...] = ()
+    """Why the reserved bytes changed, the most bytes first; they add up to the growth. Empty if
+    nothing changed, or if the comparison was made without."""
 
     def growth_of(self, measure: TotalName) -> Growth:
         """Return one of the totals on both sides."""
@@ -140,6 +145,7 @@ class Comparison:
         parts = [
             html_title(f"{self.a.name} → {self.b.name}"),
             measured_table(("measure", *GROWTH_COLUMNS), total_rows(self)),
+            *(f"<p>{escape(sentence.line)}</p>" for sentence in self.sentences),
         ]
         for by in self.groups:
             table = measured_table((*by.columns, *GROWTH_COLUMNS), group_rows(self, by, _ROWS))
@@ -174,7 +180,7 @@ def comparison_result(comparison: Comparison, limit: int | None = None) -> Resul
 
 
 def part_rows(comparison: Comparison, limit: int | None) -> Rows:
-    """Return the totals, then each compilation's reserved bytes, then each grouping."""
+    """Return the totals, each compilation's reserved bytes, the reasons, then each grouping."""
     compilations = [
         (part, *row)
         for part, pairs in (("compilation", comparison.pairs), ("unpaired", comparison.unpaired))
@@ -186,7 +192,11 @@ def part_rows(comparison: Comparison, limit: int | None) -> Rows:
         for row in group_rows(comparison, by, limit)
     ]
     totals = [("total", name, None, None, *rest) for name, *rest in total_rows(comparison)]
-    return [*totals, *compilations, *groups]
+    reasons = [
+        ("reason", sentence.text, None, None, None, None, sentence.growth_bytes)
+        for sentence in comparison.sentences
+    ]
+    return [*totals, *compilations, *reasons, *groups]
 
 
 def total_rows(comparison: Comparison) -> Rows:

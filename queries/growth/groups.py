@@ -36,10 +36,11 @@ GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
 class By(StrEnum):
     """How bytes are grouped: each is a query of the theme `compare`, `compare/ops` for ``op``.
 
-    ``role`` groups the bytes of the allocations of all memory spaces, thread-local ones
-    too; ``value`` the assigned sizes of the values of memory space 0, thread-local ones
-    and what did not change left out; the others the shares of the physical peak of memory
-    space 0.
+    ``cause`` splits the reserved bytes of memory space 0 as `Part` says, ``temporary`` the part
+    of them that is live at the peak, by line and op; ``role`` groups the bytes of the
+    allocations of all memory spaces, thread-local ones too; ``value`` the assigned sizes of the
+    values of memory space 0, thread-local ones and what did not change left out; the others the
+    shares of the physical peak of memory space 0.
     """
 
     OP = "op"
@@ -51,12 +52,22 @@ class By(StrEnum):
     SHAPE = "shape"
     VALUE = "value"
     ROLE = "role"
+    CAUSE = "cause"
+    TEMPORARY = "temporary"
+
+    @property
+    def query_id(self) -> str:
+        """Return the id of its query."""
+        return f"compare/{_PLURALS.get(self, f'{self}s')}"
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the cells of a group."""
         columns = (column.name for column in _query(self).columns)
         return tuple(name for name in columns if name not in GROWTH_COLUMNS)
+
+
+_PLURALS: Final = {By.TEMPORARY: "temporaries"}
 
 
 class GroupGrowth(NamedTuple):
@@ -127,4 +138,4 @@ def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGro
 def _query(by: By) -> "Query":
     from xlagraph.queries.catalogue.query_files import OWN_DIRECTORY, read_query
 
-    return read_query(OWN_DIRECTORY / "compare" / f"{by}s.cypher", OWN_DIRECTORY)
+    return read_query(OWN_DIRECTORY / f"{by.query_id}.cypher", OWN_DIRECTORY)

@@ -2,14 +2,19 @@
 
 Compilations pair within one module name. There they are aligned as diff aligns lines,
 where a line is a signature (shapes of parameters and result); what is left over on both
-sides pairs in order of module number; the rest has no partner.
+sides pairs in order of module number. What is left of all modules pairs where a signature
+with two parameters or more is found once on each side: a function that was renamed. The rest
+has no partner.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_LEAST_IDENTIFYING: Final = 3
+"""Shapes that a signature needs to tell one program from another: two parameters, one result."""
 
 Signature = tuple[tuple[int | str, ...], ...]
 """Shapes of the parameters by number and shape index, then of the result."""
@@ -38,8 +43,8 @@ def pair_compilations(a: Iterable[Candidate], b: Iterable[Candidate]) -> Pairing
     """Pair the compilations of two runs."""
     a_by_module, b_by_module = _by_module(a), _by_module(b)
     pairs: list[tuple[str, str]] = []
-    only_a: list[str] = []
-    only_b: list[str] = []
+    only_a: list[Candidate] = []
+    only_b: list[Candidate] = []
     for module in a_by_module.keys() | b_by_module.keys():
         some_a, some_b = a_by_module[module], b_by_module[module]
         aligned = _align(
@@ -51,9 +56,34 @@ def pair_compilations(a: Iterable[Candidate], b: Iterable[Candidate]) -> Pairing
         left_b = [index for index in range(len(some_b)) if index not in matched_b]
         for index_a, index_b in (*aligned, *zip(left_a, left_b, strict=False)):
             pairs.append((some_a[index_a].key, some_b[index_b].key))
-        only_a += [some_a[index].key for index in left_a[len(left_b) :]]
-        only_b += [some_b[index].key for index in left_b[len(left_a) :]]
-    return Pairing(tuple(sorted(pairs)), tuple(sorted(only_a)), tuple(sorted(only_b)))
+        only_a += [some_a[index] for index in left_a[len(left_b) :]]
+        only_b += [some_b[index] for index in left_b[len(left_a) :]]
+    renamed = _renamed(only_a, only_b)
+    pairs += renamed
+    keys = {key for pair in renamed for key in pair}
+    return Pairing(
+        tuple(sorted(pairs)),
+        *(
+            tuple(sorted(candidate.key for candidate in only if candidate.key not in keys))
+            for only in (only_a, only_b)
+        ),
+    )
+
+
+def _renamed(a: Sequence[Candidate], b: Sequence[Candidate]) -> list[tuple[str, str]]:
+    """Pair candidates of different modules whose signature no other one has."""
+    key_by_signature = [
+        {
+            signature: candidate.key
+            for candidate in side
+            for signature in [candidate.signature]
+            if counts[signature] == 1 and len(signature) >= _LEAST_IDENTIFYING
+        }
+        for side in (a, b)
+        for counts in [Counter(candidate.signature for candidate in side)]
+    ]
+    known_a, known_b = key_by_signature
+    return [(known_a[signature], known_b[signature]) for signature in known_a.keys() & known_b]
 
 
 def _by_module(candidates: Iterable[Candidate]) -> defaultdict[str | None, list[Candidate]]:

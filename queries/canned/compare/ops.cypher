@@ -14,6 +14,8 @@
 // @note     Physical shares of the peak, summed over the compilations of each side.
 // @note     What has no op name of its own counts for the op that it is made of or read by.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
+// @note     An op that one side alone has at its peak is matched without the name of the compiled
+//           function, which may be another one there; its name is that of the second side.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
@@ -22,9 +24,15 @@ WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH replace(v.attributedOpName, '/jit(main)', '') AS opName,
-     sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS bytesA,
-     sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS bytesB
-RETURN opName, bytesA, bytesB, bytesB - bytesA AS growthBytes
-ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName
+WITH replace(v.attributedOpName, '/jit(main)', '') AS op,
+     'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
+     sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
+     sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
+WITH op, ofA, ofB,
+     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(op, coalesce(compiled, 'jit()/'), '')
+          ELSE op END AS matched, ofA = 0 OR ofB = 0 AS isLone
+WITH matched, isLone, max(op) AS nameA, max(CASE WHEN ofB > 0 THEN op ELSE null END) AS nameB,
+     sum(ofA) AS bytesA, sum(ofB) AS bytesB
+RETURN coalesce(nameB, nameA) AS opName, bytesA, bytesB, bytesB - bytesA AS growthBytes
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName, matched, isLone
 LIMIT $limit

@@ -16,6 +16,7 @@
 // @column   shapeB      STRING        shape of the second side
 // @column   valuesA     INTEGER       how many of the first side
 // @column   valuesB     INTEGER       how many of the second side
+// @column   opNameA     STRING        op name on the first side, where that is another one
 // @column   bytesA      INTEGER       their assigned sizes of the first side
 // @column   bytesB      INTEGER       their assigned sizes of the second side
 // @column   growthBytes INTEGER       the difference
@@ -24,6 +25,9 @@
 //           tuple index. What did not change is left out; the largest change comes first,
 //           whichever its sign.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
+// @note     Values are matched by what they are: those of an op name, opcode and tuple index that
+//           one side alone has are grouped by shape, opcode and, of a fusion, what its root does,
+//           so that a renamed function or scope is no change.
 // @empty    no value is new, gone or changed
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
@@ -34,21 +38,35 @@ OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
-WITH isA, isB, replace(v.attributedOpName, '/jit(main)', '') AS opName, v.opcode AS opcode, v.shapeIndex AS shapeIndex,
-     min(v.shape) AS shape, count(*) AS valueCount, sum(v.sizeBytes) AS sizeBytes
-WITH opName, opcode, shapeIndex,
-     min(CASE WHEN isA THEN shape ELSE null END) AS shapeA,
-     min(CASE WHEN isB THEN shape ELSE null END) AS shapeB,
-     sum(CASE WHEN isA THEN valueCount ELSE 0 END) AS valuesA,
-     sum(CASE WHEN isB THEN valueCount ELSE 0 END) AS valuesB,
-     sum(CASE WHEN isA THEN sizeBytes ELSE 0 END) AS bytesA,
-     sum(CASE WHEN isB THEN sizeBytes ELSE 0 END) AS bytesB
-WITH opName, opcode, shapeIndex, shapeA, shapeB, valuesA, valuesB, bytesA, bytesB,
+OPTIONAL MATCH (i:Instruction)-[:DEFINES]->(v)
+WITH replace(v.attributedOpName, '/jit(main)', '') AS name, v.opcode AS opcode,
+     v.shapeIndex AS shapeIndex, v.shape AS shape, i.rootOpcode AS rootOpcode,
+     sum(CASE WHEN isA THEN 1 ELSE 0 END) AS countA,
+     sum(CASE WHEN isB THEN 1 ELSE 0 END) AS countB,
+     sum(CASE WHEN isA THEN v.sizeBytes ELSE 0 END) AS sizeA,
+     sum(CASE WHEN isB THEN v.sizeBytes ELSE 0 END) AS sizeB
+WITH name, opcode, shapeIndex, sum(countA) = 0 OR sum(countB) = 0 AS isLone,
+     collect({shape: shape, root: rootOpcode, a: countA, b: countB, sizeA: sizeA, sizeB: sizeB})
+     AS alike
+UNWIND alike AS one
+// what one side alone has is matched by shape and operation, whatever its name
+WITH CASE WHEN isLone THEN null ELSE name END AS sameName, isLone, opcode, shapeIndex,
+     CASE WHEN isLone THEN one.shape ELSE null END AS sameShape,
+     CASE WHEN isLone THEN one.root ELSE null END AS sameRoot,
+     min(CASE WHEN one.a > 0 THEN name ELSE null END) AS nameA,
+     min(CASE WHEN one.b > 0 THEN name ELSE null END) AS nameB,
+     min(CASE WHEN one.a > 0 THEN one.shape ELSE null END) AS shapeA,
+     min(CASE WHEN one.b > 0 THEN one.shape ELSE null END) AS shapeB,
+     sum(one.a) AS valuesA, sum(one.b) AS valuesB, sum(one.sizeA) AS bytesA, sum(one.sizeB) AS bytesB
+WITH coalesce(nameB, nameA) AS opName, opcode, shapeIndex, shapeA, shapeB, valuesA, valuesB,
+     sameName, isLone, sameShape, sameRoot,
+     CASE WHEN nameA <> nameB THEN nameA ELSE null END AS opNameA, bytesA, bytesB,
      CASE WHEN valuesA = 0 THEN 'new' WHEN valuesB = 0 THEN 'gone'
           WHEN bytesB > bytesA THEN 'grown' WHEN bytesB < bytesA THEN 'shrunk'
           WHEN shapeA <> shapeB THEN 'reshaped' ELSE 'same' END AS change
 WHERE change <> 'same'
-RETURN change, opName, opcode, shapeIndex, shapeA, shapeB, valuesA, valuesB, bytesA, bytesB,
+RETURN change, opName, opcode, shapeIndex, shapeA, shapeB, valuesA, valuesB, opNameA, bytesA, bytesB,
        bytesB - bytesA AS growthBytes
-ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName, opcode, shapeIndex
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, opName, opcode, shapeIndex, sameShape, sameRoot,
+         sameName, isLone
 LIMIT $limit

@@ -16,6 +16,8 @@ import {PairTimelines} from './pair_timelines.js';
 /** @typedef {import('./growth.js').GrowthBy} GrowthBy */
 
 const CHANGES = ['new', 'gone', 'grown', 'shrunk', 'reshaped'];
+/** What the bars of a grouping add up to, where it is not the peaks. @type {Record<string, string>} */
+const MEASURE_OF = {role: 'bytes of all allocations', cause: 'reserved bytes'};
 const MEASURES = [
   ['reserved', 'reserved'],
   ['physicalPeak', 'physical peak'],
@@ -82,6 +84,7 @@ export class ComparisonView {
           element('button.icon', {type: 'button', title: 'light or dark (t)', 'aria-label': 'light or dark', onclick: () => this.changeTheme()}, '◐'),
         ),
         element('div.figures', null, MEASURES.map(([measure, title]) => this.total(measure, title))),
+        this.why(),
         element('section.card', null, element('h2', null, 'Timelines'), this.pairChoice(), this.pairLine, this.canvas),
         element('section.card', null, element('h2', null, 'What grew, by'), this.groupingButtons(), this.waterfall, this.source, this.behind),
         element('section.card', null, element('h2', null, 'Values that changed'), this.changeButtons(), this.changesGrid().node),
@@ -151,7 +154,7 @@ export class ComparisonView {
     for (const button of this.groupingLine?.querySelectorAll('button') ?? []) {
       button.setAttribute('aria-pressed', button.dataset.by === by ? 'true' : 'false');
     }
-    if (this.measure) this.measure.textContent = by === 'role' ? 'bytes of all allocations' : 'shares of the physical peaks';
+    if (this.measure) this.measure.textContent = MEASURE_OF[by] ?? 'shares of the physical peaks';
     if (this.foldLine) this.foldLine.hidden = !canFold(by);
     writeFragment({layers: isFolded ? null : 'all', by: by === 'role' ? null : by, bar, pair: pair === this.facts.timelines[0] ? null : pair, change});
   }
@@ -171,6 +174,15 @@ export class ComparisonView {
       element('span.number', null, growth ? growthText(growth) : 'same'),
       element('span.detail', null, `${humanBytes(a)} → ${humanBytes(b)}${a && growth ? `, ${growth > 0 ? '+' : ''}${shareText(growth / a)}` : ''}`),
     );
+  }
+
+  /** Return the reasons in words, each with the command that shows the details. */
+  why() {
+    const sentences = /** @type {{text: string, growthBytes: number, command: string}[]} */ (this.facts.sentences ?? []);
+    if (!sentences.length) return null;
+    const line = (/** @type {{text: string, growthBytes: number, command: string}} */ {text, growthBytes, command}) =>
+      element('li', null, element('b', null, growthText(growthBytes)), ` ${text} `, command ? copyButton('copy command', () => command) : null);
+    return element('section.card', null, element('h2', null, 'Why'), element('ul.why', null, sentences.map(line)));
   }
 
   pairChoice() {
@@ -217,7 +229,7 @@ export class ComparisonView {
 
   /** Return the table that the bars are sums of: allocations or values. */
   summed() {
-    return this.part.tables[this.by === 'role' ? 'allocations' : 'peak'];
+    return this.part.tables[this.by === 'role' || this.by === 'cause' ? 'allocations' : 'peak'];
   }
 
   /** @param {Bar} bar */

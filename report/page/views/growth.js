@@ -7,12 +7,13 @@ import {waterfallBars} from '../plots/waterfall.js';
 /** @typedef {import('../data/parts.js').Table} Table */
 /** @typedef {import('../data/scopes.js').FoldedScope} FoldedScope */
 /** @typedef {import('../plots/waterfall.js').Bar} Bar */
-/** @typedef {'role' | 'scope' | 'op' | 'line' | 'opcode'} GrowthBy */
+/** @typedef {'cause' | 'role' | 'scope' | 'op' | 'line' | 'opcode'} GrowthBy */
 /** A group of a comparison as the graph has it: the cells that name it, its bytes before and after. */
 /** @typedef {any[]} GroupRow */
 
 /** @type {[GrowthBy, string][]} */
 export const GROWTH_GROUPINGS = [
+  ['cause', 'cause'],
   ['role', 'role'],
   ['scope', 'op scope'],
   ['op', 'op'],
@@ -22,12 +23,23 @@ export const GROWTH_GROUPINGS = [
 
 /** The columns whose cells name a group. @type {Record<GrowthBy, string[]>} */
 const KEY_COLUMNS = {
+  cause: ['role'],
   role: ['role'],
   scope: ['scope'],
   op: ['opName'],
   line: ['sourceFile', 'sourceLine'],
   opcode: ['opcode'],
 };
+
+/** The causes that the bytes of an allocation may have, by its role; all others are temporary. */
+const CAUSES = new Map([
+  ['parameter', ['inputs']],
+  ['output', ['outputs']],
+  ['liveOut', ['outputs']],
+  ['constant', ['constants']],
+  ['threadLocal', []],
+]);
+const TEMPORARY = ['live at the peak', 'idle at the peak', 'fragmentation', 'temporary, peak unknown'];
 
 /**
  * Return whether repeated layers can be folded in a grouping.
@@ -97,7 +109,7 @@ export class Growth {
   }
 
   /**
-   * Return the rows of a table that a bar is the sum of.
+   * Return the rows of a table that a bar is the sum of; of a cause, the allocations that have it.
    * @param {Bar} bar
    * @param {Table} table
    * @returns {number[]}
@@ -105,9 +117,13 @@ export class Growth {
   rowsBehind(bar, {rows, columns}) {
     const keyColumns = KEY_COLUMNS[this.by].map((name) => columns[name]);
     const named = new Set(this.bars.filter(({kind}) => kind === 'group').map(({name}) => name));
+    const namesOf = (/** @type {number} */ row) => {
+      const cells = keyColumns.map((column) => column.at(row));
+      return this.by === 'cause' ? (CAUSES.get(String(cells[0])) ?? TEMPORARY).map((cause) => this.nameOf([cause])) : [this.nameOf(cells)];
+    };
     return [...Array(rows).keys()].filter((row) => {
-      const name = this.nameOf(keyColumns.map((column) => column.at(row)));
-      return bar.kind === 'rest' ? !named.has(name) : name === bar.name;
+      const names = namesOf(row);
+      return bar.kind === 'rest' ? names.length > 0 && !names.some((name) => named.has(name)) : names.includes(bar.name);
     });
   }
 }

@@ -61,9 +61,13 @@ def test_every_grouping_by_hand(two_runs):
         ("f32[128]",): (0, 512),
     }
     assert grown(found, By.VALUE) == {
-        ("grown", dot, "fusion", None, "f32[32]", "f32[128]", 2, 2): (384, 576)
+        ("grown", dot, "fusion", None, "f32[32]", "f32[128]", 2, 2, None): (384, 576)
     }
-    for by in set(By) - {By.VALUE}:
+    assert grown(found, By.CAUSE) == {
+        ("inputs",): (128, 128), ("outputs",): (128, 128), ("live at the peak",): (384, 576)
+    }  # fmt: skip
+    assert grown(found, By.TEMPORARY) == {(*line, dot): (384, 576)}
+    for by in set(By) - {By.VALUE, By.TEMPORARY}:
         assert sum(growth.bytes_a for growth in found.groups[by]) == 640
         assert sum(growth.bytes_b for growth in found.groups[by]) == 832
 
@@ -72,7 +76,7 @@ def test_every_grouping_by_hand(two_runs):
 def test_a_grouping_is_the_answer_of_its_query(two_runs, sides):
     found = compare(two_runs, *sides, by=By, depth=2)
     for by in By:
-        query = load_catalogue()[f"compare/{by}s"]
+        query = load_catalogue()[by.query_id]
         given = {"limit": 0, "depth": 2}
         named: dict[str, Any] = {
             parameter.name: given[parameter.name]

@@ -39,3 +39,11 @@ test('lines, roles and opcodes are never folded', () => {
   const lines = [1, 2, 3].map((line) => ['/x/f.py', line, 0, line]);
   assert.deepEqual(grown(new Growth('line', lines, SIDES, true)), [['f.py:3', 3], ['f.py:2', 2], ['f.py:1', 1]]);
 });
+
+test('behind a cause are the allocations that it may be about', () => {
+  const rows = [['live at the peak', 8, 12], ['outputs', 0, 4], ['inputs', 6, 6], ['fragmentation', 0, 1]];
+  const growth = new Growth('cause', rows, SIDES, true);
+  const allocations = table('role', ['parameter', 'temp', 'liveOut', 'threadLocal', 'output']);
+  const behind = Object.fromEntries(growth.bars.map((bar) => [bar.title, growth.rowsBehind(bar, allocations)]));
+  assert.deepEqual([behind['live at the peak'], behind.outputs, behind.fragmentation], [[1], [2, 4], [1]]);
+});

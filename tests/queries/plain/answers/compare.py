@@ -1,21 +1,21 @@
 """What the queries of theme compare must answer."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 from tests.queries.plain.answer import PlainAnswer, Row, Rows, in_order, largest_first
 from tests.queries.plain.groups import (
     CALLER,
     COMPARED_OP,
     COMPARED_SCOPE,
-    LINE,
     OPCODE,
     SHAPE,
     STACK,
     Group,
     over_generations,
 )
+from tests.queries.plain.measures import held_bytes
 from tests.queries.plain.plan import PlainDump, chosen
 from tests.queries.plain.value import PlainValue, role
 
@@ -49,13 +49,14 @@ def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") 
     )
 
 
-@in_order("change opName opcode shapeIndex shapeA shapeB valuesA valuesB bytesA bytesB growthBytes")
+@in_order(
+    "change opName opcode shapeIndex shapeA shapeB valuesA valuesB opNameA bytesA bytesB"
+    " growthBytes"
+)
 def values(
     dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
 ) -> Rows:
-    groups: dict[
-        tuple[str | None, str | None, str | None], tuple[list[PlainValue], list[PlainValue]]
-    ] = {}
+    named: dict[Row, _Sides] = {}
     for side, run in enumerate((run_a, run_b)):
         for dump in chosen(dumps, run, module):
             for value in dump.values:
@@ -63,12 +64,23 @@ def values(
                 if is_here and role(value.allocation) != "threadLocal":
                     op_name = over_generations(dump.attribution(value).op_name)
                     group = (op_name, value.made.opcode, value.shape_index)
-                    groups.setdefault(group, ([], []))[side].append(value)
+                    named.setdefault(group, ([], []))[side].append((dump, value))
+    groups: dict[Row, _Sides] = {}
+    for (op_name, *made), sides in named.items():
+        for side, members in enumerate(sides):
+            for dump, value in members:
+                is_lone = not all(sides)
+                root = dump.root(value.name) if is_lone else None
+                group = (
+                    (None, *made, value.shape, root) if is_lone else (op_name, *made, None, None)
+                )
+                groups.setdefault((is_lone, *group), ([], []))[side].append((dump, value))
     last = chr(0x10FFFF)  # null sorts behind all text
     rows: list[tuple[tuple[object, ...], Row]] = []
-    for group, sides in groups.items():
-        sizes = [sum(value.size for value in side) for side in sides]
-        shapes = [min((value.shape for value in side), default=None) for side in sides]
+    for (is_lone, name, opcode, index, shape, root), sides in groups.items():
+        sizes = [sum(value.size for _, value in side) for side in sides]
+        shapes = [min((value.shape for _, value in side), default=None) for side in sides]
+        names = [_smallest_name(side) for side in sides]
         growth = sizes[1] - sizes[0]
         if not sides[0] or not sides[1]:
             change = "gone" if sides[0] else "new"
@@ -78,9 +90,23 @@ def values(
             change = "reshaped"
         else:
             continue
-        place = (-abs(growth), -growth, *(word or last for word in group))
-        rows.append((place, (change, *group, *shapes, *map(len, sides), *sizes, growth)))
+        op_name = names[0] if names[1] is None else names[1]
+        renamed = names[0] if None not in names and names[0] != names[1] else None
+        words = (op_name, opcode, index, shape, root, name)
+        place = (-abs(growth), -growth, *(word or last for word in words), is_lone)
+        counts = map(len, sides)
+        rows.append(
+            (place, (change, op_name, opcode, index, *shapes, *counts, renamed, *sizes, growth))
+        )
     return [row for _, row in sorted(rows)]
+
+
+_Sides = tuple[list[tuple[PlainDump, PlainValue]], list[tuple[PlainDump, PlainValue]]]
+
+
+def _smallest_name(members: Iterable[tuple[PlainDump, PlainValue]]) -> str | None:
+    names = [over_generations(dump.attribution(value).op_name) for dump, value in members]
+    return min((name for name in names if name is not None), default=None)
 
 
 def _growth(
@@ -129,10 +155,151 @@ def _grouped_by(group: Group) -> PlainAnswer:
     return grouped
 
 
-ops = _grouped_by(COMPARED_OP)
-lines = _grouped_by(LINE)
+class _Place(NamedTuple):
+    """The bytes of both sides of one name and source line."""
+
+    name: str | None
+    source: Row
+    sums: tuple[int, int]
+    modules: frozenset[str]
+
+    @property
+    def is_lone(self) -> bool:
+        return 0 in self.sums
+
+    @property
+    def matched(self) -> str | None:
+        """The name, without the compiled function if one side alone has it."""
+        if self.name is None or not self.is_lone or not self.modules:
+            return self.name
+        return self.name.replace(f"jit({max(self.modules).replace('jit_', '')})/", "")
+
+
+def _places(
+    dumps: Sequence[PlainDump],
+    runs: tuple[str, str],
+    module: str,
+    color: int,
+    key: Callable[[PlainDump, PlainValue], tuple[str | None, Row]],
+    roles: Collection[str] = (),
+) -> list[list[_Place]]:
+    """Return places that are matched, together."""
+    sums: dict[tuple[str | None, Row], list[int]] = defaultdict(lambda: [0, 0])
+    modules: dict[tuple[str | None, Row], set[str]] = defaultdict(set)
+    for side, run in enumerate(runs):
+        for dump in chosen(dumps, run, module):
+            for value, share in dump.shares(color).items():
+                if not roles or role(value.allocation) in roles:
+                    sums[key(dump, value)][side] += share
+                    modules[key(dump, value)] |= {dump.module_name} - {None}
+    matched: dict[tuple[str | None, bool], list[_Place]] = defaultdict(list)
+    for (name, source), (before, after) in sums.items():
+        place = _Place(name, source, (before, after), frozenset(modules[name, source]))
+        matched[place.matched, place.is_lone].append(place)
+    return list(matched.values())
+
+
+def _matched_by(group: Group) -> PlainAnswer:
+    """Group by a name, of which a side alone may have it because the function was renamed."""
+
+    @in_order(f"{group.columns} bytesA bytesB growthBytes")
+    def grouped(
+        dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
+    ) -> Rows:
+        def key(dump: PlainDump, value: PlainValue) -> tuple[str | None, Row]:
+            return cast("str | None", group.of(dump, value)[0]), ()
+
+        rows = []
+        for places in _places(dumps, (run_a, run_b), module, memory_space, key):
+            names = [place.name for place in places if place.sums[1]] or [
+                place.name for place in places
+            ]
+            name = max((name for name in names if name is not None), default=None)
+            before, after = (sum(place.sums[side] for place in places) for side in (0, 1))
+            rows.append((name, before, after, after - before))
+        return largest_change_first(rows)
+
+    return grouped
+
+
+def _by_line(columns: str, *, is_named: bool, roles: Collection[str] = ()) -> PlainAnswer:
+    """Group by source line, where that of an op may have moved."""
+
+    @in_order(f"{columns} bytesA bytesB growthBytes")
+    def grouped(
+        dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
+    ) -> Rows:
+        def key(dump: PlainDump, value: PlainValue) -> tuple[str | None, Row]:
+            attribution = dump.attribution(value)
+            return over_generations(attribution.op_name), attribution.source
+
+        sums: dict[Row, list[int]] = defaultdict(lambda: [0, 0])
+        for places in _places(dumps, (run_a, run_b), module, memory_space, key, roles):
+            sources = [
+                {place.source for place in places if place.sums[side] and place.source[1]}
+                for side in (0, 1)
+            ]
+            is_moved = (
+                places[0].is_lone
+                and places[0].name is not None
+                and [len({line for _, line in side}) for side in sources] == [1, 1]
+            )
+            new = [place.name for place in places if place.name and place.sums[1]]
+            for place in places:
+                source = max(sources[1]) if is_moved else place.source
+                name = max(new) if place.is_lone and new else place.name
+                for side in (0, 1):
+                    sums[(*source, name) if is_named else source][side] += place.sums[side]
+        return largest_change_first(
+            (*row, before, after, after - before) for row, (before, after) in sums.items()
+        )
+
+    return grouped
+
+
+@in_order("cause bytesA bytesB growthBytes")
+def causes(
+    dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
+) -> Rows:
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for side, run in enumerate((run_a, run_b)):
+        for dump in chosen(dumps, run, module):
+            for cause, held in _parts(dump, memory_space):
+                sums[cause][side] += held
+    return largest_change_first(
+        (cause, before, after, after - before)
+        for cause, (before, after) in sums.items()
+        if before or after
+    )
+
+
+def _parts(dump: PlainDump, color: int) -> Iterator[tuple[str, int]]:
+    """Split the bytes of each allocation."""
+    wholes = {
+        "parameter": "inputs", "output": "outputs", "liveOut": "outputs", "constant": "constants"
+    }  # fmt: skip
+    for allocation in dump.plan.allocations:
+        part = role(allocation)
+        if allocation.color != color or part == "threadLocal":
+            continue
+        if part in wholes:
+            yield wholes[part], allocation.size_bytes
+        elif dump.end is None:
+            yield "temporary, peak unknown", allocation.size_bytes
+        else:
+            inside = [value for value in dump.values if value.allocation is allocation]
+            live = sum(dump.share(value) or 0 for value in inside)
+            fullest = max(held_bytes(inside).values(), default=0)
+            yield "live at the peak", live
+            yield "idle at the peak", fullest - live
+            yield "fragmentation", allocation.size_bytes - fullest
+
+
+ops = _matched_by(COMPARED_OP)
+lines = _by_line("sourceFile sourceLine", is_named=False)
+temporaries = _by_line("sourceFile sourceLine opName", is_named=True, roles=("temp",))
 callers = _grouped_by(CALLER)
 stacks = _grouped_by(STACK)
 opcodes = _grouped_by(OPCODE)
-scopes = _grouped_by(COMPARED_SCOPE)
+scopes = _matched_by(COMPARED_SCOPE)
 shapes = _grouped_by(SHAPE)

@@ -1,0 +1,56 @@
+// Temporary values at the peaks of two runs by line and op, the largest growth or shrinkage first
+// @kind     table
+// @answers  Which line and op of mine made the temporary memory at the peak grow?
+// @param    runA        STRING        name of the run before, or key of a compilation
+// @param    runB        STRING        name of the run after, or key of a compilation
+// @param    module      STRING = ''   name of a module; all of them if empty
+// @param    memorySpace INTEGER = 0   number of the memory space
+// @param    limit       INTEGER = 20  rows to return
+// @column   sourceFile  STRING        source file of the op that values belong to, innermost frame
+// @column   sourceLine  INTEGER       line in that file
+// @column   opName      STRING        op name that values belong to, as the framework set it
+// @column   bytesA      INTEGER       at the peaks of the first side
+// @column   bytesB      INTEGER       at the peaks of the second side
+// @column   growthBytes INTEGER       the difference
+// @measure  physical
+// @note     The rows add up to the row "live at the peak" of compare/causes: values in allocations of
+//           inputs, outputs and constants are left out.
+// @note     An op that one side alone has at its peak is matched without the name of the compiled
+//           function, and whatever its line; its name and line are those of the second side.
+// @empty    no temporary value is live at either peak
+// @status   stable
+MATCH (r:Run)-[:COMPILED]->(c:Compilation)
+WHERE c.state = 'complete'
+WITH c, r.name = $runA OR c.key = $runA AS isA, r.name = $runB OR c.key = $runB AS isB
+WHERE isA OR isB
+OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
+WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
+MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})
+WHERE a.role IS NULL OR NOT a.role IN ['parameter', 'output', 'liveOut', 'constant', 'threadLocal']
+MATCH (a)-[:HOLDS]->(v:Value)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+WITH replace(v.attributedOpName, '/jit(main)', '') AS opName,
+     v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
+     'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
+     sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
+     sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
+// what one side alone has is matched without the compiled function, and whatever its line
+WITH opName, sourceFile, sourceLine, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
+     CASE WHEN ofA = 0 OR ofB = 0 THEN replace(opName, coalesce(compiled, 'jit()/'), '')
+          ELSE opName END AS matched
+WITH matched, isLone, count(DISTINCT CASE WHEN ofA > 0 THEN sourceLine ELSE null END) AS linesA,
+     count(DISTINCT CASE WHEN ofB > 0 THEN sourceLine ELSE null END) AS linesB,
+     max(CASE WHEN ofB > 0 THEN sourceFile ELSE null END) AS fileB,
+     max(CASE WHEN ofB > 0 THEN sourceLine ELSE null END) AS lineB,
+     max(CASE WHEN ofB > 0 THEN opName ELSE null END) AS nameB,
+     collect({name: opName, file: sourceFile, line: sourceLine, a: ofA, b: ofB}) AS places
+WITH places, fileB, lineB,
+     isLone AND matched IS NOT NULL AND linesA = 1 AND linesB = 1 AS isMoved,
+     CASE WHEN isLone THEN nameB ELSE null END AS otherName
+UNWIND places AS place
+WITH CASE WHEN isMoved THEN fileB ELSE place.file END AS sourceFile,
+     CASE WHEN isMoved THEN lineB ELSE place.line END AS sourceLine,
+     coalesce(otherName, place.name) AS opName,
+     sum(place.a) AS bytesA, sum(place.b) AS bytesB
+RETURN sourceFile, sourceLine, opName, bytesA, bytesB, bytesB - bytesA AS growthBytes
+ORDER BY abs(bytesB - bytesA) DESC, growthBytes DESC, sourceFile, sourceLine, opName
+LIMIT $limit

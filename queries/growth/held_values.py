@@ -1,0 +1,179 @@
+"""The split of the reserved bytes of a compilation into parts, and the values that hold them."""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from itertools import groupby
+from typing import Final, NamedTuple, cast
+
+from xlagraph.graph.engine import Graph
+from xlagraph.graph.statement_files import load_statement
+
+__all__ = ["HeldValue", "Part", "Reserved", "read_reserved"]
+
+_HELD_VALUES: Final = load_statement(__file__, "held-values")
+
+
+class Part(StrEnum):
+    """A part of the reserved bytes of memory space 0; each reserved byte belongs to one.
+
+    A temporary allocation is one that is neither an input, an output nor a constant. The peak
+    is the step at which most bytes of memory space 0 hold a live value. The query
+    ``compare/causes`` splits in the same way.
+    """
+
+    INPUTS = "inputs"
+    """Allocations of parameters, whole; a donated one is an input and no output."""
+    OUTPUTS = "outputs"
+    """Allocations of results that do not lie in an input, whole."""
+    CONSTANTS = "constants"
+    """Allocations of constants, whole."""
+    LIVE = "live at the peak"
+    """Bytes of temporary allocations that hold a live value at the peak."""
+    IDLE = "idle at the peak"
+    """Bytes of temporary allocations that are in use at another step, but not at the peak."""
+    FRAGMENTATION = "fragmentation"
+    """The rest of temporary allocations: gaps that are left even where an allocation is fullest."""
+    UNKNOWN = "temporary, peak unknown"
+    """Temporary allocations of a dump without live ranges, whole."""
+
+
+class HeldValue(NamedTuple):
+    """A value, and the bytes of its part that count as its own."""
+
+    part: Part
+    """Of the allocation that it lies in; LIVE of every temporary one."""
+    held_bytes: int
+    """An input, output or constant holds its whole allocation; a temporary value its share of
+    the peak. Everything else that lies there holds nothing."""
+    is_donated: bool
+    """An input whose bytes an output takes over."""
+    name: str
+    shape_index: str | None
+    opcode: str | None
+    op_name: str | None
+    source_file: str | None
+    source_line: int | None
+    shape: str
+    dtype: str | None
+    size_bytes: int
+    live_from: int
+
+
+class Reserved(NamedTuple):
+    """The reserved bytes of a compilation.
+
+    The bytes of `values`, `idle_bytes`, `fragmentation_bytes` and `unknown_bytes` add up to
+    `Compilation.reservedBytes`.
+    """
+
+    values: tuple[HeldValue, ...]
+    idle_bytes: int = 0
+    fragmentation_bytes: int = 0
+    unknown_bytes: int = 0
+
+    @property
+    def total_bytes(self) -> int:
+        """Return the sum of all parts."""
+        held_bytes = sum(value.held_bytes for value in self.values)
+        return held_bytes + self.idle_bytes + self.fragmentation_bytes + self.unknown_bytes
+
+
+class _Row(NamedTuple):
+    compilation: str
+    is_peak_known: bool
+    allocation: int
+    role: str | None
+    allocation_bytes: int
+    fullest_bytes: int | None
+    maybe_live_out: bool | None
+    donation: str | None
+    value_id: int | None
+    name: str | None
+    shape_index: str | None
+    opcode: str | None
+    op_name: str | None
+    source_file: str | None
+    source_line: int | None
+    shape: str | None
+    dtype: str | None
+    size_bytes: int | None
+    live_from: int | None
+    peak_bytes: int | None
+
+
+_PART_OF_ROLE: Final = {
+    "parameter": Part.INPUTS,
+    "output": Part.OUTPUTS,
+    "liveOut": Part.OUTPUTS,
+    "constant": Part.CONSTANTS,
+}
+
+
+def read_reserved(graph: Graph, compilations: Sequence[str]) -> dict[str, Reserved]:
+    """Return the reserved bytes of compilations, by key."""
+    if not compilations:  # one engine cannot unwind an empty list
+        return {}
+    found = graph.query(_HELD_VALUES, {"compilations": list(dict.fromkeys(compilations))}).rows
+    rows = map(_Row._make, cast("Iterable[Sequence[object]]", found))
+    reserved = {key: Reserved(()) for key in compilations}
+    for compilation, of_compilation in groupby(rows, key=lambda row: row.compilation):
+        allocations = groupby(of_compilation, key=lambda row: row.allocation)
+        parts = [_reserved_by(list(group)) for _, group in allocations]
+        reserved[compilation] = Reserved(
+            tuple(value for part in parts for value in part.values),
+            sum(part.idle_bytes for part in parts),
+            sum(part.fragmentation_bytes for part in parts),
+            sum(part.unknown_bytes for part in parts),
+        )
+    return reserved
+
+
+def _reserved_by(rows: Sequence[_Row]) -> Reserved:
+    """Split the bytes of one allocation."""
+    first = rows[0]
+    part = _PART_OF_ROLE.get(first.role or "", Part.LIVE)
+    if part is not Part.LIVE:
+        holder = _holder(part, rows)
+        held = [first.allocation_bytes if row is holder else 0 for row in rows]
+        return Reserved(_values(part, rows, held))
+    held = [row.peak_bytes or 0 for row in rows]
+    values = _values(part, rows, held)
+    if not first.is_peak_known or first.fullest_bytes is None:
+        return Reserved(values, unknown_bytes=first.allocation_bytes - sum(held))
+    return Reserved(
+        values,
+        idle_bytes=first.fullest_bytes - sum(held),
+        fragmentation_bytes=first.allocation_bytes - first.fullest_bytes,
+    )
+
+
+def _holder(part: Part, rows: Sequence[_Row]) -> _Row:
+    """Return the value that an allocation is there for: the parameter, or the last one written."""
+    if part is Part.OUTPUTS:
+        return max(rows, key=lambda row: (row.size_bytes or 0, row.live_from or 0))
+    return next((row for row in rows if row.opcode == "parameter"), rows[0])
+
+
+def _values(part: Part, rows: Sequence[_Row], held: Sequence[int]) -> tuple[HeldValue, ...]:
+    # an allocation without any value still has its bytes
+    return tuple(
+        HeldValue(
+            part,
+            held_bytes,
+            part is Part.INPUTS
+            and held_bytes > 0
+            and (row.donation == "paired" or row.maybe_live_out is True),
+            row.name or f"allocation {row.allocation}",
+            row.shape_index,
+            row.opcode,
+            row.op_name,
+            row.source_file,
+            row.source_line,
+            row.shape or "",
+            row.dtype,
+            row.size_bytes or 0,
+            row.live_from or 0,
+        )
+        for row, held_bytes in zip(rows, held, strict=True)
+        if row.value_id is not None or held_bytes
+    )

@@ -1,0 +1,97 @@
+"""Op names taken apart, so that one op is the same in two programs that name it differently."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from itertools import groupby, takewhile
+from typing import Final
+
+__all__ = [
+    "is_recomputed",
+    "names_before_checkpoint",
+    "own_op_name",
+    "primitive",
+    "scope_names",
+    "stem",
+]
+
+_WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
+_FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
+CHECKPOINT_NAMES: Final = frozenset({"checkpoint", "remat", "remat2", "rematted_computation"})
+"""Parts of op names that `jax.checkpoint` adds."""
+RECOMPUTED_NAME: Final = "rematted_computation"
+"""The one of them that marks what the backward pass computes again."""
+
+
+def own_op_name(op_name: str | None) -> str | None:
+    """Return an op name without the function that is compiled, which may be renamed.
+
+    ``jit(f)/jit(main)/mul`` of older JAX and ``jit(f)/mul`` of newer are both ``mul``.
+    """
+    if op_name is None:
+        return None
+    parts = _split(op_name.replace("/jit(main)", ""))
+    return "/".join(parts[1:] if len(parts) > 1 and _FUNCTION.fullmatch(parts[0]) else parts)
+
+
+@cache
+def scope_names(op_name: str | None) -> tuple[str, ...]:
+    """Return the names of an op name, outermost first, without the function and what wraps them.
+
+    ``jit(f)/transpose(jvp(layer_0))/mlp/mul`` has ``layer_0``, ``mlp`` and ``mul``.
+    """
+    own = own_op_name(op_name)
+    if own is None:
+        return ()
+    names = []
+    for part in _split(own):
+        while found := _WRAPPED.fullmatch(part):
+            part = found["inner"]
+        if part:
+            names.append(part)
+    return tuple(names)
+
+
+@cache
+def stem(op_name: str | None) -> tuple[str, ...]:
+    """Return the scope names without checkpoints and without direct repetitions.
+
+    It is the same for an op of the forward pass and for its recomputation.
+    """
+    return _once(name for name in scope_names(op_name) if name not in CHECKPOINT_NAMES)
+
+
+def names_before_checkpoint(op_name: str | None) -> tuple[str, ...]:
+    """Return the scopes around the outermost checkpoint, or all names without one."""
+    return _once(takewhile(lambda name: name not in CHECKPOINT_NAMES, scope_names(op_name)))
+
+
+def primitive(op_name: str | None) -> str | None:
+    """Return the last name of an op name: the operation; None without a name."""
+    names = scope_names(op_name)
+    return names[-1] if names else None
+
+
+def is_recomputed(op_name: str | None) -> bool:
+    """Whether the op is one that a checkpoint computes again."""
+    return RECOMPUTED_NAME in scope_names(op_name)
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names without direct repetitions."""
+    return tuple(name for name, _ in groupby(names))
+
+
+def _split(op_name: str) -> list[str]:
+    """Split at slashes outside of brackets."""
+    parts, depth = [""], 0
+    for piece in re.split(r"([/()\[\]{}])", op_name):
+        if piece == "/" and depth == 0:
+            parts.append("")
+            continue
+        if piece in ("(", "[", "{"):
+            depth += 1
+        elif piece in (")", "]", "}") and depth:
+            depth -= 1
+        parts[-1] += piece
+    return parts

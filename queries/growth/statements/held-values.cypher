@@ -1,0 +1,16 @@
+// Allocations of memory space 0 of compilations, with the values that lie in them
+UNWIND $compilations AS compilationKey
+MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation) // else one engine reads whole tables
+WITH c, a
+WHERE a.memorySpace = 0 AND a.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
+OPTIONAL MATCH (a)-[:HOLDS]->(v:Value)
+OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
+RETURN c.key AS compilation, c.physicalPeakBytes IS NOT NULL AS isPeakKnown,
+       a.number AS allocation, a.role AS role, a.sizeBytes AS allocationBytes,
+       a.physicalPeakBytes AS fullestBytes, a.maybeLiveOut AS maybeLiveOut,
+       a.donation AS donation, v.valueId AS valueId, v.name AS name, v.shapeIndex AS shapeIndex,
+       v.opcode AS opcode, v.attributedOpName AS opName, v.attributedFile AS sourceFile,
+       v.attributedLine AS sourceLine, v.shape AS shape, v.dtype AS dtype,
+       v.sizeBytes AS sizeBytes, v.liveFrom AS liveFrom, p.physicalBytes AS peakBytes
+ORDER BY compilation, allocation, valueId

@@ -1,0 +1,203 @@
+"""Why one compilation reserves more than another, in sentences; each pair of dumps is a case."""
+
+from typing import NamedTuple
+
+import pytest
+
+from tests.tiny_dumps import tiny_dump, write_dump
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import compare
+
+
+class Case(NamedTuple):
+    """Two dumps, and the sentences about them."""
+
+    before: str
+    after: str
+    sentences: list[str]
+
+
+PARAMETER = "0 | 64 | parameter 0, shape |f32[16]| at ShapeIndex {}"
+RECOMPUTED = "jit(f)/transpose(jvp(layer_0))/jvp(layer_0)/checkpoint/rematted_computation/tanh"
+
+
+def temporaries(size: int, values: str, *, parameter: str = PARAMETER) -> str:
+    """Write a dump with a parameter, and values in one temporary allocation."""
+    steps = len(values.strip().splitlines()) + 1
+    x = f"0 | x | f32[16]{{0}} | 0 | 64 | 0-{steps} | parameter(0) | x"
+    return tiny_dump(f"{parameter}\n1 | {size} | preallocated-temp", f"{x}\n{values}")
+
+
+LAYERS = """
+    1 | a | f32[16]{0} | 0  | 64 | 1-4 | exp(x)    | jit(f)/jvp(layer_0)/exp @ f.py:1
+    1 | b | f32[16]{0} | 64 | 64 | 2-4 | exp(a)    | jit(f)/jvp(layer_1)/exp @ f.py:1
+    1 | c | f32[8]{0} | 128 | 32 | 3-4 | negate(b) | jit(f)/loss/neg @ f.py:9
+"""
+CASES = {
+    "inputs no longer donated": Case(
+        tiny_dump(
+            f"{PARAMETER}, maybe-live-out",
+            """
+            0 | x   | f32[16]{0} | 0 | 64 | 0-1 | parameter(0) | w
+            0 | out | f32[16]{0} | 0 | 64 | 1-2 | negate(x)    | jit(f)/sub @ f.py:1
+            """,
+        ),
+        tiny_dump(
+            f"{PARAMETER}\n1 | 64 | maybe-live-out",
+            """
+            0 | x   | f32[16]{0} | 0 | 64 | 0-2 | parameter(0) | w
+            1 | out | f32[16]{0} | 0 | 64 | 1-2 | negate(x)    | jit(f)/sub @ f.py:1
+            """,
+        ),
+        ["1 input is no longer donated: +64 B"],
+    ),
+    "element type": Case(
+        temporaries(64, "1 | a | bf16[32]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(128, "1 | a | f32[32]{0} | 0 | 128 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        ["dtype of 1 value is now f32, was bf16 (mostly f.py:1): +64 B"],
+    ),
+    "batch": Case(
+        temporaries(64, "1 | a | f32[2,8]{1,0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(128, "1 | a | f32[4,8]{1,0} | 0 | 128 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        ["1 value has 2 times as many elements, as f32[2,8] → f32[4,8] (mostly f.py:1): +64 B"],
+    ),
+    "checkpoint": Case(
+        temporaries(
+            128,
+            f"""
+            1 | a | f32[16]{{0}} | 0  | 64 | 1-1 | exp(x)  | jit(f)/jvp(layer_0)/exp @ f.py:1
+            1 | d | f32[16]{{0}} | 0  | 64 | 2-4 | sine(x) | jit(f)/loss/sin @ f.py:3
+            1 | r | f32[16]{{0}} | 64 | 64 | 3-4 | tanh(x) | {RECOMPUTED} @ f.py:2
+            """,
+        ),
+        temporaries(
+            192,
+            """
+            1 | a | f32[16]{0} | 0   | 64 | 1-4 | exp(x)  | jit(f)/jvp(layer_0)/exp @ f.py:1
+            1 | t | f32[16]{0} | 64  | 64 | 2-4 | tanh(x) | jit(f)/jvp(layer_0)/tanh @ f.py:2
+            1 | d | f32[16]{0} | 128 | 64 | 3-4 | sine(x) | jit(f)/loss/sin @ f.py:3
+            """,
+        ),
+        ["checkpoint of layer_0 gone (mostly f.py:1): +64 B"],
+    ),
+    "copies": Case(
+        temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(
+            192,
+            """
+            1 | a | f32[16]{0} | 0   | 64 | 1-4 | exp(x)  | jit(f)/exp @ f.py:1
+            1 | b | f32[16]{0} | 64  | 64 | 2-4 | copy(a) | jit(f)/exp @ f.py:1
+            1 | c | f32[16]{0} | 128 | 64 | 3-4 | copy(a) | jit(f)/exp @ f.py:1
+            """,
+        ),
+        ["2 copies more (mostly f.py:1): +128 B"],
+    ),
+    "packed worse": Case(
+        temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(96, "1 | a | f32[16]{0} | 32 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        ["same values, packed worse: +32 B"],
+    ),
+    "one layer more": Case(
+        temporaries(160, LAYERS),
+        temporaries(
+            224,
+            LAYERS.replace("128 | 32 |", "192 | 32 |")
+            + "1 | d | f32[16]{0} | 128 | 64 | 4-5 | exp(b) | jit(f)/jvp(layer_2)/exp @ f.py:1",
+        ),
+        ["layer_2 new, with 1 value at the peak (mostly f.py:1): +64 B"],
+    ),
+    "renamed": Case(
+        temporaries(160, LAYERS),
+        temporaries(
+            160, LAYERS.replace("jit(f)", "jit(g)").replace("layer_", "block_").replace(":1", ":4")
+        ),
+        [],
+    ),
+    "renamed and one layer more": Case(
+        temporaries(160, LAYERS),
+        temporaries(
+            224,
+            LAYERS.replace("128 | 32 |", "192 | 32 |").replace("jit(f)", "jit(g)")
+            + "1 | d | f32[16]{0} | 128 | 64 | 4-5 | exp(b) | jit(g)/jvp(layer_2)/exp @ f.py:1",
+        ),
+        ["layer_2 new, with 1 value at the peak (mostly f.py:1): +64 B"],
+    ),
+    "an input more": Case(
+        temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(
+            64,
+            """
+            1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1
+            2 | y | f32[8]{0} | 0 | 32 | 0-2 | parameter(1) | y
+            """,
+            parameter=f"{PARAMETER}\n2 | 32 | parameter 1, shape |f32[8]| at ShapeIndex {{}}",
+        ),
+        ["1 new input: +32 B"],
+    ),
+    "live for longer": Case(
+        temporaries(
+            64,
+            """
+            1 | a | f32[16]{0} | 0 | 64 | 1-1 | exp(x)    | jit(f)/exp @ f.py:1
+            1 | b | f32[16]{0} | 0 | 64 | 2-3 | negate(x) | jit(f)/neg @ f.py:2
+            """,
+        ),
+        temporaries(
+            128,
+            """
+            1 | a | f32[16]{0} | 0  | 64 | 1-3 | exp(x)    | jit(f)/exp @ f.py:1
+            1 | b | f32[16]{0} | 64 | 64 | 2-3 | negate(x) | jit(f)/neg @ f.py:2
+            """,
+        ),
+        ["same values, but more of them live at the peak (mostly f.py:2): +64 B"],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory):
+    """Return a graph with the dumps of each case, those before and after each a run."""
+    folder = tmp_path_factory.mktemp("cases")
+    for name, case in CASES.items():
+        for side, text in (("before", case.before), ("after", case.after)):
+            write_dump(folder / "runs" / name / side, 1, "jit_f", text)
+    with open_graph(folder / "cases.lbug", create=True) as graph:
+        assert ingest(graph, folder / "runs", jobs=1).ok
+        yield graph
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_sentences_of_a_change(cases, name):
+    found = compare(cases, f"{name}/before", f"{name}/after")
+    assert [sentence.line for sentence in found.sentences] == CASES[name].sentences
+    growth = sum(sentence.growth_bytes for sentence in found.sentences)
+    assert growth == found.reserved.growth_bytes
+
+
+def test_a_change_taken_back_is_the_reverse(cases):
+    def told(name):
+        found = compare(cases, f"{name}/after", f"{name}/before")
+        return [sentence.line for sentence in found.sentences]
+
+    assert told("inputs no longer donated") == ["1 input is now donated: -64 B"]
+    assert told("checkpoint") == ["checkpoint of layer_0 added (mostly f.py:1): -64 B"]
+    assert told("packed worse") == ["same values, packed better: -32 B"]
+    assert told("copies") == ["2 copies fewer (mostly f.py:1): -128 B"]
+
+
+def test_each_sentence_names_the_query_that_shows_the_details(cases):
+    def command(name):
+        (sentence,) = compare(cases, f"{name}/before", f"{name}/after").sentences
+        return sentence.command
+
+    stem = "module_0001.jit_f.cpu_after_optimizations"
+    assert command("batch") == (
+        "xlagraph query compare/values --run-a batch/before --run-b batch/after"
+    )
+    assert command("inputs no longer donated") == (
+        f"xlagraph query alias/not-donated --compilation 'inputs no longer donated/after/{stem}'"
+    )
+    assert command("packed worse") == (
+        f"xlagraph query reuse/fragmentation --compilation 'packed worse/after/{stem}'"
+    )
