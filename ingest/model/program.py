@@ -110,6 +110,8 @@ class Attributes(NamedTuple):
     control_predecessors: tuple[str, ...] = ()
     aliasing: tuple[Aliasing, ...] = ()
     """Declared, not implied by the opcode."""
+    trip_count: int | None = None
+    """From the backend config of a loop: how often the body runs."""
     gemm_beta: float | None = None
     """From the backend config of a GPU matrix product: the factor of what it adds to."""
     uses_nvshmem: bool = False
