@@ -92,7 +92,7 @@ def attributions(
     plan: Plan,
     program: Program,
     steps: Mapping[str, int],
-    instructions: Iterable[Instruction],
+    instructions: Sequence[Instruction],
 ) -> Attributions:
     """Return what each of the plan's values belongs to; ``steps`` are those of the schedule.
 
@@ -140,7 +140,7 @@ class _Caller(NamedTuple):
 class _Search:
     """Rules 0 to 3; what was found is remembered."""
 
-    def __init__(self, program: Program, named: Iterable[Instruction], where: Where) -> None:
+    def __init__(self, program: Program, named: Sequence[Instruction], where: Where) -> None:
         self._program = program
         self._named = named
         self._origins = Origins(program)

@@ -15,7 +15,7 @@ The element is what the part is made of before the loop brings it into place: th
 what moves or reshapes the part at the line of the loop itself belong to the loop.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result
@@ -66,7 +66,7 @@ class _At(NamedTuple):
 
 
 def find_stacks(
-    program: Program, origins: Origins, instructions: Iterable[Instruction], where: Where
+    program: Program, origins: Origins, instructions: Sequence[Instruction], where: Where
 ) -> Mapping[ResultKey, Stack]:
     """Return the stack that each result is, of those that lie in the bytes of one.
 
@@ -74,10 +74,11 @@ def find_stacks(
     first. Linear in the state of the loops and in what hands it on.
     """
     found: dict[ResultKey, Stack] = {}
+    named = frozenset([each.name for each in instructions])
     for instruction in instructions:
         body = program.computations.get(instruction.callee("body") or "")
         if instruction.opcode == "while" and body is not None:
-            loop = _Loop(program, origins, instruction, body, where)
+            loop = _Loop(program, origins, instruction, body, where, named)
             for number in range(loop.state_size):
                 stack, results = loop.stack(number)
                 if stack is not None:
@@ -96,12 +97,14 @@ class _Loop:
         loop: Instruction,
         body: Computation,
         where: Where,
+        named: frozenset[str],
     ) -> None:
         self._program = program
         self._origins = origins
         self._loop = loop
         self._body = body
         self._where = where
+        self._named = named
         self._root = body.find_root()
 
     @property
@@ -218,7 +221,7 @@ class _Loop:
         for _ in range(_LONGEST_WAY):
             instruction = at.result.instruction
             is_result = instruction.opcode not in _NAMELESS
-            if is_result and instruction.name in self._program.instructions:
+            if is_result and instruction.name in self._named:
                 return instruction.name
             is_parameter = instruction.opcode == "parameter"
             found = next(self._given(at) if is_parameter else self._moved(at), None)

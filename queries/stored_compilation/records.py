@@ -150,6 +150,8 @@ class StoredInstruction(NamedTuple):
     logical_bytes: int | None
     """Live in memory space 0 while it runs; so are the physical bytes."""
     physical_bytes: int | None
+    loop: str | None
+    """Innermost loop in which it runs, by the name of the `while`."""
 
 
 class StoredUse(NamedTuple):
