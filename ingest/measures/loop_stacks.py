@@ -234,14 +234,17 @@ class _Loop:
         """Return what a turn writes, before the loop brings it into place."""
         home = self._where(self._loop) or self._where(write.result.instruction)
         at = write
+        state: Result | None = None
         passed: set[tuple[ResultKey, int]] = set()
         while True:
             passed.add(at.key)
+            if self._is_in_state(at):
+                state = at.result
             before = next(self._made_of(at, home), None)
             if before is None:
                 return at
             if before.key in passed:  # state that the body hands on as it is
-                return self._from_outside(before.result) or at
+                return self._from_outside(state) or at
             at = before
 
     def _made_of(self, at: _At, home: object) -> Iterator[_At]:
@@ -249,7 +252,7 @@ class _Loop:
         if instruction.opcode == "parameter":
             if at.calls:
                 yield from self._given(at)
-            elif instruction.computation == self._body.name and element:
+            elif self._is_in_state(at):
                 yield from self._returned(element[0])  # by the turn before
         elif self._is_of_loop(instruction, home):
             yield from self._moved(at)
@@ -283,9 +286,15 @@ class _Loop:
             or self._origins.runs_only_moves(instruction)
         )
 
-    def _from_outside(self, state: Result) -> _At | None:
+    def _is_in_state(self, at: _At) -> bool:
+        """Return whether it is an element of the state with which a turn begins."""
+        instruction, element = at.result
+        is_parameter = instruction.opcode == "parameter" and not at.calls
+        return is_parameter and instruction.computation == self._body.name and bool(element)
+
+    def _from_outside(self, state: Result | None) -> _At | None:
         """Return what an element of the state is that the body hands on as it is."""
-        if state.instruction.opcode != "parameter" or not self._loop.operands:
+        if state is None or not self._loop.operands:
             return None
         given = self._origins.operand(self._loop, self._loop.operands[0], state.element)
         return next(map(_At, given), None)

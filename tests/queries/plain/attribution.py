@@ -61,11 +61,15 @@ def attribute(dump: "PlainDump", value: "PlainValue") -> Attribution:
 
 def of_stack(dump: "PlainDump", result: Result) -> str | None:
     """Return whose the part is that a turn of a loop writes."""
-    at: Result | None = result
-    while at in dump.stacks:
-        at = dump.stacks[at]
-    while at:
-        if found := own_or_inside(dump, at):
+    seen: set[Result] = {result}
+    at: Result | None = dump.stacks[result]
+    while at and at not in seen:
+        seen.add(at)
+        if at in dump.stacks and dump.stacks[at] not in seen:
+            at = dump.stacks[at]
+            continue
+        found = at[0] if named(dump, at[0]) else inside(dump, at)
+        if found:
             return found
         at = moved(dump, at)
     return None

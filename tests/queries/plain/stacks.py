@@ -104,8 +104,13 @@ def _element(dump: "PlainDump", loop: str, root: str, write: Way) -> Result:
         if following is None:
             return name, index
         if following in seen:  # the body hands it on as it is
+            states = [one for (one, part), entered in seen if part and not entered
+                      and dump.opcode(one) == "parameter"]  # fmt: skip
+            if not states:
+                return name, index
+            element = next(part for (one, part), _ in seen[::-1] if one == states[-1])
             given, part = dump.operands(loop)[0]
-            return through(dump, (given, part + following[0][1]))
+            return through(dump, (given, part + element))
         seen.append(following)
 
 
