@@ -17,10 +17,17 @@ from xlagraph.queries.catalogue.declarations import (
     Parameter,
 )
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-from xlagraph.queries.errors import BadParameter, UnknownQuery, similar_names
+from xlagraph.queries.errors import (
+    AmbiguousValue,
+    BadParameter,
+    NoSuchName,
+    UnknownQuery,
+    similar_names,
+)
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.selection.compilations import find_compilation, find_run, is_compilation
 from xlagraph.queries.selection.name_checks import check_names, check_tag
+from xlagraph.queries.selection.values import find_label
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
@@ -73,7 +80,8 @@ def run(
     ``compilation`` may be any unique part of a key. Left out, or the name of a run, it is the
     compilation with the most reserved bytes of all, or of that run, and a note says which.
     ``runA`` and ``runB`` may be keys of compilations too. A ``limit`` of 0 is no limit. A parameter
-    that is None is left out.
+    that is None is left out. ``value`` may be another name by which a value goes, and a note
+    says which one it is.
 
     Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
     NoSuchName for a value, instruction, allocation, module or op that is not there,
@@ -84,6 +92,10 @@ def run(
     resolved, notes = resolve_parameters(graph, query, given)
     result = _with_sorted_lists(query, graph.query(query.text, resolved))
     check_tag(graph, result.columns, resolved)
+    if not result.rows and (other := _other_name(graph, resolved)) is not None:
+        notes.append(f"{resolved['value']} is another name of {other}")
+        resolved["value"] = other
+        result = _with_sorted_lists(query, graph.query(query.text, resolved))
     if not result.rows:
         check_names(graph, resolved)
     absences = missing_facts(graph, query, resolved, result)
@@ -92,6 +104,18 @@ def run(
     compilation = resolved.get("compilation")
     key = None if compilation is None else str(compilation)
     return Answer(query, result, key, tuple(notes), NO_ROWS if absences else query.empty)
+
+
+def _other_name(graph: Graph, resolved: Mapping[str, Scalar]) -> str | None:
+    """Return the label of the value that is named by another name; None if it has none."""
+    name, compilation = str(resolved.get("value") or ""), str(resolved.get("compilation") or "")
+    if not (name and compilation):
+        return None
+    try:
+        label = find_label(graph, compilation, name)
+    except (NoSuchName, AmbiguousValue):
+        return None  # said by what checks the names
+    return None if label == name else label
 
 
 def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:
