@@ -31,6 +31,7 @@ from xlagraph.cli.commands.value import value
 from xlagraph.cli.commands.whatif import whatif
 from xlagraph.cli.errors import write_failure, write_usage_error
 from xlagraph.cli.options.shared_options import QuietOption, VerboseOption, spread_options
+from xlagraph.cli.output.columns import set_wide
 from xlagraph.cli.output.exit_codes import ExitCode
 from xlagraph.cli.output.messages import Verbosity, open_closed_streams, problem, set_verbosity
 from xlagraph.runtime.typer_startup import without_missing_defaults
@@ -133,6 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; by default with the arguments of this process."""
     open_closed_streams()
     set_verbosity(Verbosity.NORMAL)
+    set_wide(given=False)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is spelt
             stream.reconfigure(errors="backslashreplace")

@@ -32,7 +32,8 @@ _DEFINITION = (
 _ATTRIBUTION = (
     string(
         "attribution",
-        "how the op that it belongs to was found: own, inside, operand or reader; absent if none",
+        "how the op that it belongs to was found: stack, own, inside, operand or reader; absent if"
+        " none",
     ),
     string("attributedOpName", "op name of the instruction that it belongs to"),
     string("attributedFile", "source file of that instruction, innermost frame"),
@@ -208,6 +209,17 @@ SCHEMA: Final = Schema(
                     "neededUntil",
                     "of an entry parameter: last step in which it is needed, donated or not",
                 ),
+                string(
+                    "stackLoop",
+                    "of a value in the bytes of a stack that the turns of a loop fill part by part:"
+                    " the name of that loop",
+                ),
+                integer("stackTurns", "parts that the stack holds, one for each turn"),
+                integer("turnBytes", "bytes of one part: its size over the turns"),
+                string(
+                    "stackElement",
+                    "instruction that makes the part of a turn; absent where the write makes it",
+                ),
                 *_DEFINITION,
                 *_ATTRIBUTION,
             ),
@@ -226,6 +238,8 @@ SCHEMA: Final = Schema(
                 integer("sourceLine", "line in that file"),
                 string("computation", "computation that it belongs to"),
                 string("calls", "computation that a fusion, a call or the like runs"),
+                string("loop", "innermost loop in which it runs, by the name of the `while`"),
+                integer("turns", "of a loop: how often its body runs, where XLA knows it"),
                 string("target", "target of a custom call"),
                 string("rootOpcode", "opcode of the root of a fusion"),
                 integer("step", "position in the schedule"),

@@ -74,10 +74,13 @@ class NoSuchName(_NotFound):
 class NoSuchMemorySpace(QueryError):
     """Nothing is allocated in a memory space of that number."""
 
-    def __init__(self, color: int, used: Collection[int]) -> None:
+    def __init__(self, color: int, used: Collection[int], compilation: str | None = None) -> None:
+        """Name the compilation that was searched; None for all that were."""
         numbers = ", ".join(map(str, sorted(used))) or "none"
+        where = f" of {compilation}" if compilation else ""
         super().__init__(
-            f"nothing is allocated in memory space {color}; the memory spaces in use: {numbers}"
+            f"nothing is allocated in memory space {color}{where};"
+            f" the memory spaces in use: {numbers}"
         )
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar, get_type_hints
 
 import typer
 
+from xlagraph.cli.output.columns import set_wide
 from xlagraph.cli.output.exit_codes import UsageError
 from xlagraph.cli.output.formats import Format, PictureFormat
 from xlagraph.cli.output.messages import Verbosity, set_verbosity
@@ -25,6 +26,12 @@ def _be_verbose(given: bool) -> bool:
 def _be_quiet(given: bool) -> bool:
     if given:
         set_verbosity(Verbosity.QUIET)
+    return given
+
+
+def _be_wide(given: bool) -> bool:
+    if given:
+        set_wide(given=True)
     return given
 
 
@@ -81,7 +88,12 @@ ColumnsOption = Annotated[
     ),
 ]
 WideOption = Annotated[
-    bool, typer.Option("--wide", help="Show every column of a table, in bands if it is too wide.")
+    bool,
+    typer.Option(
+        "--wide",
+        help="Show every column of a table, in bands if it is too wide.",
+        callback=_be_wide,
+    ),
 ]
 PictureFormatOption = Annotated[
     PictureFormat,

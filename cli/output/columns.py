@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     Columns = Sequence[str]
     Rows = Sequence[Sequence[Cell]]
 
-__all__ = ["LeftOut", "Selected", "choose_columns", "most_important_first", "shown_columns"]
+__all__ = [
+    "LeftOut",
+    "Selected",
+    "choose_columns",
+    "is_wide",
+    "most_important_first",
+    "set_wide",
+    "shown_columns",
+]
 
 _NAMING: Final = 2
 """The first columns name what a row is about."""
@@ -26,6 +34,20 @@ _SELDOM_NEEDED: Final = (
     "stepPhysicalBytes",
 )  # fmt: skip
 """Where something lies, and bytes that other columns count better."""
+
+
+_is_wide = False
+
+
+def set_wide(given: bool) -> None:
+    """Show every column of tables from now on, or those that fit; main resets it."""
+    global _is_wide
+    _is_wide = given
+
+
+def is_wide() -> bool:
+    """Return whether tables show every column."""
+    return _is_wide
 
 
 class LeftOut(NamedTuple):

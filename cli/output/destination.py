@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeVar
 
 from xlagraph.cli.output.columns import choose_columns, shown_columns
 from xlagraph.cli.output.exit_codes import UsageError
-from xlagraph.cli.output.formats import WRITERS, Format, PictureFormat
+from xlagraph.cli.output.formats import WRITERS, Format, PictureFormat, write_whole_table
 from xlagraph.cli.output.messages import discard, note
 
 if TYPE_CHECKING:
@@ -86,8 +86,9 @@ def _write_rows(
         selected, left_out = shown_columns(columns, rows, fitting)
         if rows and left_out.text:
             note(left_out.text)
+    is_chosen = target.columns is not None and format_ is Format.TABLE
     with open_output(target) as stream:
-        WRITERS[format_](*selected, stream)
+        (write_whole_table if is_chosen else WRITERS[format_])(*selected, stream)
 
 
 def _fitting_terminal(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[int]:

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import TextColumn, cell_text, escape_control_characters, text_columns
+from xlagraph.cli.output.columns import is_wide, shown_columns
+from xlagraph.cli.output.messages import write_prose
 from xlagraph.graph.row_cells import without_nan
 from xlagraph.presentation.html_tables import is_numeric
 
@@ -54,7 +56,31 @@ class PictureFormat(StrEnum):
 
 
 def write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    """Write a table, as wide as the terminal; off one every name stands whole."""
+    """Write a table: on a terminal the columns that fit, and a line that names the others.
+
+    Off a terminal, and where `--wide` is given, all of them.
+    """
+    if not stream.isatty() or is_wide():
+        write_whole_table(columns, rows, stream)
+        return
+    selected, left_out = shown_columns(columns, rows, _fitting(stream))
+    write_whole_table(*selected, stream)
+    if rows and left_out.text:
+        write_prose(left_out.text, stream)
+
+
+def _fitting(stream: TextIO) -> "Callable[[Columns, Rows], Sequence[int]]":
+    def fit(columns: "Columns", rows: "Rows") -> Sequence[int]:
+        # rich takes 50 ms to import
+        from xlagraph.cli.output.terminal import fitting_columns
+
+        return fitting_columns(columns, rows, stream)
+
+    return fit
+
+
+def write_whole_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
+    """Write a table with all columns, in bands on a narrow terminal; off one all names whole."""
     table = text_columns(columns, rows)
     if stream.isatty():
         # rich takes 50 ms to import

@@ -15,6 +15,7 @@ SHOWN: Final = 10
 """Names, neighbours and readers that a page shows; machines get all."""
 _LABEL_WIDTH: Final = 9
 _RULES: Final = {
+    "stack": "which a turn of the loop writes into it",
     "inside": "which it computes inside",
     "operand": "whose result it moves or reshapes",
     "reader": "which is the first to read it",
@@ -36,6 +37,7 @@ def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
         ("storage", [_storage(details)]),
         ("made by", [*_maker(details)]),
         ("for", [*_attribution(details)]),
+        ("loop", [*_loop(details)]),
         ("names", _some(names, bool(names), ", ")),
         ("before", _some(before, has_range)),
         ("after", _some(after, has_range)),
@@ -98,6 +100,23 @@ def _attribution(details: "ValueDetails") -> Iterator[str]:
         return
     yield f"op {value.attributed_op_name}, {_RULES[value.attribution]}"
     yield from _source(details.attribution_stack, value.attributed_file, value.attributed_line)
+
+
+def _loop(details: "ValueDetails") -> Iterator[str]:
+    """Yield whether a loop makes it in every turn, or fills it part by part."""
+    value, loop = details.value, details.loop
+    if value.stack_loop is not None:
+        yield (
+            f"a stack: {value.stack_turns} turns of {value.stack_loop} fill it,"
+            f" {_bytes(value.turn_bytes)} each, and all are kept"
+        )
+        if value.stack_element is not None and value.stack_element != value.name:
+            yield f"a turn writes {value.stack_element} into it"
+        else:
+            yield "a turn computes its part where it writes it"
+    elif loop is not None:
+        times = "" if loop.turns is None else f", {loop.turns} times"
+        yield f"made in every turn of {loop.loop}{times}, in the same bytes"
 
 
 def _source(stack: "Sequence[StoredFrame]", file: str | None, line: int | None) -> Iterator[str]:

@@ -3,14 +3,16 @@
 By the first rule that finds an instruction with an op name; file, line and call stack are
 those of that same instruction:
 
+0. stack: of what lies in the bytes of a stack that a loop fills, what a turn writes there
+   (see `loop_stacks`), by rules 0 to 3.
 1. own: the defining instruction.
 2. inside: of the computation that it calls (fusion, call, async, custom call; nested ones
    too), breadth first from the root, operands in their order; for a tuple element from
    that operand of the root.
 3. operand: of an instruction that only moves or reshapes, or of a fusion of nothing else,
-   the first operand, by rules 1 to 3; what comes out of a loop or call by the value that
+   the first operand, by rules 0 to 3; what comes out of a loop or call by the value that
    goes in.
-4. reader: the first reader in the schedule that has one by rule 1 or 2.
+4. reader: the first reader in the schedule that has one by rule 0, 1 or 2.
 
 A value of which no rule finds one belongs to none.
 
@@ -24,16 +26,19 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from xlagraph.ingest.measures.origins import MOVING, Origins, Result, index_numbers
+from xlagraph.ingest.measures.stacked_values import Where, find_stacks
 from xlagraph.ingest.model.installed_files import is_installed
 from xlagraph.ingest.model.plan import Plan, Value
-from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Operand, Program
+from xlagraph.ingest.model.program import Instruction, Program
 
-__all__ = ["Attribution", "Rule", "UserLine", "attributions"]
+__all__ = ["Attribution", "Attributions", "Rule", "StackOfValue", "UserLine", "attributions"]
 
 
 class Rule(StrEnum):
     """How the instruction was found."""
 
+    STACK = "stack"
     OWN = "own"
     INSIDE = "inside"
     OPERAND = "operand"
@@ -60,58 +65,53 @@ class Attribution(NamedTuple):
     user_line: UserLine | None
 
 
-class _Result(NamedTuple):
-    """What an instruction returns, or one element of it."""
-
-    instruction: Instruction
-    element: tuple[int, ...] = ()
-    """Shape index of the element; empty for the whole."""
-
-
-_MOVING: Final = frozenset((
-    "copy", "copy-start", "copy-done", "bitcast", "bitcast-convert", "convert", "transpose",
-    "reshape", "broadcast", "pad", "slice", "dynamic-slice", "concatenate", "reverse",
-    "get-tuple-element", "tuple", "opt-barrier", "optimization-barrier",
-    "slice-start", "slice-done", "dynamic-slice-start", "dynamic-slice-done",
-    "async-update", "async-done",
-))  # fmt: skip
 _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", "while"))
 """What hands each element of its operand on as the same element of its result."""
 _CONTROL_FLOW: Final = frozenset(("while", "call", "conditional"))
-_INPUTS: Final = frozenset(("parameter", "constant"))
-_FUSION_LIKE: Final = frozenset(("fusion", "async-start"))
-_MOVES_WITHIN: Final = _MOVING | _INPUTS | _FUSION_LIKE
-"""Opcodes of a computation that only moves or reshapes."""
-_OUTPUT_OF_ASYNC: Final = 1
-"""Element of an async-start that is the result of its computation; 0 is the operands."""
-_DEEPEST_INDEX: Final = 32
-"""Tuples in tuples; only an instruction that is its own operand leads deeper."""
+
+
+class StackOfValue(NamedTuple):
+    """The stack in which a value lies."""
+
+    loop: str
+    """Name of the `while` that fills it."""
+    turns: int
+    """Parts that it holds."""
+    element: str | None
+    """Name of the instruction that makes what a turn writes, if the plan names it."""
+
+
+class Attributions(NamedTuple):
+    """What each value of a plan belongs to, and the stack in which it lies."""
+
+    owners: tuple[Attribution | None, ...]
+    stacks: tuple[StackOfValue | None, ...]
 
 
 def attributions(
     plan: Plan,
     program: Program,
     steps: Mapping[str, int],
-    instructions: Iterable[Instruction],
-) -> tuple[Attribution | None, ...]:
+    instructions: Sequence[Instruction],
+) -> Attributions:
     """Return what each of the plan's values belongs to; ``steps`` are those of the schedule.
 
     ``instructions`` are those that the plan names.
 
-    Algorithm: rules 1 to 3 look at each instruction with its shape index once, rule 4 at
+    Algorithm: rules 0 to 3 look at each instruction with its shape index once, rule 4 at
     each use of the values that are left: linear in instructions and uses.
     """
-    search = _Search(program, instructions)
+    locations = _Locations(program)
+    search = _Search(program, instructions, locations.line)
     found = [search.of_value(value) for value in plan.values]
     readers = _readers(plan, [value for value, rule in zip(plan.values, found, strict=True)
                               if rule is None], steps)  # fmt: skip
-    locations = _Locations(program)
     result: list[Attribution | None] = []
     for value, source in zip(plan.values, found, strict=True):
         if source is None and (reader := search.first(readers.get(value.value_id, ()))) is not None:
             source = Rule.READER, reader
         result.append(None if source is None else locations.attribution(*source))
-    return tuple(result)
+    return Attributions(tuple(result), tuple(map(search.stack_of_value, plan.values)))
 
 
 def _readers(
@@ -138,43 +138,69 @@ class _Caller(NamedTuple):
 
 
 class _Search:
-    """Rules 1 to 3; what was found is remembered."""
+    """Rules 0 to 3; what was found is remembered."""
 
-    def __init__(self, program: Program, named: Iterable[Instruction]) -> None:
+    def __init__(self, program: Program, named: Sequence[Instruction], where: Where) -> None:
         self._program = program
         self._named = named
-        self._inside: dict[_Result, Instruction | None] = {}
+        self._origins = Origins(program)
+        self._stacks = find_stacks(program, self._origins, named, where)
+        self._elements: dict[Result, Instruction | None] = {}
+        self._inside: dict[Result, Instruction | None] = {}
         self._with_op_names: dict[str, bool] = {}
-        self._only_moves: dict[str, bool] = {}
-        self._through: dict[_Result, Instruction | None] = {}
+        self._through: dict[Result, Instruction | None] = {}
 
     def of_value(self, value: Value) -> tuple[Rule, Instruction] | None:
-        """Return the instruction to which a value belongs by rules 1 to 3."""
+        """Return the instruction to which a value belongs by rules 0 to 3."""
         instruction = self._program.instructions.get(value.name)
         if instruction is None:
             return None
+        result = Result(instruction, index_numbers(value.shape_index))
+        if (element := self._find_element(result)) is not None:
+            return Rule.STACK, element
         if instruction.attributes.op_name is not None:
             return Rule.OWN, instruction
-        result = _Result(instruction, _shape_index(value.shape_index))
         if (inside := self._find_inside(result)) is not None:
             return Rule.INSIDE, inside
         if (operand := self._find_through_operands(result)) is not None:
             return Rule.OPERAND, operand
         return None
 
+    def stack_of_value(self, value: Value) -> StackOfValue | None:
+        """Return the stack in which a value lies."""
+        found = self._stacks.get((value.name, index_numbers(value.shape_index)))
+        if found is None:
+            return None
+        return StackOfValue(found.loop, found.turns, found.maker)
+
     def first(self, names: Iterable[str]) -> Instruction | None:
-        """Return what the first of some instructions belongs to that has one by rule 1 or 2."""
+        """Return what the first of some instructions belongs to that has one by rule 0, 1 or 2."""
         readers = map(self._program.instructions.get, names)
-        found = (self._own_or_inside(_Result(each)) for each in readers if each is not None)
+        found = (self._own_or_inside(Result(each)) for each in readers if each is not None)
         return next((each for each in found if each is not None), None)
 
-    def _own_or_inside(self, result: _Result) -> Instruction | None:
+    def _own_or_inside(self, result: Result) -> Instruction | None:
         instruction = result.instruction
+        if (element := self._find_element(result)) is not None:
+            return element
         if instruction.attributes.op_name is not None:
             return instruction
         return self._find_inside(result)
 
-    def _find_inside(self, result: _Result) -> Instruction | None:
+    def _find_element(self, result: Result) -> Instruction | None:
+        """Apply rule 0."""
+        stack = self._stacks.get(result.key)
+        if stack is None:
+            return None
+        element = stack.element
+        if element not in self._elements:
+            self._elements[element] = None  # meanwhile: of one that is made of itself
+            self._elements[element] = self._own_or_inside(element) or (
+                self._find_through_operands(element)
+            )
+        return self._elements[element]
+
+    def _find_inside(self, result: Result) -> Instruction | None:
         """Apply rule 2."""
         if not result.instruction.runs_computations:
             return None
@@ -194,76 +220,23 @@ class _Search:
             self._with_op_names[name] = known
         return known
 
-    def _search_inside(self, result: _Result) -> Instruction | None:
-        waiting = deque(self._roots(result))
+    def _search_inside(self, result: Result) -> Instruction | None:
+        waiting = deque(self._origins.roots(result))
         seen = set(waiting)
         while waiting:
             at = waiting.popleft()
             if at.instruction.attributes.op_name is not None:
                 return at.instruction
-            for further in (*self._roots(at), *self._sources(at)):
+            for further in (*self._origins.roots(at), *self._origins.sources(at)):
                 if further not in seen:
                     seen.add(further)
                     waiting.append(further)
         return None
 
-    def _roots(self, result: _Result) -> Iterator[_Result]:
-        """Yield from where in the computations that it calls a result comes."""
-        instruction, element = result
-        if not instruction.runs_computations:
-            return
-        if element and instruction.is_async_start:
-            if element[0] != _OUTPUT_OF_ASYNC:
-                return
-            element = element[1:]
-        for name in instruction.called:
-            computation = self._program.computations.get(name)
-            if computation is not None and (root := computation.find_root()) is not None:
-                yield from self._element(_Result(root, element))
-
-    def _element(self, result: _Result) -> Iterator[_Result]:
-        """Yield what stands at an element of a tuple: that operand, not the tuple."""
-        instruction, element = result
-        passed: set[Instruction] = set()
-        while element and instruction.opcode == "tuple" and instruction not in passed:
-            passed.add(instruction)
-            if element[0] >= len(instruction.operands):
-                break
-            operand = instruction.operands[element[0]]
-            found = self._program.find(operand.name, instruction.computation)
-            if found is None:
-                return
-            instruction, element = found, _shape_index(operand.element) + element[1:]
-        yield _Result(instruction, element[:_DEEPEST_INDEX])
-
-    def _operand(
-        self, reader: Instruction, operand: Operand, element: tuple[int, ...] = ()
-    ) -> Iterator[_Result]:
-        """Yield an element of an operand, if the program has it."""
-        found = self._program.find(operand.name, reader.computation)
-        if found is not None:
-            yield from self._element(_Result(found, _shape_index(operand.element) + element))
-
-    def _sources(self, result: _Result) -> Iterator[_Result]:
-        """Yield the operands of an instruction; of a get-tuple-element the element."""
-        instruction = result.instruction
-        if instruction.opcode == "get-tuple-element":
-            yield from self._read_element(result)
-        else:
-            for operand in instruction.operands:
-                yield from self._operand(instruction, operand)
-
-    def _read_element(self, result: _Result) -> Iterator[_Result]:
-        """Yield what a get-tuple-element reads."""
-        number = result.instruction.attributes.tuple_element
-        own = () if number is None else (number,)
-        for operand in result.instruction.operands[:1]:
-            yield from self._operand(result.instruction, operand, own + result.element)
-
-    def _find_through_operands(self, result: _Result) -> Instruction | None:
+    def _find_through_operands(self, result: Result) -> Instruction | None:
         """Apply rule 3."""
-        path: dict[_Result, None] = {}
-        at: _Result | None = result
+        path: dict[Result, None] = {}
+        at: Result | None = result
         found = None
         while at is not None and at not in path and at not in self._through:
             path[at] = None
@@ -275,7 +248,7 @@ class _Search:
         self._through.update(dict.fromkeys(path, found))
         return found
 
-    def _moved_from(self, result: _Result) -> Iterator[_Result]:
+    def _moved_from(self, result: Result) -> Iterator[Result]:
         """Yield what a result is a moved or reshaped form of."""
         instruction, element = result
         opcode = instruction.opcode
@@ -284,19 +257,19 @@ class _Search:
         elif not instruction.operands:
             return
         elif opcode == "get-tuple-element":
-            yield from self._read_element(result)
+            yield from self._origins.read_element(result)
         elif opcode == "tuple" and element:
-            yield from (each for each in self._element(result) if each != result)
+            yield from (each for each in self._origins.element(result) if each != result)
         elif opcode in _TUPLES_PASS:
-            yield from self._operand(instruction, instruction.operands[0], element)
+            yield from self._origins.operand(instruction, instruction.operands[0], element)
         elif (
-            (opcode in _MOVING and not instruction.is_async_start)
+            (opcode in MOVING and not instruction.is_async_start)
             or opcode == "call"
-            or self._runs_only_moves(instruction)
+            or self._origins.runs_only_moves(instruction)
         ):
-            yield from self._operand(instruction, instruction.operands[0])
+            yield from self._origins.operand(instruction, instruction.operands[0])
 
-    def _passed_in(self, parameter: _Result) -> Iterator[_Result]:
+    def _passed_in(self, parameter: Result) -> Iterator[Result]:
         """Yield the operand that a parameter of a loop, branch or call is."""
         caller = self._callers.get(parameter.instruction.computation)
         if caller is None:
@@ -306,7 +279,9 @@ class _Search:
             number = parameter.instruction.parameter_number
         operands = caller.instruction.operands
         if number is not None and number < len(operands):
-            yield from self._operand(caller.instruction, operands[number], parameter.element)
+            yield from self._origins.operand(
+                caller.instruction, operands[number], parameter.element
+            )
 
     @cached_property
     def _callers(self) -> Mapping[str | None, _Caller]:
@@ -319,30 +294,6 @@ class _Search:
                     operand = branch if is_conditional else None
                     callers.setdefault(computation, _Caller(instruction, operand))
         return callers
-
-    def _runs_only_moves(self, instruction: Instruction) -> bool:
-        if instruction.opcode != "fusion" and not instruction.is_async_start:
-            return False
-        called = instruction.called
-        return bool(called) and all(map(self._only_moves_in, called))
-
-    def _only_moves_in(self, name: str) -> bool:
-        """Return whether all instructions of a computation only move or reshape."""
-        if name not in self._only_moves:
-            computation = self._program.computations.get(name)
-            self._only_moves[name] = False  # meanwhile: of one that calls itself
-            self._only_moves[name] = computation is not None and self._all_move(computation)
-        return self._only_moves[name]
-
-    def _all_move(self, computation: Computation) -> bool:
-        opcodes = computation.opcodes
-        if not opcodes or not opcodes <= _MOVES_WITHIN:
-            return False
-        return opcodes.isdisjoint(_FUSION_LIKE) or all(
-            self._runs_only_moves(each)
-            for each in computation.instructions
-            if each.opcode == "fusion" or each.is_async_start
-        )
 
 
 class _Locations:
@@ -365,6 +316,11 @@ class _Locations:
             user_line = UserLine(file, line, None)
         return Attribution(rule, attributes.op_name or "", file or None, line, frame, user_line)
 
+    def line(self, instruction: Instruction) -> tuple[str, int | None] | None:
+        """Return file and line of an instruction; None if unknown or of an installed package."""
+        file, line = self._program.source_location(instruction.attributes)
+        return None if not file or is_installed(file) else (file, line)
+
     def _user_line(self, frame: int | None) -> UserLine | None:
         while frame is not None:
             at = self._program.frames[frame]
@@ -372,10 +328,3 @@ class _Locations:
                 return UserLine(at.file, at.line, at.function)
             frame = at.caller
         return None
-
-
-def _shape_index(index: str | None) -> tuple[int, ...]:
-    """Return ``{1,0}`` as numbers; none of an array or a whole tuple."""
-    if index is None or index == WHOLE:
-        return ()
-    return tuple(map(int, index[1:-1].split(",")))

@@ -6,9 +6,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from xlagraph.ingest.measures.allocation_roles import Donation, donations
-from xlagraph.ingest.measures.attribution import Attribution, attributions
+from xlagraph.ingest.measures.attribution import Attribution, StackOfValue, attributions
 from xlagraph.ingest.measures.call_paths import CallPath, call_paths
 from xlagraph.ingest.measures.live_ranges import Span, value_spans
+from xlagraph.ingest.measures.loops import loop_of_computations
 from xlagraph.ingest.measures.peaks import Peaks, peaks
 from xlagraph.ingest.measures.planner_inputs import PlannerInputs, planner_inputs
 from xlagraph.ingest.measures.printed_peak import PrintedShare, printed_shares
@@ -58,8 +59,12 @@ class CompilationFacts:
     printed_shares: tuple[PrintedShare, ...]
     instructions: tuple[NamedInstruction, ...]
     """Every one that the plan names, each once, the schedule first."""
+    loops: Mapping[str | None, str]
+    """Innermost loop that runs a computation, by the name of the computation."""
     attributions: tuple[Attribution | None, ...]
-    """Aligned with the values of the plan; so is the next."""
+    """Aligned with the values of the plan; so are the next two."""
+    stacks: tuple[StackOfValue | None, ...]
+    """Of the values that lie in a stack that a loop fills."""
     call_path_of_values: tuple[int | None, ...]
     """Index of the call path that led to what each value belongs to."""
     call_paths: tuple[CallPath, ...]
@@ -81,7 +86,7 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
     named = _named_instructions(plan, program)
     belonging = attributions(plan, program, steps, named)
     frames = [each.attributes.stack_frame for each in named]
-    value_frames = [each.stack_frame if each is not None else None for each in belonging]
+    value_frames = [each.stack_frame if each is not None else None for each in belonging.owners]
     paths = call_paths(program.frames, [*frames, *value_frames])
     path_of_frame = paths.index_by_frame.get
     last_uses = _last_uses(plan, steps)
@@ -106,7 +111,9 @@ def derive_facts(plan: Plan, program: Program) -> CompilationFacts:
                 for each, frame in zip(named, frames, strict=True)
             ]
         ),
-        attributions=belonging,
+        loops=loop_of_computations(named),
+        attributions=belonging.owners,
+        stacks=belonging.stacks,
         call_path_of_values=tuple(map(path_of_frame, value_frames)),
         call_paths=paths.paths,
         donations=donations(plan.allocations, program),

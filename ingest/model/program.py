@@ -109,6 +109,8 @@ class Attributes(NamedTuple):
     control_predecessors: tuple[str, ...] = ()
     aliasing: tuple[Aliasing, ...] = ()
     """Aliasing that is declared, not implied by the opcode."""
+    trip_count: int | None = None
+    """Number of turns of a loop, from its backend config."""
     gemm_beta: float | None = None
     """The factor beta in the backend config of a GPU matrix product."""
     uses_nvshmem: bool = False

@@ -193,6 +193,7 @@ def _values(source: NumberedFacts) -> Columns:
             name: [column[row] for row in source.defining_rows]
             for name, column in definition.items()
         },
+        **_stacks(facts, sizes),
         **_attribution(facts),
     )
 
@@ -206,6 +207,19 @@ def _planning(facts: CompilationFacts) -> Columns:
     return {
         "bufferSet": planning.buffer_sets,
         "neededUntil": [planning.needed_until.get(row) for row in rows],
+    }
+
+
+def _stacks(facts: CompilationFacts, sizes: Iterable[int]) -> Columns:
+    found = facts.stacks
+    return {
+        "stackLoop": [None if each is None else each.loop for each in found],
+        "stackTurns": [None if each is None else each.turns for each in found],
+        "turnBytes": [
+            None if each is None else size // each.turns
+            for each, size in zip(found, sizes, strict=True)
+        ],
+        "stackElement": [None if each is None else each.element for each in found],
     }
 
 
@@ -233,6 +247,7 @@ def _instructions(source: NumberedFacts) -> Columns:
     named, source_files, source_lines, root_opcodes, steps, _ = zip(*instructions, strict=True)
     attributes = [instruction.attributes for instruction in named]
     names = [instruction.name for instruction in named]
+    loop_of = source.facts.loops.get
     return {
         "key": [f"#i/{name}" for name in bounded_keys(names)],
         "name": names,
@@ -243,6 +258,8 @@ def _instructions(source: NumberedFacts) -> Columns:
         "sourceLine": source_lines,
         "computation": [instruction.computation for instruction in named],
         "calls": [each.runs for each in attributes],
+        "loop": [loop_of(instruction.computation) for instruction in named],
+        "turns": [each.trip_count for each in attributes],
         "target": [each.target for each in attributes],
         "rootOpcode": root_opcodes,
         "step": steps,

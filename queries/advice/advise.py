@@ -19,6 +19,7 @@ from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
 from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
+from xlagraph.queries.selection.name_checks import check_memory_space
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.runtime.garbage_collection import collector_paused
 
@@ -46,10 +47,12 @@ def advise(
     Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
     A query that the engine refuses, as one of the user's own may be, is named in `problems`.
     ``stored`` is the compilation of that name, if somebody else reads it too.
-    Raises NoSuchCompilation or AmbiguousCompilation with the candidates, and EmptyGraph.
+    Raises NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
+    EmptyGraph.
     """
     queries = load_catalogue() if catalogue is None else catalogue
     selection, notes = _selected(graph, name)
+    check_memory_space(graph, memory_space, None if selection.is_run else selection.name)
     diagnosed = _large_enough(graph, selection, memory_space)
     left_out = len(selection.compilations) - len(diagnosed)
     if diagnosed and left_out:

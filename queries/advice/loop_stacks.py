@@ -21,6 +21,7 @@ from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["LoopStacks", "loop_stacks"]
 
+_HANDING_ON: Final = ("while", "parameter", "copy", "broadcast")
 # a dimension: 6, or <=6 where it is dynamic
 _LENGTH: Final = re.compile(r"\d+")
 
@@ -80,8 +81,10 @@ def _is_filled(stored: PlannableCompilation, members: Collection[PlannedValue]) 
 
 def _writes_a_part(stored: PlannableCompilation, value: PlannedValue) -> bool:
     facts = stored.facts[value.value_id]
-    op_name = facts.op_name or ""
-    return "dynamic_update_slice" in op_name and facts.opcode != "while" and not facts.is_backward
+    if facts.is_backward or facts.opcode in _HANDING_ON:
+        return False
+    is_update = "dynamic_update_slice" in (facts.own_op_name or facts.op_name or "")
+    return is_update or (facts.is_stacked and not value.is_in_entry and facts.own_op_name is None)
 
 
 def _loop(stored: PlannableCompilation, members: Iterable[PlannedValue]) -> str | None:

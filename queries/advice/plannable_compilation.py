@@ -51,6 +51,8 @@ class ValueFacts(NamedTuple):
     op_name: str | None
     """Of what it belongs to; its own where that is all that is known."""
     own_op_name: str | None
+    is_stacked: bool
+    """Whether it lies in a stack that the turns of a loop fill."""
     source_lines: tuple[str, ...]
     """`file:line` of its own, of what it belongs to, and of the user's."""
     live_until: int | None
@@ -292,6 +294,7 @@ def _facts(
         opcode=value.opcode,
         op_name=value.attributed_op_name or value.op_name,
         own_op_name=value.op_name,
+        is_stacked=value.stack_loop is not None,
         source_lines=tuple(dict.fromkeys(lines)),
         live_until=value.live_until,
         last_use=value.last_use,

@@ -18,11 +18,18 @@ from xlagraph.queries.catalogue.declarations import (
     Parameter,
 )
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-from xlagraph.queries.errors import BadParameter, UnknownQuery, similar_names
+from xlagraph.queries.errors import (
+    AmbiguousValue,
+    BadParameter,
+    NoSuchName,
+    UnknownQuery,
+    similar_names,
+)
 from xlagraph.queries.runner.missing_facts import missing_facts
 from xlagraph.queries.selection.compilations import find_compilation, find_run, is_compilation
 from xlagraph.queries.selection.name_checks import check_names, check_tag
 from xlagraph.queries.selection.stored_detail import check_stored
+from xlagraph.queries.selection.values import find_label
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
@@ -75,7 +82,7 @@ def run(
     ``compilation`` may be any unique part of a key. If it is omitted or names a run, the
     compilation with the most reserved bytes is used, and a note says which. ``runA`` and ``runB``
     may be keys of compilations too. A ``limit`` of 0 is no limit. A parameter that is None is left
-    out.
+    out. ``value`` may be another name of a value, and a note says which value it is.
 
     Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
     NoSuchName for an unknown value, instruction, allocation, module or op, NotStored if the
@@ -90,6 +97,10 @@ def run(
         check_stored(graph, [str(name) for name in given_names if name])
     result = _with_sorted_lists(query, graph.query(query.text, resolved))
     check_tag(graph, result.columns, resolved)
+    if not result.rows and (other := _other_name(graph, resolved)) is not None:
+        notes.append(f"{resolved['value']} is another name of {other}")
+        resolved["value"] = other
+        result = _with_sorted_lists(query, graph.query(query.text, resolved))
     if not result.rows:
         check_names(graph, resolved)
     absences = missing_facts(graph, query, resolved, result)
@@ -98,6 +109,18 @@ def run(
     compilation = resolved.get("compilation")
     key = None if compilation is None else str(compilation)
     return Answer(query, result, key, tuple(notes), NO_ROWS if absences else query.empty)
+
+
+def _other_name(graph: Graph, resolved: Mapping[str, Scalar]) -> str | None:
+    """Return the label of the value that is named by another name; None if it has none."""
+    name, compilation = str(resolved.get("value") or ""), str(resolved.get("compilation") or "")
+    if not (name and compilation):
+        return None
+    try:
+        label = find_label(graph, compilation, name)
+    except (NoSuchName, AmbiguousValue):
+        return None  # said by what checks the names
+    return None if label == name else label
 
 
 def find_query(query_id: str, catalogue: Mapping[str, Query]) -> Query:

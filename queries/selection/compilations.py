@@ -101,7 +101,7 @@ def select(graph: Graph, name: str) -> Selection:
     except NoSuchCompilation as error:
         raise NoSuchCompilation(
             f"no run of {graph.location} is called '{name}', and no compilation has it in its key",
-            list(dict.fromkeys((*similar_names(name, runs), *error.candidates))),
+            list(dict.fromkeys((*similar_names(name, runs), *error.candidates)))[:_MOST_NEAR],
         ) from None
     return Selection(key, is_run=False, compilations=(key,))
 
@@ -151,10 +151,11 @@ def _only_match(graph: Graph, part: str) -> str:
     if len(matches) > 1:
         raise AmbiguousCompilation(part, matches)
     if not matches:
-        keys = _sorted(compilation_keys(graph))
+        keys = compilation_keys(graph)
+        near_runs = get_close_matches(part.partition("/")[0], run_names(graph), n=2)
+        near = near_runs if near_runs and "/" not in part else _near_keys(part, keys)
         raise NoSuchCompilation(
-            f"no compilation has '{part}' in its key, of {len(keys)} in {graph.location}",
-            _near_keys(part, keys),
+            f"no compilation has '{part}' in its key, of {len(keys)} in {graph.location}", near
         )
     return matches[0]
 

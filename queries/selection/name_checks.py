@@ -6,9 +6,9 @@ from typing import Final, NamedTuple, cast
 
 from xlagraph.graph.engine import Cell, Graph, Scalar
 from xlagraph.graph.statement_files import load_statement
-from xlagraph.queries.errors import NoSuchName, similar_names
+from xlagraph.queries.errors import NoSuchMemorySpace, NoSuchName, similar_names
 
-__all__ = ["check_names", "check_tag"]
+__all__ = ["check_memory_space", "check_names", "check_tag"]
 
 
 class _Named(NamedTuple):
@@ -28,6 +28,26 @@ _SCHEDULE: Final = load_statement(__file__, "schedule-length")
 _TAGS: Final = load_statement(__file__, "tags")
 
 
+_SPACES: Final = load_statement(__file__, "memory-spaces")
+_SPACES_OF_COMPILATION: Final = load_statement(__file__, "memory-spaces-of-compilation")
+
+
+def check_memory_space(graph: Graph, color: int, compilation: str | None = None) -> None:
+    """Raise NoSuchMemorySpace if a compilation, or all without one, has no such memory space.
+
+    Memory space 0 is there on every device.
+    """
+    if not color:
+        return
+    if compilation:
+        rows = graph.query(_SPACES_OF_COMPILATION, {"compilation": compilation}).rows
+    else:
+        rows = graph.query(_SPACES).rows
+    used = {cast("int", number) for (number,) in rows}
+    if color not in used:
+        raise NoSuchMemorySpace(color, used, compilation)
+
+
 def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
     """Raise NoSuchName, with what is near, if a parameter names what is not there."""
     compilation = {
@@ -36,17 +56,23 @@ def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
     for parameter, named in _NAMED.items():
         if name := str(parameters.get(parameter) or ""):
             _check_name(graph, named, compilation, name)
+    of = _in(compilation)
+    if "memorySpace" in parameters:
+        color = cast("int", parameters["memorySpace"])
+        check_memory_space(graph, color, cast("str | None", compilation.get("compilation")))
     if "allocation" in parameters:
         number = cast("int", parameters["allocation"])
         ((count, largest),) = graph.query(_ALLOCATIONS, compilation).rows
         if largest is None or not 0 <= number <= cast("int", largest):
-            raise NoSuchName(f"no allocation has the number {number}; there are {count}, from 0")
+            raise NoSuchName(
+                f"no allocation{of} has the number {number}; there are {count}, from 0"
+            )
     if "step" in parameters:
         step = cast("int", parameters["step"])
         # no row: it was replaced or removed since it was found
         for (steps,) in graph.query(_SCHEDULE, compilation).rows:
             if steps is not None and step > cast("int", steps):
-                raise NoSuchName(f"no step has the number {step}; the schedule ends at {steps}")
+                raise NoSuchName(f"no step{of} has the number {step}; the schedule ends at {steps}")
 
 
 def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Scalar]) -> None:
@@ -68,4 +94,11 @@ def _check_name(graph: Graph, named: _Named, where: Mapping[str, Scalar], name: 
         # A wrong index or counter is the usual slip: look for what has the stem.
         stem = re.split(r"[.{\[(]", name)[0]
         near = [str(near) for near, _ in found or names(stem) or names("")]
-        raise NoSuchName(f"no {named.noun} is called '{name}'", similar_names(name, near))
+        raise NoSuchName(
+            f"no {named.noun} is called '{name}'{_in(where)}", similar_names(name, near)
+        )
+
+
+def _in(where: Mapping[str, Scalar]) -> str:
+    """Return which compilation was searched; empty for the whole graph."""
+    return f" in {where['compilation']}" if "compilation" in where else ""

@@ -9,9 +9,10 @@ from xlagraph.queries.errors import AmbiguousValue, NoSuchName
 from xlagraph.queries.selection.name_checks import check_names
 from xlagraph.queries.selection.stored_detail import check_stored
 
-__all__ = ["find_value"]
+__all__ = ["find_label", "find_value"]
 
 _BY_LABEL: Final = load_statement(__file__, "values-by-label")
+_LABEL: Final = load_statement(__file__, "label-of-value")
 _BY_INSTRUCTION: Final = load_statement(__file__, "values-by-instruction")
 _BY_POSITION: Final = load_statement(__file__, "values-by-position")
 # while.1{1}
@@ -48,6 +49,12 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
     raise AmbiguousValue(name, sorted(found, key=_tuple_index))
 
 
+def find_label(graph: Graph, compilation: str, name: str) -> str:
+    """Return the label of the value that has the name in a compilation; as `find_value` raises."""
+    ((label,),) = graph.query(_LABEL, {"value": find_value(graph, compilation, name)}).rows
+    return str(label)
+
+
 def _tuple_index(element: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", element.partition("{")[2])]
 
@@ -58,4 +65,4 @@ def _unknown(graph: Graph, compilation: str, name: str) -> NoSuchName:
         check_names(graph, {"compilation": compilation, "value": name})
     except NoSuchName as error:
         return error
-    return NoSuchName(f"no value is called '{name}'")
+    return NoSuchName(f"no value is called '{name}' in {compilation}")

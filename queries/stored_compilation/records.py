@@ -123,6 +123,12 @@ class StoredValue(NamedTuple):
     user_file: str | None
     user_line: int | None
     user_function: str | None
+    stack_loop: str | None
+    """Name of the loop whose turns fill the stack that it lies in; None of other values."""
+    stack_turns: int | None
+    turn_bytes: int | None
+    stack_element: str | None
+    """Name of the instruction that makes the part of a turn; None where the write makes it."""
 
 
 class StoredInstruction(NamedTuple):
@@ -144,6 +150,8 @@ class StoredInstruction(NamedTuple):
     logical_bytes: int | None
     """Logical bytes that are live in memory space 0 while it runs."""
     physical_bytes: int | None
+    loop: str | None
+    """Innermost loop in which it runs, by the name of the `while`."""
 
 
 class StoredUse(NamedTuple):

@@ -31,6 +31,7 @@ _PREDECESSORS: Final = load_statement(__file__, "predecessors")
 _SUCCESSORS: Final = load_statement(__file__, "successors")
 _ALIAS_SET: Final = load_statement(__file__, "alias-set")
 _RANK: Final = load_statement(__file__, "peak-rank")
+_LOOP_TURNS: Final = load_statement(__file__, "loop-turns")
 _CALLERS: Final = load_statement(__file__, "callers")
 
 
@@ -97,6 +98,15 @@ class LiveRangeDetails:
     """The same as a sentence."""
 
 
+class LoopOfValue(NamedTuple):
+    """The innermost loop in which a value is made, in the same bytes in every turn."""
+
+    loop: str
+    """Name of the `while`."""
+    turns: int | None
+    """How often the body runs; None where XLA does not know."""
+
+
 @dataclass(frozen=True, slots=True)
 class ValueDetails:
     """All that the graph tells of one value."""
@@ -110,6 +120,7 @@ class ValueDetails:
     allocation: StoredAllocation
     space: StoredSpace
     maker: StoredInstruction | None
+    loop: LoopOfValue | None
     stack: tuple[StoredFrame, ...]
     """Call stack of the maker, innermost first."""
     attribution_stack: tuple[StoredFrame, ...]
@@ -146,6 +157,7 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
     stored = record_of(StoredValue, _node(row["valueNode"]))
     space = record_of(StoredSpace, _node(row["spaceNode"]))
     readers = read_records(graph, _READERS, Reader, parameters)
+    maker = _instruction(row["maker"])
     successors = read_records(graph, _SUCCESSORS, Neighbour, parameters)
     return ValueDetails(
         compilation=found.key,
@@ -154,7 +166,8 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
         value=stored,
         allocation=record_of(StoredAllocation, _node(row["allocationNode"])),
         space=space,
-        maker=_instruction(row["maker"]),
+        maker=maker,
+        loop=_loop(graph, found.key, maker),
         stack=_stack(graph, row["frame"]),
         attribution_stack=_stack(graph, row["attributedFrame"]),
         names=read_records(graph, _POSITIONS, NameOfValue, parameters),
@@ -174,6 +187,14 @@ def _node(cell: Cell) -> Mapping[str, Cell]:
 
 def _instruction(cell: Cell) -> StoredInstruction | None:
     return None if cell is None else record_of(StoredInstruction, _node(cell))
+
+
+def _loop(graph: Graph, compilation: str, maker: StoredInstruction | None) -> LoopOfValue | None:
+    if maker is None or maker.loop is None:
+        return None
+    parameters: dict[str, Cell] = {"compilation": compilation, "loop": maker.loop}
+    rows = graph.query(_LOOP_TURNS, parameters).rows
+    return LoopOfValue(maker.loop, cast("int | None", rows[0][0]) if rows else None)
 
 
 def _stack(graph: Graph, innermost: Cell) -> tuple[StoredFrame, ...]:

@@ -28,6 +28,15 @@ def value_cells(details: ValueDetails) -> dict[str, Cell]:
         },
         "storage": _storage(details),
         "maker": _maker(details),
+        "loop": None if details.loop is None else _mapping(details.loop),
+        "loopStack": None
+        if value.stack_loop is None
+        else {
+            "stackLoop": value.stack_loop,
+            "stackTurns": value.stack_turns,
+            "turnBytes": value.turn_bytes,
+            "stackElement": value.stack_element,
+        },
         "stack": _frames(details.stack),
         "attribution": {
             "attribution": value.attribution,
@@ -98,4 +107,8 @@ def _frames(stack: Iterable[StoredFrame]) -> tuple[dict[str, Cell], ...]:
 
 def _mappings(records: Iterable[NamedTuple]) -> tuple[dict[str, Cell], ...]:
     """Return records as mappings that are named as columns."""
-    return tuple(dict(zip(column_names(type(record)), record, strict=True)) for record in records)
+    return tuple(map(_mapping, records))
+
+
+def _mapping(record: NamedTuple) -> dict[str, Cell]:
+    return dict(zip(column_names(type(record)), record, strict=True))

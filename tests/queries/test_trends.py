@@ -78,9 +78,10 @@ def test_an_op_off_the_peak_is_known_by_the_name_that_newer_jax_would_give_it(
     graph: Graph, tmp_path: Path
 ):
     value = "0 | a | s8[8] | 0 | 8 | 0-1 | iota() | jit(f)/jit(main)/dot"
-    (tmp_path / "f.txt").write_text(tiny_dump("0 | 8 | preallocated-temp", value))
+    blocks = "0 | 8 | preallocated-temp\n1 | 8 | color 1, preallocated-temp"
+    (tmp_path / "f.txt").write_text(tiny_dump(blocks, value))
     ingest(graph, tmp_path, jobs=1)
     for name in ("jit(f)/dot", "jit(f)/jit(main)/dot"):
-        assert not run(graph, "trend/op", opName=name, memorySpace=7).result.rows
+        assert not run(graph, "trend/op", opName=name, memorySpace=1).result.rows
     with pytest.raises(NoSuchName, match=r"no op is called 'jit\(f\)/dit'"):
-        run(graph, "trend/op", opName="jit(f)/dit", memorySpace=7)
+        run(graph, "trend/op", opName="jit(f)/dit", memorySpace=1)

@@ -28,6 +28,7 @@ _RUNNING: Final = frozenset(("fusion", "async-start", "async-update", "async-don
 _OF_LOOP: Final[tuple[Purpose, ...]] = ("condition", "body")
 _WITHOUT_NAMED_CALLEES: Final = "select-and-scatter"
 _MATRIX_PRODUCT: Final = "__cublas$lt$matmul"
+_TRIP_COUNT: Final = re.compile(rb'"known_trip_count":\{"n":"(\d{1,18})')
 _BETA: Final = re.compile(rb'"beta":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 
 
@@ -65,6 +66,7 @@ def instruction_attributes(
                 for each in message.output_operand_aliasing
             ]
         ),
+        trip_count=_trip_count(message) if opcode == "while" else None,
         gemm_beta=_beta(message) if target.startswith(_MATRIX_PRODUCT) else None,
         uses_nvshmem=opcode.endswith("-start") and b"nvshmem" in message.backend_config.lower(),
     )
@@ -83,6 +85,11 @@ def _callees(opcode: str, ids: Sequence[int]) -> Iterable[tuple[Purpose, int]]:
     if opcode == _WITHOUT_NAMED_CALLEES:  # `select` and `scatter` apply to elements
         return ()
     return [("to_apply" if opcode in _APPLYING else "calls", number) for number in ids]
+
+
+def _trip_count(message: Message) -> int | None:
+    found = _TRIP_COUNT.search(message.backend_config)
+    return int(found[1]) if found else None
 
 
 def _beta(message: Message) -> float | None:

@@ -80,6 +80,8 @@ _NAMES: Final = re.compile(r"[^\s,{}%]+")
 # {0}: (1, {}), {1}: (2, {0})   or   {0}: (0, {}, may-alias)
 _INDEX: Final = r"\{((?:\d{1,18}(?:, *\d{1,18})*)?)\}"
 _ALIASING: Final = re.compile(rf"[{{,] *{_INDEX}: \((\d{{1,18}}), {_INDEX}[^)]*\)")
+# {"known_trip_count":{"n":"8"}}, in older generations with escaped quotes
+_TRIP_COUNT: Final = re.compile(r'known_trip_count\\?":\{\\?"n\\?":\\?"(\d{1,18})')
 _BETA: Final = re.compile(r'\\?"beta\\?":(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 _MATRIX_PRODUCT: Final = "__cublas$lt$matmul"
 _PURPOSES: Final[dict[str, Purpose]] = {
@@ -272,6 +274,8 @@ def _read_attributes(text: str) -> Attributes:
         fields["callees"] = tuple(callees)
     if str(fields.get("target")).startswith(_MATRIX_PRODUCT) and (beta := _BETA.search(text)):
         fields["gemm_beta"] = float(beta[1])
+    if "known_trip_count" in text and (count := _TRIP_COUNT.search(text)):
+        fields["trip_count"] = int(count[1])
     if "nvshmem" in text.lower():
         fields["uses_nvshmem"] = True
     return Attributes(**fields) if fields else NO_ATTRIBUTES  # type: ignore[arg-type]  # by name

@@ -11,6 +11,11 @@
 // @column   sizeBytes    INTEGER         assigned size of the value, padding included
 // @column   overlapFrom  INTEGER         first step in which both are live
 // @column   overlapUntil INTEGER         last step in which both are live, inclusive
+// @column   overlapBy    STRING          the instruction of that first step: it makes the later one
+// @column   overlapByFile STRING          file of your line that it comes from
+// @column   overlapByLine INTEGER         that line
+// @column   earlier      STRING          the one live first: to share its bytes, it would have to end
+//           before overlapFrom
 // @column   keptBy       STRING          last reader of the earlier one: before it the later one
 //           cannot take its bytes; null if it is read no more when the later one is made
 // @column   keptByStep   INTEGER         its place in the schedule
@@ -28,8 +33,8 @@
 // @column   userFile     STRING          file of the innermost line outside of installed packages
 // @column   userLine     INTEGER         that line
 // @measure  assigned, physical
-// @note     Values of another memory space are left out, and those that lie in the same bytes: an
-//           update in place. The earlier one is the one that is live first.
+// @note     Values of another memory space are left out, those that lie in the same bytes, and those
+//           that end in the step in which one of that shape overwrites them: that has a row. The earlier one is the one that is live first.
 // @note     By default, of the arrays with bytes of their own at the peak, the shape that takes
 //           most and has two or more; all of them are live when the last is made.
 // @empty    no value of the same shape is live beside it in other bytes
@@ -56,20 +61,26 @@ WHERE w.shape = v.shape AND w.key <> v.key AND w.memorySpace = v.memorySpace
       AND w.liveFrom <= v.liveUntil AND v.liveFrom <= w.liveUntil
       AND (w.allocation <> v.allocation OR w.offsetBytes >= v.offsetBytes + v.sizeBytes
            OR v.offsetBytes >= w.offsetBytes + w.sizeBytes)
+      AND (w.liveUntil > v.liveFrom OR NOT EXISTS {
+           MATCH (x:Value)-[:UPDATES_IN_PLACE]->(w)
+           WHERE x.shape = w.shape AND x.key <> v.key AND x.liveFrom = w.liveUntil })
 WITH v, w, CASE WHEN w.liveFrom > v.liveFrom THEN w.liveFrom ELSE v.liveFrom END AS overlapFrom,
-     CASE WHEN w.liveFrom < v.liveFrom
-               OR (w.liveFrom = v.liveFrom AND w.valueId < v.valueId) THEN w.key
-          ELSE v.key END AS earlierKey
+     w.liveFrom < v.liveFrom OR (w.liveFrom = v.liveFrom AND w.valueId < v.valueId) AS isOlder
+WITH v, w, overlapFrom, CASE WHEN isOlder THEN w.key ELSE v.key END AS earlierKey,
+     CASE WHEN isOlder THEN v.key ELSE w.key END AS laterKey
 OPTIONAL MATCH (e:Value {key: earlierKey})
 OPTIONAL MATCH (e)-[:USED_BY]->(r:Instruction)
 WHERE r.step = e.lastUse AND r.step >= overlapFrom
-WITH DISTINCT v, w, overlapFrom, e, r
+WITH DISTINCT v, w, overlapFrom, e, r, laterKey
 OPTIONAL MATCH (r)-[:DEFINES]->(n:Value)
-WITH v, w, overlapFrom, e, r, min(n.valueId) AS firstMade
+WITH v, w, overlapFrom, e, r, laterKey, min(n.valueId) AS firstMade
 OPTIONAL MATCH (r)-[:DEFINES]->(m:Value) WHERE m.valueId = firstMade
 RETURN v.label AS value, w.label AS other, v.sizeBytes AS sizeBytes, overlapFrom,
        CASE WHEN w.liveUntil < v.liveUntil THEN w.liveUntil ELSE v.liveUntil END AS overlapUntil,
-       r.name AS keptBy, r.step AS keptByStep,
+       CASE WHEN laterKey = v.key THEN v.name ELSE w.name END AS overlapBy,
+       CASE WHEN laterKey = v.key THEN v.userFile ELSE w.userFile END AS overlapByFile,
+       CASE WHEN laterKey = v.key THEN v.userLine ELSE w.userLine END AS overlapByLine,
+       e.label AS earlier, r.name AS keptBy, r.step AS keptByStep,
        coalesce(m.userFile, r.sourceFile) AS keptByFile,
        CASE WHEN m.userFile IS NULL THEN r.sourceLine ELSE m.userLine END AS keptByLine,
        e.rangeEnd AS rangeEnd, v.shape AS shape, v.opcode AS opcode, v.opName AS opName,

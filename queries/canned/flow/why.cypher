@@ -18,6 +18,10 @@
 // @column   readerStep   INTEGER         its place in the schedule
 // @column   readerFile   STRING          file of your line that the reader comes from
 // @column   readerLine   INTEGER         that line
+// @column   turnBytes    INTEGER         of a stack, which the turns of a loop fill for who reads all
+//           of them: bytes of one turn's part
+// @column   stackTurns   INTEGER         of a stack: how many turns it has parts of
+// @column   stackLoop    STRING          of a stack: the loop that fills it
 // @column   shape        STRING          shape, without layout
 // @column   opcode       STRING          opcode of the instruction that makes it
 // @column   opName       STRING          op name of that instruction, as the framework set it
@@ -85,10 +89,12 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes,
             WHEN i.opcode = 'copy' AND m.shape = v.shape
                  AND coalesce(m.layout, '') = coalesce(v.layout, '') THEN 'copy'
             WHEN i.opcode IN ['copy', 'transpose', 'bitcast-convert'] THEN 'layout change'
-            WHEN readers > 1 THEN 'several readers' ELSE null END AS reason,
+            // a loop's state cannot be computed again where it is read
+            WHEN readers > 1 AND NOT coalesce(v.isPhi, false) THEN 'several readers' ELSE null END AS reason,
        i.name AS reader, i.opcode AS readerOpcode, i.target AS readerTarget,
        i.step AS readerStep, coalesce(m.userFile, i.sourceFile) AS readerFile,
        CASE WHEN m.userFile IS NULL THEN i.sourceLine ELSE m.userLine END AS readerLine,
+       v.turnBytes AS turnBytes, v.stackTurns AS stackTurns, v.stackLoop AS stackLoop,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,
        v.attributedOpName AS attributedOpName, v.userFile AS userFile, v.userLine AS userLine

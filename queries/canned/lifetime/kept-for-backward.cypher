@@ -51,9 +51,10 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       <-[p:LIVE_AT_PEAK]-(v:Value)<-[:HOLDS]-(a:Allocation)
 WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation'
      OR v.attributedOpName CONTAINS 'recompute_grad' AS recomputed,
-     v.attributedOpName CONTAINS 'jvp('
-     AND (v.attributedOpName CONTAINS '/body/dynamic_update_slice'
-          OR v.attributedOpName CONTAINS '/body/jit(dynamic_update_index_in_dim)') AS stacked
+     (v.attributedOpName CONTAINS 'jvp(' OR v.opName CONTAINS 'jvp(')
+     AND (v.stackLoop IS NOT NULL
+          OR v.opName CONTAINS '/body/dynamic_update_slice'
+          OR v.opName CONTAINS '/body/jit(dynamic_update_index_in_dim)') AS stacked
 WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
       AND v.liveUntil < c.scheduleLength AND v.attributedOpName IS NOT NULL
       // a loop without an op name goes by what reads it

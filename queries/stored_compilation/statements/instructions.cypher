@@ -3,7 +3,8 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:SCHEDULES]->(i:In
 RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
-       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes
+       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
+       i.loop AS loop
 UNION
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
@@ -11,7 +12,8 @@ MATCH (i:Instruction)-[:DEFINES]->(v) WHERE i.step IS NULL
 RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
-       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes
+       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
+       i.loop AS loop
 UNION
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
@@ -19,5 +21,6 @@ MATCH (v)-[:USED_BY|APPEARS_AT]->(i:Instruction) WHERE i.step IS NULL
 RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,
        i.computation AS computation, i.postOrder AS postOrder, i.shape AS shape,
-       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes
+       i.target AS target, i.logicalBytes AS logicalBytes, i.physicalBytes AS physicalBytes,
+       i.loop AS loop
 ORDER BY name

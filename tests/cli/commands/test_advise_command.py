@@ -66,11 +66,12 @@ def test_nothing_stands_out_is_a_good_answer(run, graph):
     assert run("advise", "before", "--format", "json").out == "[]\n"
 
 
-def test_a_memory_space_that_is_not_there_has_nothing(run, padded):
+def test_a_memory_space_that_is_not_there_is_an_error(run, padded):
     for name in ("padded/f", "padded"):
         ended = run("advise", name, "--memory-space", 3)
-        assert ended.out == "Nothing stands out: nothing is allocated there.\n"
-        assert (ended.code, ended.err.count("\n")) == (0, 1)  # but for the name of the graph
+        assert (ended.code, ended.out) == (1, "")
+        assert "nothing is allocated in memory space 3" in ended.err
+        assert "the memory spaces in use: 0" in ended.err
 
 
 def test_an_unknown_name_is_said_with_what_is_near(run, padded):

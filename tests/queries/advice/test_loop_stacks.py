@@ -22,6 +22,7 @@ def facts(value_id, shape, opcode, op_name, computation="main"):
         opcode=opcode,
         op_name=op_name,
         own_op_name=op_name,
+        is_stacked=False,
         source_lines=(),
         live_until=None,
         last_use=None,

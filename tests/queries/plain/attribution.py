@@ -39,6 +39,8 @@ def attribute(dump: "PlainDump", value: "PlainValue") -> Attribution:
     """Apply the rules one after the other."""
     index = tuple(int(number) for number in re.findall(r"\d+", value.shape_index or ""))
     here = (value.name, index)
+    if here in dump.stacks and (found := of_stack(dump, here)):
+        return _of(dump, "stack", found)
     if named(dump, value.name):
         return _of(dump, "own", value.name)
     if found := inside(dump, here):
@@ -57,13 +59,31 @@ def attribute(dump: "PlainDump", value: "PlainValue") -> Attribution:
     return Attribution()
 
 
+def of_stack(dump: "PlainDump", result: Result) -> str | None:
+    """Return whose the part is that a turn of a loop writes."""
+    seen: set[Result] = {result}
+    at: Result | None = dump.stacks[result]
+    while at and at not in seen:
+        seen.add(at)
+        if at in dump.stacks and dump.stacks[at] not in seen:
+            at = dump.stacks[at]
+            continue
+        found = at[0] if named(dump, at[0]) else inside(dump, at)
+        if found:
+            return found
+        at = moved(dump, at)
+    return None
+
+
 def named(dump: "PlainDump", name: str) -> bool:
     """Return whether an instruction has an op name."""
     return bool(dump.text(name).op_name)
 
 
 def own_or_inside(dump: "PlainDump", result: Result) -> str | None:
-    """Apply rules 1 and 2."""
+    """Apply rules 0 to 2."""
+    if result in dump.stacks and (found := of_stack(dump, result)):
+        return found
     return result[0] if named(dump, result[0]) else inside(dump, result)
 
 
@@ -147,13 +167,14 @@ def passed_in(dump: "PlainDump", result: Result) -> Result | None:
 
 def only_moves(dump: "PlainDump", name: str) -> bool:
     """Return whether a fusion or an async computation does nothing else."""
-    if dump.opcode(name) not in ("fusion", "async-start") or not dump.called(name):
+    called = dump.called(name)
+    if dump.opcode(name) not in ("fusion", "async-start") or not called:
         return False
     return all(
         dump.opcode(each) in MOVES | {"parameter", "constant"} or only_moves(dump, each)
         for each, computation in dump.module.computations.items()
-        if computation in dump.called(name)
-    ) and set(dump.called(name)) <= set(dump.module.computations.values())
+        if computation in called
+    ) and set(called) <= set(dump.module.computations.values())
 
 
 def _of(dump: "PlainDump", rule: str, name: str) -> Attribution:

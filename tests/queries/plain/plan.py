@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from tests.queries.plain.attribution import Attribution, attribute
+from tests.queries.plain.attribution import Attribution, Result, attribute
 from tests.queries.plain.measures import (
     shares_at_peak,
 )
+from tests.queries.plain.stacks import stacks
 from tests.queries.plain.text import (
     PlainModule,
     PlainText,
@@ -117,6 +118,11 @@ class PlainDump:
         names = [*self.schedule, *(value.name for value in self.plan.values)]
         names += [use.instruction for used_value in used for use in used_value.uses]
         return list(dict.fromkeys(names))
+
+    @cached_property
+    def stacks(self) -> dict[Result, Result]:
+        """Return what a turn of a loop writes into the stack that a result is."""
+        return stacks(self)
 
     def attribution(self, value: PlainValue) -> Attribution:
         """Return whose a value is."""

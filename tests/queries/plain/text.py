@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 BITS = {
     **dict.fromkeys(("pred", "s8", "u8"), 8),
@@ -66,6 +67,7 @@ class PlainModule:
         return places[::-1]
 
 
+@cache
 def read_instruction(text: str) -> PlainText:
     """Read the text behind `name = `."""
     metadata = re.search(r'metadata=\{((?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*)\}', text)

@@ -14,6 +14,7 @@ from xlagraph.queries import (
     BadParameter,
     EmptyGraph,
     NoSuchCompilation,
+    NoSuchMemorySpace,
     NoSuchName,
     NoSuchRun,
     UnknownQuery,
@@ -140,11 +141,11 @@ def test_missing_parameter_is_named_with_an_example(graph: Graph):
 @pytest.mark.parametrize(
     ("query", "parameters", "message"),
     [
-        ("alias/chain", {"value": "updat{0}"}, "no value is called 'updat{0}'"),
+        ("alias/chain", {"value": "updat{0}"}, "no value is called 'updat{0}' in tiny/step"),
         ("alias/chain", {"value": "pair"}, "did you mean 'pair{}', "),
         ("lifetime/across", {"instruction": "updat"}, "did you mean 'update'"),
-        ("reuse/slot", {"allocation": 8}, "no allocation has the number 8; there are 8, from 0"),
-        ("lifetime/across", {"step": 99}, "no step has the number 99; the schedule ends at 11"),
+        ("reuse/slot", {"allocation": 8}, "no allocation in tiny/step has the number 8; there"),
+        ("lifetime/across", {"step": 99}, "no step in tiny/step has the number 99; the schedule"),
     ],
 )
 def test_unknown_name_says_what_is_near(
@@ -217,9 +218,16 @@ def test_a_picture_of_growth_takes_compilations_too(graph: Graph):
     assert of_runs.result.rows
 
 
-def test_notes_name_the_memory_spaces_that_there_are(graph: Graph):
-    answer = run(graph, "peak/contributors", compilation="tiny/step", memorySpace=5)
-    assert answer.notes == ("memory spaces of this compilation: 0, 1",)
+def test_a_memory_space_that_is_not_there_is_refused_with_those_that_are(graph: Graph):
+    message = "nothing is allocated in memory space 5 of tiny/step; the memory spaces in use: 0, 1"
+    with pytest.raises(NoSuchMemorySpace, match=message):
+        run(graph, "peak/contributors", compilation="tiny/step", memorySpace=5)
+
+
+def test_a_value_may_go_by_another_of_its_names(graph: Graph):
+    answer = run(graph, "alias/chain", compilation="tiny/step", value="result{0}")
+    assert answer.notes == ("result{0} is another name of update{0}",)
+    assert "update{0}" in [row["value"] for row in answer.result.mappings()]
 
 
 def test_notes_say_that_the_limit_was_reached(graph: Graph):

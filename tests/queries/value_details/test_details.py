@@ -149,7 +149,7 @@ def test_a_tuple_lists_its_elements(tell):
 
 
 def test_an_unknown_name_gets_names_that_are_near(tell):
-    with pytest.raises(NoSuchName, match="no value is called 'maek'; did you mean 'make'"):
+    with pytest.raises(NoSuchName, match="no value is called 'maek' in run/f; did you mean 'make'"):
         tell("maek")
     with pytest.raises(NoSuchName):
         tell("pair{7}")

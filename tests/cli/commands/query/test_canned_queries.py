@@ -64,9 +64,11 @@ def test_no_rows_is_a_sentence_that_says_what_it_means(run, graph):
         assert "nothing is donated" not in machine.err
 
 
-def test_no_rows_are_no_answer_where_what_they_need_is_not_there(run, graph):
+def test_a_memory_space_that_is_not_there_is_an_error(run, graph):
     ended = run("query", "waste/duplicates", "before", "--memory-space", 5)
-    assert ended.err.endswith("memory spaces of this compilation: 0\nno rows\n")
+    assert (ended.code, ended.out) == (1, "")
+    assert "nothing is allocated in memory space 5 of before/" in ended.err
+    assert ended.err.endswith("; the memory spaces in use: 0\n")
 
 
 def test_a_query_that_does_not_say_what_no_rows_mean_says_no_rows(run, graph, tmp_path):

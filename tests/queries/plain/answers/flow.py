@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from tests.queries.plain.answer import Rows, in_order
+from tests.queries.plain.measures import takeovers
 from tests.queries.plain.plan import PlainDump
 from tests.queries.plain.value import PlainValue, role
 
@@ -59,14 +60,17 @@ def why(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
     scheduled = [name for name in one.users if name in dump.steps or dump.end is None]
     readers = [name for name in scheduled if dump.text(name).opcode not in HAND_ON]
     for name in sorted(readers, key=lambda name: (dump.steps.get(name, 0), name)):
-        reason = _reason(dump, one, name) or ("several readers" if len(readers) > 1 else None)
+        is_again = len(readers) > 1 and not one.is_phi
+        reason = _reason(dump, one, name) or ("several readers" if is_again else None)
         yield one.label, one.size, reason, name, dump.steps.get(name), *_line_of(dump, name)
     reason = _own_reason(dump, one)
     if reason or not readers:
         yield one.label, one.size, reason, None, None, None, None
 
 
-@in_order("value other overlapFrom overlapUntil keptBy keptByStep keptByFile keptByLine")
+@in_order(
+    "value other overlapFrom overlapUntil overlapBy earlier keptBy keptByStep keptByFile keptByLine"
+)
 def apart(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
     one = dump.value(value) if value else _last_of_largest_group(dump, memory_space)
     if one is None or not one.steps:
@@ -77,10 +81,24 @@ def apart(dump: PlainDump, value: str = "", memory_space: int = 0) -> Rows:
     for other in others:
         together = sorted({*one.steps} & {*other.steps})
         if together and other.allocation.color == color and _lie_apart(one, other):
-            earlier = min(one, other, key=lambda each: (each.place[0], each.value_id))
+            earlier, later = sorted((one, other), key=lambda each: (each.place[0], each.value_id))
             kept = _last_reader(dump, earlier, since=together[0])
-            rows.append((one.label, other.label, together[0], together[-1], *kept))
+            made = (later.name, earlier.label)
+            if other.steps[-1] > one.steps[0] or not _is_overwritten(dump, other, beside=one):
+                rows.append((one.label, other.label, together[0], together[-1], *made, *kept))
     yield from sorted(rows, key=lambda row: (row[2], row[1]))
+
+
+def _is_overwritten(dump: PlainDump, value: PlainValue, *, beside: PlainValue) -> bool:
+    """Return whether a third value of its shape overwrites it in its last step."""
+    return any(
+        one.in_place
+        and one.earlier == value
+        and one.later not in (value, beside)
+        and one.later.shape == value.shape
+        and one.later.steps[0] == value.steps[-1]
+        for one in takeovers(dump.values)
+    )
 
 
 def _last_reader(

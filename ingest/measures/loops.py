@@ -1,0 +1,35 @@
+"""Which loop runs an instruction: of each computation the innermost `while` that runs it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from xlagraph.ingest.model.program import Instruction
+
+__all__ = ["loop_of_computations"]
+
+_LOOP: Final = "while"
+
+
+def loop_of_computations(instructions: Iterable[Instruction]) -> Mapping[str | None, str]:
+    """Return the innermost loop that runs a computation, its name by that of the computation.
+
+    ``instructions`` are those that the plan names. Computations that no loop runs are left out.
+    """
+    callers: dict[str, Instruction] = {}
+    for instruction in instructions:
+        for computation in instruction.called:
+            callers.setdefault(computation, instruction)
+    loops: dict[str | None, str] = {}
+    for computation in callers:
+        at: str | None = computation
+        passed: list[str] = []
+        while at is not None and at in callers and at not in loops and at not in passed:
+            passed.append(at)
+            caller = callers[at]
+            if caller.opcode == _LOOP:
+                loops[at] = caller.name
+                break
+            at = caller.computation
+        if at in loops:
+            loops.update(dict.fromkeys(passed, loops[at]))
+    return loops

@@ -1,0 +1,132 @@
+"""Where a result of an instruction comes from: one step back, through tuples and computations."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.model.program import WHOLE, Computation, Instruction, Operand, Program
+
+__all__ = ["MOVING", "Origins", "Result", "index_numbers"]
+
+
+class Result(NamedTuple):
+    """What an instruction returns, or one element of it."""
+
+    instruction: Instruction
+    element: tuple[int, ...] = ()
+    """Shape index of the element; empty for the whole."""
+
+    @property
+    def key(self) -> tuple[str, tuple[int, ...]]:
+        """Name of the instruction, unique in a program, and the element."""
+        return self.instruction.name, self.element
+
+
+MOVING: Final = frozenset((
+    "copy", "copy-start", "copy-done", "bitcast", "bitcast-convert", "convert", "transpose",
+    "reshape", "broadcast", "pad", "slice", "dynamic-slice", "concatenate", "reverse",
+    "get-tuple-element", "tuple", "opt-barrier", "optimization-barrier",
+    "slice-start", "slice-done", "dynamic-slice-start", "dynamic-slice-done",
+    "async-update", "async-done",
+))  # fmt: skip
+"""Opcodes of instructions that only move or reshape."""
+_INPUTS: Final = frozenset(("parameter", "constant"))
+_FUSION_LIKE: Final = frozenset(("fusion", "async-start"))
+_MOVES_WITHIN: Final = MOVING | _INPUTS | _FUSION_LIKE
+"""Opcodes of a computation that only moves or reshapes."""
+_OUTPUT_OF_ASYNC: Final = 1
+"""Element of an async-start that is the result of its computation; 0 is the operands."""
+_DEEPEST_INDEX: Final = 32
+"""Tuples in tuples; only an instruction that is its own operand leads deeper."""
+
+
+class Origins:
+    """Steps back through a program; what was found of computations is remembered."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._only_moves: dict[str, bool] = {}
+
+    def roots(self, result: Result) -> Iterator[Result]:
+        """Yield from where in the computations that it calls a result comes."""
+        instruction, element = result
+        if not instruction.runs_computations:
+            return
+        if element and instruction.is_async_start:
+            if element[0] != _OUTPUT_OF_ASYNC:
+                return
+            element = element[1:]
+        for name in instruction.called:
+            computation = self._program.computations.get(name)
+            if computation is not None and (root := computation.find_root()) is not None:
+                yield from self.element(Result(root, element))
+
+    def element(self, result: Result) -> Iterator[Result]:
+        """Yield what stands at an element of a tuple: that operand, not the tuple."""
+        instruction, element = result
+        passed: set[Instruction] = set()
+        while element and instruction.opcode == "tuple" and instruction not in passed:
+            passed.add(instruction)
+            if element[0] >= len(instruction.operands):
+                break
+            operand = instruction.operands[element[0]]
+            found = self._program.find(operand.name, instruction.computation)
+            if found is None:
+                return
+            instruction, element = found, index_numbers(operand.element) + element[1:]
+        yield Result(instruction, element[:_DEEPEST_INDEX])
+
+    def operand(
+        self, reader: Instruction, operand: Operand, element: tuple[int, ...] = ()
+    ) -> Iterator[Result]:
+        """Yield an element of an operand, if the program has it."""
+        found = self._program.find(operand.name, reader.computation)
+        if found is not None:
+            yield from self.element(Result(found, index_numbers(operand.element) + element))
+
+    def sources(self, result: Result) -> Iterator[Result]:
+        """Yield the operands of an instruction; of a get-tuple-element the element."""
+        instruction = result.instruction
+        if instruction.opcode == "get-tuple-element":
+            yield from self.read_element(result)
+        else:
+            for operand in instruction.operands:
+                yield from self.operand(instruction, operand)
+
+    def read_element(self, result: Result) -> Iterator[Result]:
+        """Yield what a get-tuple-element reads."""
+        number = result.instruction.attributes.tuple_element
+        own = () if number is None else (number,)
+        for operand in result.instruction.operands[:1]:
+            yield from self.operand(result.instruction, operand, own + result.element)
+
+    def runs_only_moves(self, instruction: Instruction) -> bool:
+        """Return whether a fusion, or what runs like one, only moves or reshapes."""
+        if instruction.opcode != "fusion" and not instruction.is_async_start:
+            return False
+        called = instruction.called
+        return bool(called) and all(map(self._only_moves_in, called))
+
+    def _only_moves_in(self, name: str) -> bool:
+        """Return whether all instructions of a computation only move or reshape."""
+        if name not in self._only_moves:
+            computation = self._program.computations.get(name)
+            self._only_moves[name] = False  # meanwhile: of one that calls itself
+            self._only_moves[name] = computation is not None and self._all_move(computation)
+        return self._only_moves[name]
+
+    def _all_move(self, computation: Computation) -> bool:
+        opcodes = computation.opcodes
+        if not opcodes or not opcodes <= _MOVES_WITHIN:
+            return False
+        return opcodes.isdisjoint(_FUSION_LIKE) or all(
+            self.runs_only_moves(each)
+            for each in computation.instructions
+            if each.opcode == "fusion" or each.is_async_start
+        )
+
+
+def index_numbers(index: str | None) -> tuple[int, ...]:
+    """Return ``{1,0}`` as numbers; none of an array or a whole tuple."""
+    if index is None or index == WHOLE:
+        return ()
+    return tuple(map(int, index[1:-1].split(",")))

@@ -1,0 +1,300 @@
+"""Stacks: loop state that each turn of a loop fills in one part, and what a turn writes there.
+
+`lax.scan` keeps the results of all turns so, and what the backward pass reads of the forward one.
+
+    body(state):
+      part  = tanh(…)                                   the element, `tanh` of the user's line
+      stack = dynamic-update-slice(state[2], part, turn, 0)
+      return (…, …, stack)                              result 2 is state 2 with one more part
+
+A loop's state is a stack where the body hands it on with parts written into it, and nothing else.
+The parts are of equal size, two or more. In the same bytes lie the parameters of body and
+condition, what the body hands on, and the broadcast or its copy that the stack begins as.
+
+The element is what the part is made of before the loop brings it into place: the slice update and
+what moves or reshapes the part at the line of the loop itself belong to the loop.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from xlagraph.ingest.measures.origins import MOVING, Origins, Result
+from xlagraph.ingest.model.program import Computation, Instruction, Program
+from xlagraph.ingest.model.shapes import element_count
+
+__all__ = ["ResultKey", "Stack", "Where", "find_stacks"]
+
+ResultKey = tuple[str, tuple[int, ...]]
+"""An instruction and the element of its result."""
+Where = Callable[[Instruction], object]
+"""Return the line of an instruction; None if it is unknown or of an installed package."""
+
+_WRITE: Final = "dynamic-update-slice"
+_KEEPING: Final = frozenset((
+    "copy", "bitcast", "reshape", "convert", "opt-barrier", "optimization-barrier",
+))  # fmt: skip
+"""Opcodes that keep all elements."""
+_NAMELESS: Final = frozenset(("parameter", "get-tuple-element", "tuple", "bitcast"))
+"""Opcodes of instructions that make no value of their own."""
+_LONGEST_WAY: Final = 64
+_EMPTY_BUFFER: Final = "AllocateBuffer"
+"""Target of the custom call that begins a stack on GPU."""
+
+
+class Stack(NamedTuple):
+    """Loop state that the turns of a loop fill part by part."""
+
+    loop: str
+    """Name of the `while`."""
+    turns: int
+    """Parts that it holds."""
+    element: Result
+    """What a turn writes."""
+    maker: str | None
+    """The instruction whose result that is, if the plan names it; else the write makes it."""
+
+
+class _At(NamedTuple):
+    """A result on the way back, and the calls that were entered on it, outermost first."""
+
+    result: Result
+    calls: tuple[Instruction, ...] = ()
+
+    @property
+    def key(self) -> tuple[ResultKey, int]:
+        return self.result.key, len(self.calls)
+
+
+def find_stacks(
+    program: Program, origins: Origins, instructions: Sequence[Instruction], where: Where
+) -> Mapping[ResultKey, Stack]:
+    """Return the stack that each result is, of those that lie in the bytes of one.
+
+    ``instructions`` are those that the plan names. Of a value that several stacks begin as, the
+    first. Linear in the state of the loops and in what hands it on.
+    """
+    found: dict[ResultKey, Stack] = {}
+    named = frozenset([each.name for each in instructions])
+    for instruction in instructions:
+        body = program.computations.get(instruction.callee("body") or "")
+        if instruction.opcode == "while" and body is not None:
+            loop = _Loop(program, origins, instruction, body, where, named)
+            for number in range(loop.state_size):
+                stack, results = loop.stack(number)
+                if stack is not None:
+                    for result in results:
+                        found.setdefault(result.key, stack)
+    return found
+
+
+class _Loop:
+    """One loop, and the steps back through its body."""
+
+    def __init__(
+        self,
+        program: Program,
+        origins: Origins,
+        loop: Instruction,
+        body: Computation,
+        where: Where,
+        named: frozenset[str],
+    ) -> None:
+        self._program = program
+        self._origins = origins
+        self._loop = loop
+        self._body = body
+        self._where = where
+        self._named = named
+        self._root = body.find_root()
+
+    @property
+    def state_size(self) -> int:
+        """How many elements the state has, as far as the body returns them in a tuple."""
+        root = self._root
+        return len(root.operands) if root is not None and root.opcode == "tuple" else 0
+
+    def stack(self, number: int) -> tuple[Stack | None, Iterable[Result]]:
+        """Return the stack that an element of the state is, and the results that lie in it."""
+        writes: list[_At] = []
+        path: list[Result] = []
+        for at in self._back(next(self._returned(number), None)):
+            path.append(at.result)
+            if at.result.instruction.opcode == _WRITE:
+                writes.append(at)
+        if not (writes and self._is_state(path[-1], number)):
+            return None, ()
+        turns = min(map(self._parts, writes))
+        if turns < 2:  # a part that is the whole is no stack
+            return None, ()
+        element = self._element(writes[0])
+        stack = Stack(self._loop.name, turns, element.result, self._maker(element))
+        return stack, (
+            Result(self._loop, (number,)),
+            *path,
+            *self._condition_state(number),
+            *self._beginning(number),
+        )
+
+    def _returned(self, number: int) -> Iterator[_At]:
+        if self._root is not None:
+            yield from map(_At, self._origins.element(Result(self._root, (number,))))
+
+    def _is_state(self, result: Result, number: int) -> bool:
+        instruction, element = result
+        return (
+            instruction.opcode == "parameter"
+            and instruction.computation == self._body.name
+            and element == (number,)
+        )
+
+    def _condition_state(self, number: int) -> Iterator[Result]:
+        condition = self._program.computations.get(self._loop.callee("condition") or "")
+        if condition is not None and (state := condition.parameters.get(0)) is not None:
+            yield Result(state, (number,))
+
+    def _beginning(self, number: int) -> Iterator[Result]:
+        """Yield the broadcast that the stack begins as and its copies; nothing of another value."""
+        path: list[Result] = []
+        if self._loop.operands:
+            given = self._origins.operand(self._loop, self._loop.operands[0], (number,))
+            path += [at.result for at in self._back(next(map(_At, given), None))]
+        home = self._where(self._loop)
+        is_of_loop = all(self._where(each.instruction) in (None, home) for each in path)
+        if path and is_of_loop and self._is_fill(path[-1].instruction):
+            yield from path
+
+    def _is_fill(self, instruction: Instruction) -> bool:
+        if instruction.attributes.target == _EMPTY_BUFFER:
+            return True
+        if instruction.opcode != "broadcast" and not self._origins.runs_only_moves(instruction):
+            return False
+        return all(
+            element_count(self._shape(operand.name, instruction)) == 1
+            for operand in instruction.operands
+        )
+
+    def _shape(self, name: str, reader: Instruction) -> str:
+        found = self._program.find(name, reader.computation)
+        return (found.shape if found is not None else None) or ""
+
+    def _parts(self, write: _At) -> int:
+        """Return how many parts like the one that is written make up the whole; else 0."""
+        instruction = write.result.instruction
+        part = instruction.operands[1].name if len(instruction.operands) > 1 else ""
+        count = element_count(self._shape(part, instruction))
+        whole = element_count(instruction.shape or "")
+        return whole // count if count and whole and whole % count == 0 else 0
+
+    def _back(self, at: _At | None) -> Iterator[_At]:
+        """Yield a result and what it was before it was handed on, with parts written or not."""
+        passed: set[tuple[ResultKey, int]] = set()
+        while at is not None and at.key not in passed:
+            passed.add(at.key)
+            yield at
+            at = next(self._before(at), None)
+
+    def _before(self, at: _At) -> Iterator[_At]:
+        (instruction, element), calls = at
+        if instruction.opcode == "parameter":
+            yield from self._given(at)
+        elif instruction.opcode == "get-tuple-element":
+            for result in self._origins.read_element(at.result):
+                yield _At(result, calls)
+        elif instruction.opcode in _KEEPING or instruction.opcode == _WRITE:
+            for operand in instruction.operands[:1]:
+                for result in self._origins.operand(instruction, operand, element):
+                    yield _At(result, calls)
+        elif instruction.runs_computations and not self._is_fill(instruction):
+            for result in self._origins.roots(at.result):
+                yield _At(result, (*calls, instruction))
+
+    def _given(self, at: _At) -> Iterator[_At]:
+        """Yield the operand that a parameter of a fusion or call is."""
+        (parameter, element), calls = at
+        number = parameter.parameter_number
+        if calls and number is not None and number < len(calls[-1].operands):
+            for result in self._origins.operand(calls[-1], calls[-1].operands[number], element):
+                yield _At(result, calls[:-1])
+
+    def _maker(self, at: _At) -> str | None:
+        """Return the instruction that the plan names, of which a part is at most moved."""
+        for _ in range(_LONGEST_WAY):
+            instruction = at.result.instruction
+            is_result = instruction.opcode not in _NAMELESS
+            if is_result and instruction.name in self._named:
+                return instruction.name
+            is_parameter = instruction.opcode == "parameter"
+            found = next(self._given(at) if is_parameter else self._moved(at), None)
+            if found is None:
+                return None
+            at = found
+        return None
+
+    def _element(self, write: _At) -> _At:
+        """Return what a turn writes, before the loop brings it into place."""
+        home = self._where(self._loop) or self._where(write.result.instruction)
+        at = write
+        state: Result | None = None
+        passed: set[tuple[ResultKey, int]] = set()
+        while True:
+            passed.add(at.key)
+            if self._is_in_state(at):
+                state = at.result
+            before = next(self._made_of(at, home), None)
+            if before is None:
+                return at
+            if before.key in passed:  # state that the body hands on as it is
+                return self._from_outside(state) or at
+            at = before
+
+    def _made_of(self, at: _At, home: object) -> Iterator[_At]:
+        instruction, element = at.result
+        if instruction.opcode == "parameter":
+            if at.calls:
+                yield from self._given(at)
+            elif self._is_in_state(at):
+                yield from self._returned(element[0])  # by the turn before
+        elif self._is_of_loop(instruction, home):
+            yield from self._moved(at)
+
+    def _moved(self, at: _At) -> Iterator[_At]:
+        """Yield what an instruction moves or writes; nothing of one that computes."""
+        instruction, element = at.result
+        if instruction.opcode == "get-tuple-element":
+            results = self._origins.read_element(at.result)
+        elif self._moves(instruction):
+            number = 1 if instruction.opcode == _WRITE else 0
+            results = (
+                result
+                for operand in instruction.operands[number : number + 1]
+                for result in self._origins.operand(instruction, operand, element)
+            )
+        else:
+            return
+        for result in results:
+            yield _At(result, at.calls)
+
+    def _is_of_loop(self, instruction: Instruction, home: object) -> bool:
+        has_name = instruction.attributes.op_name is not None
+        is_elsewhere = has_name and self._where(instruction) not in (None, home)
+        return self._moves(instruction) and not is_elsewhere
+
+    def _moves(self, instruction: Instruction) -> bool:
+        return (
+            instruction.opcode == _WRITE
+            or instruction.opcode in MOVING
+            or self._origins.runs_only_moves(instruction)
+        )
+
+    def _is_in_state(self, at: _At) -> bool:
+        """Return whether it is an element of the state with which a turn begins."""
+        instruction, element = at.result
+        is_parameter = instruction.opcode == "parameter" and not at.calls
+        return is_parameter and instruction.computation == self._body.name and bool(element)
+
+    def _from_outside(self, state: Result | None) -> _At | None:
+        """Return what an element of the state is that the body hands on as it is."""
+        if state is None or not self._loop.operands:
+            return None
+        given = self._origins.operand(self._loop, self._loop.operands[0], state.element)
+        return next(map(_At, given), None)

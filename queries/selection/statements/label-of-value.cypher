@@ -1,0 +1,4 @@
+// The label of a value
+MATCH (v:Value {key: $value})
+RETURN v.label AS label
+ORDER BY label

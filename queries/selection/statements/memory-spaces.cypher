@@ -1,0 +1,4 @@
+// Numbers of the memory spaces that some compilation uses
+MATCH (c:Compilation {state: 'complete'})-[:USES_SPACE]->(s:MemorySpace)
+RETURN DISTINCT s.color AS memorySpace
+ORDER BY memorySpace

@@ -1,0 +1,129 @@
+"""Owners of stacks that a loop fills: what a turn writes, not the loop."""
+
+from xlagraph.ingest.carriers.text.module_text import parse_module_text
+from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
+from xlagraph.ingest.carriers.text.read import join_texts
+from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
+from xlagraph.ingest.model.plan import Allocation, LiveRanges, Value
+
+SCAN = """
+widen {
+  old = f32[8,4] parameter(0)
+  new = f32[4] parameter(1)
+  turn.1 = s32[] parameter(2)
+  part = f32[1,4] bitcast(new), op=broadcast_in_dim @ 12
+  ROOT write = f32[8,4] dynamic-update-slice(old, part, turn.1, turn.1), op=update @ 12
+}
+body {
+  state = (s32[], f32[8,4], f32[4], f32[8,4]) parameter(0)
+  turn = s32[] get-tuple-element(state), index=0
+  stack = f32[8,4] get-tuple-element(state), index=1
+  carry = f32[4] get-tuple-element(state), index=2
+  table = f32[8,4] get-tuple-element(state), index=3
+  copied = f32[4] copy(carry), op=body @ 12
+  soft = f32[4] exponential(copied), op=exp @ 7
+  tall = f32[8,4] fusion(stack, PART, turn), calls=widen, op=update @ 12
+  gelu = f32[4] tanh(soft), op=tanh @ 9
+  ROOT next = (s32[], f32[8,4], f32[4], f32[8,4]) tuple(turn, tall, gelu, table)
+}
+condition {
+  state.1 = (s32[], f32[8,4], f32[4], f32[8,4]) parameter(0)
+  ROOT more = pred[] compare(state.1)
+}
+ENTRY main {
+  zero = f32[] constant(0)
+  first = s32[] constant(0)
+  x = f32[4] parameter(0), op=x @ 1
+  rows = f32[8,4] parameter(1), op=rows @ 1
+  zeros = f32[8,4] broadcast(zero), op=broadcast_in_dim @ 12
+  fresh = f32[8,4] copy(zeros)
+  begin = (s32[], f32[8,4], f32[4], f32[8,4]) tuple(first, fresh, x, rows)
+  loop = (s32[], f32[8,4], f32[4], f32[8,4]) while(begin), condition=condition, body=body, op=while @ 12
+  ROOT all = f32[8,4] get-tuple-element(loop), index=1
+}
+"""  # noqa: E501
+IN_ITS_BYTES = ("fresh", "state.1{1}", "state{1}", "tall", "loop{1}")
+
+
+def facts_of(module: str, *labels: str) -> CompilationFacts:
+    """Derive the facts of values of 128 bytes that lie in a program."""
+    lines = [
+        line
+        if (found := line.partition(" op="))[1] == ""
+        else '{} metadata={{op_name="{}" source_file="f.py" source_line={}}}'.format(
+            found[0], *found[2].split(" @ ")
+        )
+        for line in module.splitlines()
+    ]
+    values = [
+        Value(number, name, brace + index or None, False, 0, 0, 0, 128, "f32[8,4]")
+        for number, (name, brace, index) in enumerate(label.partition("{") for label in labels)
+    ]
+    schedule = ("zeros", "fresh", "soft", "tall", "gelu", "loop")
+    plan = PrintedPlan(
+        allocations=(Allocation(0, 128),),
+        values=tuple(values),
+        total_bytes=None,
+        used_values=(),
+        instructions={},
+        live_ranges=LiveRanges(len(schedule), schedule, (), None),
+    )
+    return derive_facts(plan, join_texts(plan, parse_module_text("\n".join(lines))))
+
+
+def test_all_that_lies_in_its_bytes_belongs_to_what_a_turn_writes():
+    facts = facts_of(SCAN.replace("PART", "soft"), *IN_ITS_BYTES)
+    owners = {(each.rule.value, each.op_name, each.source_line) for each in facts.attributions}
+    assert owners == {("stack", "exp", 7)}
+
+
+def test_it_holds_a_part_of_each_turn():
+    facts = facts_of(SCAN.replace("PART", "soft"), *IN_ITS_BYTES)
+    assert set(facts.stacks) == {("loop", 8, "soft")}
+
+
+def test_what_is_carried_belongs_to_what_the_turn_before_made_of_it():
+    (found,) = facts_of(SCAN.replace("PART", "copied"), "loop{1}").attributions
+    assert (found.op_name, found.source_line) == ("tanh", 9)
+
+
+def test_what_the_body_hands_on_as_it_is_belongs_to_what_goes_in():
+    module = SCAN.replace("fusion(stack, PART, turn)", "fusion(stack, row, turn)").replace(
+        "  tall =", "  row = f32[4] dynamic-slice(table, turn), op=dynamic_slice @ 12\n  tall ="
+    )
+    (found,) = facts_of(module, "loop{1}").attributions
+    assert found.op_name == "rows"
+
+
+def test_a_write_at_another_line_than_the_loops_is_the_users():
+    module = SCAN.replace("PART", "soft").replace("op=update @ 12", "op=scatter @ 5")
+    (found,) = facts_of(module, "loop{1}").attributions
+    assert (found.rule.value, found.op_name) == ("stack", "scatter")
+
+
+def test_other_state_of_a_loop_keeps_its_own_op():
+    facts = facts_of(SCAN.replace("PART", "soft"), "loop{2}", "loop{3}", "soft")
+    assert [(each.rule.value, each.op_name) for each in facts.attributions] == [
+        ("own", "while"),
+        ("own", "while"),
+        ("own", "exp"),
+    ]
+    assert facts.stacks == (None, None, None)
+
+
+def test_a_part_that_is_the_whole_is_no_stack():
+    module = SCAN.replace("PART", "soft").replace("f32[1,4] bitcast", "f32[8,4] bitcast")
+    (found,) = facts_of(module, "loop{1}").attributions
+    assert (found.rule.value, found.op_name) == ("own", "while")
+
+
+def test_what_a_stack_begins_as_keeps_its_op_if_the_user_made_it():
+    module = SCAN.replace("PART", "soft").replace("op=broadcast_in_dim @ 12", "op=zeros @ 3")
+    facts = facts_of(module, "zeros", "fresh")
+    assert [each.op_name for each in facts.attributions] == ["zeros", "zeros"]
+    assert facts.stacks == (None, None)
+
+
+def test_computations_know_the_innermost_loop_that_runs_them():
+    facts = facts_of(SCAN.replace("PART", "soft"), "tall", "loop{1}")
+    assert facts.loops == {"body": "loop", "condition": "loop", "widen": "loop"}
