@@ -68,7 +68,9 @@ MAY_IMPORT = {
     "queries/selection",
     "queries/growth": "presentation graph queries/catalogue queries/selection",
     "queries/advice": "runtime presentation graph xla_planner queries queries/catalogue "
-    "queries/runner queries/selection queries/stored_compilation",
+    "queries/runner queries/selection queries/stored_compilation queries/advice/causes",
+    "queries/advice/causes": "graph xla_planner queries/advice queries/catalogue "
+    "queries/stored_compilation",
     "queries/value_details": "graph queries/selection queries/stored_compilation",
     "queries/pictures": "presentation graph",
     # files that other tools open, from what queries know

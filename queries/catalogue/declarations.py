@@ -145,6 +145,10 @@ class ChangeKind(StrEnum):
     """They are made again already, and no earlier than they are read backward."""
     PACK = "pack"
     """The values stay; the heap is packed to its lower bound."""
+    PARTS = "parts"
+    """They are computed a part at a time: at most all but one part is saved."""
+    MOVE = "move"
+    """They are made where they are first read."""
 
 
 @dataclass(frozen=True, slots=True)
