@@ -105,6 +105,7 @@ MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
     ("ingest", "ingest/files"): "the errors and problems that files raise are those of an ingest",
     ("ingest", "ingest/preparation"): "so are those that preparing a dump raises",
+    ("queries/advice", "queries/advice/causes"): "a cause names the change that a finding replans",
 }
 """Rooms that import each other, and why; no two modules ever do."""
 # a command or summary is named after what it shows, what an engine has after the other's

@@ -63,11 +63,18 @@ class Finding:
     """What to replan together with other changes; None where the plan cannot tell."""
     columns: tuple[Column, ...] = ()
     """The columns of the rows."""
+    total_bytes: int = 0
+    """What it is a share of."""
 
     @property
     def places(self) -> tuple[Place, ...]:
         """Where the bytes come from: rows by source line, else by op; most bytes first."""
         return places(self.rows, self.advice.column)
+
+    @property
+    def middle_share(self) -> float:
+        """The share of the middle of a range; 0 to 1."""
+        return self.savings.middle / self.total_bytes if self.total_bytes else 0.0
 
     @property
     def most_bytes(self) -> int:

@@ -97,7 +97,7 @@ class _Search:
             explained = {
                 str(row.get("value"))
                 for each in self._found.findings
-                if each.savings.expected_bytes
+                if each.advice.change is not ChangeKind.HALF
                 for row in each.rows
             }
             for cause in largest_line(PeakProgram(self._planner), explained):
@@ -151,8 +151,7 @@ class _Search:
             self._catalogue[cause.query], advice, cause.change, savings, cause.rows
         )
         if self._is_enough(finding.most_bytes, savings.measure):
-            for query_id in (cause.query, *cause.also_shown_by):
-                self._claimed[query_id] |= cause.labels
+            self._claimed[cause.query] |= cause.labels
         return replace(finding, columns=CAUSE_COLUMNS)
 
     def _of_query(self, query: Query, advice: Advice, rows: Rows) -> Finding | None:
@@ -208,6 +207,7 @@ class _Search:
             tuple(rows),
             change,
             query.columns,
+            total,
         )
 
     def _keep(self, finding: Finding | None) -> None:

@@ -135,8 +135,10 @@ def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
 
 
 def _with_stacks(found: Savings, stacks: Savings | None) -> Savings:
-    """Return a range that begins with what the stacks of loops alone save."""
-    return found if stacks is None else replace(found, bytes=min(stacks.bytes, found.bytes))
+    """Return a range that begins with what the stacks of loops save by themselves: that is sure."""
+    if stacks is None:
+        return found
+    return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
 
 
 def _labels(cell: Cell) -> list[str]:

@@ -113,10 +113,13 @@ class Planner:
             case ChangeKind.MOVE:
                 return move(self.stored, program, value_ids)
             case ChangeKind.HALF | ChangeKind.DENSE | ChangeKind.SHARD:
-                return _exact(self._shrunk(program, change))
+                return _exact(with_shrunk_values(program, self._factors(change)))
             case ChangeKind.PARTS:
+                factors = self._with_whole_sets(program, self._factors(change))
                 return Checkpoint(
-                    without_values(program, value_ids), self._shrunk(program, change), len(value_ids)
+                    without_values(program, factors),
+                    with_shrunk_values(program, factors),
+                    len(factors),
                 )
             case ChangeKind.DONATE | ChangeKind.PACK:
                 return _exact(program)
@@ -146,12 +149,22 @@ class Planner:
         saved = self._saved(stacks.least), self._saved(stacks.most)
         return Savings(min(saved), max(saved)) if max(saved) > 0 else None
 
-    def _shrunk(self, program: PlannedProgram, change: Change) -> PlannedProgram:
+    def _factors(self, change: Change) -> dict[int, Fraction]:
         by_label = self._id_by_label
-        factors = {
+        return {
             by_label[label]: factor for label, factor in change.factors.items() if label in by_label
         }
-        return with_shrunk_values(program, factors)
+
+    def _with_whole_sets(
+        self, program: PlannedProgram, factors: Mapping[int, Fraction]
+    ) -> dict[int, Fraction]:
+        """Return factors of all members of the buffer sets that are named."""
+        return {
+            member.value_id: factor
+            for value_id, factor in factors.items()
+            if value_id in program.by_id
+            for member in program.sets[program.by_id[value_id].buffer_set]
+        }
 
     def _donated(self, program: PlannedProgram, labels: Collection[str]) -> PlannedProgram:
         if not labels:

@@ -40,8 +40,6 @@ class Cause:
     """Why the change may not apply, beside what the planner doubts."""
     is_exact: bool = False
     """Whether the change removes these values and leaves the rest of the program as it is."""
-    also_shown_by: tuple[str, ...] = ()
-    """Ids of other queries whose rows these values may be."""
 
     @property
     def labels(self) -> frozenset[str]:

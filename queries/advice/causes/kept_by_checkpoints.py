@@ -19,7 +19,6 @@ from xlagraph.queries.stored_compilation.records import StoredValue
 __all__ = ["kept_by_checkpoints"]
 
 _QUERY: Final = "lifetime/kept-for-backward"
-_SAME_VALUES: Final = ("lifetime/not-recomputed",)
 _LOOP: Final = ("while", "body")
 _KEEP_LESS: Final = (
     "It is wrapped already. Change the policy: jax.checkpoint(layer, policy="
@@ -27,7 +26,7 @@ _KEEP_LESS: Final = (
     " save_only_these_names keeps chosen ones."
 )
 _POLICY: Final = {
-    "jax": _KEEP_LESS,
+    "jax": _KEEP_LESS + " If there is no policy, put it around the whole body of jax.lax.scan.",
     "tensorflow": "tf.recompute_grad is there already: keep what is inside of it out of closures and"
     " outputs, which are saved.",
     "pytorch": "The checkpoint is there already: use one without a policy that saves"
@@ -59,9 +58,12 @@ class _Scopes(NamedTuple):
 
 
 def kept_by_checkpoints(
-    program: PeakProgram, rows: Sequence[Mapping[str, Cell]]
+    program: PeakProgram, rows: Sequence[Mapping[str, Cell]], *, knows_merged: bool
 ) -> Iterator[Cause]:
-    """Yield what checkpoints keep, of the rows of lifetime/kept-for-backward."""
+    """Yield what checkpoints keep, of the rows of lifetime/kept-for-backward.
+
+    ``knows_merged``: lifetime/not-recomputed names what checkpoints keep outside of loops.
+    """
     scopes = _scopes(program)
     if not scopes.wrapped:
         return
@@ -78,11 +80,11 @@ def kept_by_checkpoints(
             if not _has(scopes.wrapped, loop):
                 continue
             (stacked if _has(scopes.recomputing, loop) else by_policy).append(value)
-        elif row["ofCheckpoint"] and not _has(scopes.recomputing, parts[:1]):
+        elif not knows_merged and row["ofCheckpoint"] and not _has(scopes.recomputing, parts[:1]):
             merged.append(value)
     yield from _cause(
-        "The policy of a checkpoint keeps all that the loop computes",
-        "stacked for the backward pass; the checkpoint around it computes nothing again",
+        "A checkpoint in a loop saves nothing: its policy keeps all, or it is around too little",
+        "stacked for the backward pass, though a checkpoint is in the body of the loop",
         by_policy,
         _POLICY,
     )
@@ -140,4 +142,4 @@ def _cause(
         found = sorted(values, key=lambda value: -value.size_bytes)
         change = Change(ChangeKind.RECOMPUTE, tuple(value.label for value in found))
         rows = tuple(evidence_row(value, reason) for value in found)
-        yield Cause(_QUERY, title, change, rows, remedies, also_shown_by=_SAME_VALUES)
+        yield Cause(_QUERY, title, change, rows, remedies)

@@ -29,7 +29,11 @@ def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
     yield from forced_copies(program, answers.get("alias/copies", ()))
     yield from unused_donations(program, answers.get("alias/donated", ()))
     yield from results_of_another_type(program)
-    yield from kept_by_checkpoints(program, answers.get("lifetime/kept-for-backward", ()))
+    yield from kept_by_checkpoints(
+        program,
+        answers.get("lifetime/kept-for-backward", ()),
+        knows_merged=bool(answers.get("lifetime/not-recomputed")),
+    )
     yield from replicated_parameters(program, answers.get("waste/gathered", ()))
     yield from per_example_gradients(program)
     yield from logits(program)
