@@ -65,7 +65,7 @@ MAY_IMPORT = {
     "queries/lint queries/selection",
     "queries/stored_compilation": "runtime graph",
     "queries/checks": "graph queries queries/advice queries/catalogue queries/runner "
-    "queries/selection",
+    "queries/selection queries/stored_compilation",
     "queries/growth": "presentation graph queries/catalogue queries/selection",
     "queries/advice": "runtime presentation graph xla_planner queries queries/catalogue "
     "queries/runner queries/selection queries/stored_compilation queries/advice/causes",

@@ -55,8 +55,11 @@ def _write_hidden(
     if hidden:
         small = f"save less than {diagnosis.least_share:.0%}"
         why = small if not not_shown else f"are beyond the limit, or {small}"
-        _write_text(f"{counted(hidden, 'more finding')} not shown ({why}): --limit 0 shows all.",
-                    format_, stream)
+        _write_text(
+            f"{counted(hidden, 'more finding')} not shown ({why}): --limit 0 shows all.",
+            format_,
+            stream,
+        )
 
 
 def _basis(diagnosis: "Diagnosis") -> str:
@@ -118,7 +121,7 @@ def _write_places(finding: "Finding", format_: Format, stream: TextIO) -> None:
     places = finding.places
     shown = places[:SHOWN]
     rows = [
-        (place.bytes, place.values, place.source, place.op, place.shape, place.example)
+        (place.bytes, place.values, place.source or "", place.op or "", place.shape, place.example)
         for place in shown
     ]
     WRITERS[format_](_PLACE_COLUMNS, rows, stream)

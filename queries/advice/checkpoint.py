@@ -156,7 +156,9 @@ def move(
         value._replace(last=max(value.last, kept_until.get(value.value_id, 0))) for value in moved
     ]
     return Checkpoint(
-        replace(program, values=tuple(moved)), replace(program, values=tuple(kept)), len(first_by_id)
+        replace(program, values=tuple(moved)),
+        replace(program, values=tuple(kept)),
+        len(first_by_id),
     )
 
 

@@ -93,7 +93,9 @@ class Planner:
                 most = (found if least is most else self._changed(change, most)).most
                 least = found.least
                 is_certain = is_certain and self._is_certain(change, found)
-        donated = {label for each in changes if each.kind is ChangeKind.DONATE for label in each.labels}
+        donated = {
+            label for each in changes if each.kind is ChangeKind.DONATE for label in each.labels
+        }
         saved = self._saved(self._donated(least, donated))
         if not is_range:
             return Savings(saved, is_certain=is_certain)

@@ -74,7 +74,11 @@ def forced_copies(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -> I
 
 def _copy(program: PeakProgram, row: Mapping[str, Cell]) -> _Copy | None:
     value = program.by_label.get(str(row["value"]))
-    if value is None or value.memory_space != program.color or value.value_id not in program.program.by_id:
+    if (
+        value is None
+        or value.memory_space != program.color
+        or value.value_id not in program.program.by_id
+    ):
         return None
     return _Copy(value, program.by_label.get(str(row["copied"])), row)
 
@@ -118,7 +122,9 @@ def _swapping_sets(program: PeakProgram, copies: Iterable[_Copy]) -> dict[int | 
         other = program.set_of(program.values[value_id])
         if one is None or other is None or one == other:
             continue
-        if _loop_of(program, one) is not None and _loop_of(program, one) == _loop_of(program, other):
+        if _loop_of(program, one) is not None and _loop_of(program, one) == _loop_of(
+            program, other
+        ):
             pair = min(one, other, pairs.get(one, one), pairs.get(other, other))
             pairs[one] = pairs[other] = pair
     return pairs
@@ -162,9 +168,7 @@ def _lives_out(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _of_swap(program: PeakProgram, case: _Case) -> Cause:
-    moved = [
-        copy for copy in case.copies if _loop_of_value(program, copy.value) is not None
-    ]
+    moved = [copy for copy in case.copies if _loop_of_value(program, copy.value) is not None]
     carries = sorted({label for copy in case.copies for label in _carry_labels(program, copy)})
     names = " and ".join(carries[:2])
     reader = case.reader
@@ -173,8 +177,13 @@ def _of_swap(program: PeakProgram, case: _Case) -> Cause:
     if where:
         reason += f"; {where} reads the old value"
     line_of = moved[0] if moved else case.copies[0]
-    return _made("Two loop carries change places: the old one is copied in each turn", case,
-                 reason, _SWAP, line_of.row if reader is None else reader)
+    return _made(
+        "Two loop carries change places: the old one is copied in each turn",
+        case,
+        reason,
+        _SWAP,
+        line_of.row if reader is None else reader,
+    )
 
 
 def _loop_of_value(program: PeakProgram, value: StoredValue) -> str | None:
@@ -195,8 +204,13 @@ def _carry_labels(program: PeakProgram, copy: _Copy) -> Iterator[str]:
 
 def _of_returned(case: _Case, copied: StoredValue) -> Cause:
     reason = f"{copied.label} is donated and returned too: the caller keeps the copy"
-    return _made("A donated input is returned too, so it is copied", case, reason, _RETURNED,
-                 case.copies[0].row)
+    return _made(
+        "A donated input is returned too, so it is copied",
+        case,
+        reason,
+        _RETURNED,
+        case.copies[0].row,
+    )
 
 
 def _of_reader(case: _Case, copied: StoredValue, what: str) -> Cause:
@@ -204,7 +218,9 @@ def _of_reader(case: _Case, copied: StoredValue, what: str) -> Cause:
     where = file_and_line(row["forcedByFile"], row["forcedByLine"])
     reader = where or row["forcedBy"] or row["neededBy"] or "something"
     reason = f"{reader} reads the old {copied.label} after something is written over it"
-    return _made(f"A reader of the old value forces a copy of {what}", case, reason, _READ_LATER, row)
+    return _made(
+        f"A reader of the old value forces a copy of {what}", case, reason, _READ_LATER, row
+    )
 
 
 def _made(

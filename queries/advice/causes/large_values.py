@@ -89,9 +89,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
     if found:
         (words, *_) = sizes & set(dimensions(found[0]))
         rows = tuple(
-            evidence_row(
-                value, f"{math.prod(dimensions(value)) // words} tokens × {words} words"
-            )
+            evidence_row(value, f"{math.prod(dimensions(value)) // words} tokens × {words} words")
             for value in found
         )
         yield Cause(

@@ -36,9 +36,7 @@ _UNUSED: Final = {
 _NARROW: Final = frozenset(("pred",))
 
 
-def unused_donations(
-    program: PeakProgram, rows: Sequence[Mapping[str, Cell]]
-) -> Iterator[Cause]:
+def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
     """Yield the donated inputs that no result takes over, of the rows of alias/donated."""
     found = []
     for row in rows:
