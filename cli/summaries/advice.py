@@ -126,10 +126,10 @@ def _write_places(finding: "Finding", format_: Format, stream: TextIO) -> None:
     ]
     WRITERS[format_](_PLACE_COLUMNS, rows, stream)
     if len(places) > SHOWN:
-        values = sum(place.values for place in places[SHOWN:])
+        values = counted(sum(place.values for place in places[SHOWN:]), "value")
         left = human_bytes(sum(place.bytes for place in places[SHOWN:]))
         _write_text(
-            f"… and {counted(len(places) - SHOWN, 'more place')} ({counted(values, 'value')}, {left})",
+            f"… and {counted(len(places) - SHOWN, 'more place')} ({values}, {left})",
             format_,
             stream,
             space=format_ is Format.MD,

@@ -146,7 +146,8 @@ class _Search:
             return None
         savings = savings_of_change(cause.change, cause.sum_bytes, advice.measure, self._planner)
         doubts = [text for text in (cause.doubt, None if cause.is_exact else savings.doubt) if text]
-        savings = replace(savings, doubt="; ".join(doubts) or None)
+        likelihood = savings.likelihood if cause.likelihood is None else cause.likelihood
+        savings = replace(savings, doubt="; ".join(doubts) or None, likelihood=likelihood)
         finding = self._finding(
             self._catalogue[cause.query], advice, cause.change, savings, cause.rows
         )

@@ -26,6 +26,7 @@ _DOUBTS: Final = {
 """By change, on any platform."""
 _CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints outside of loops"
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
+_CPU_REORDERS: Final = "on CPU the compiler drops barriers and orders what it computes by itself"
 _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.RECOMPUTE: _CPU_UNDOES,
     ChangeKind.LATE: _CPU_UNDOES,
@@ -163,5 +164,7 @@ def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> tuple[str | N
         return _CPU_EXPECTS_NOTHING[change], 0.0
     if is_sure:
         return None, 1.0
+    if is_cpu and change is ChangeKind.MOVE:
+        return _CPU_REORDERS, _LIKELIHOODS[change] / 2
     doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
     return doubt, _LIKELIHOODS.get(change, 1.0)

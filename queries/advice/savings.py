@@ -1,7 +1,7 @@
 """Bytes that changes to the values of a compilation save, as its memory replanned shows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Final, assert_never
@@ -100,7 +100,8 @@ class Planner:
         if not is_range:
             return Savings(saved, is_certain=is_certain)
         other = self._saved(self._donated(most, donated))
-        return Savings(min(saved, other), max(saved, other), is_certain)
+        least_saved = max(0, min(saved, other))
+        return Savings(least_saved, max(0, saved, other), is_certain)
 
     def _changed(self, change: Change, program: PlannedProgram) -> Checkpoint:
         """Return the program under a change, but a donation, at least and at most."""
@@ -143,7 +144,7 @@ class Planner:
         return change.kind not in (ChangeKind.LATE, ChangeKind.MOVE, ChangeKind.PARTS)
 
     def savings_of_stacks(self, change: Change) -> Savings | None:
-        """Return what recomputing the stacks of loops alone saves; None where nothing is stacked."""
+        """Return what recomputing only the stacks of loops saves; None where nothing is stacked."""
         found = self._changed(change, self.stored.program)
         if not found.stacked_ids or found.is_of_loops:
             return None

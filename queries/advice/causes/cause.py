@@ -40,6 +40,8 @@ class Cause:
     """Why the change may not apply, beside what the planner doubts."""
     is_exact: bool = False
     """Whether the change removes these values and leaves the rest of the program as it is."""
+    likelihood: float | None = None
+    """Part of the middle of the savings to expect; None for what is usual for the change."""
 
     @property
     def labels(self) -> frozenset[str]:

@@ -242,4 +242,4 @@ def _made(
     ]
     rows.sort(key=lambda row: -int(str(row["sizeBytes"])))
     change = Change(ChangeKind.WITHOUT, tuple(str(row["value"]) for row in rows))
-    return Cause(_QUERY, title, change, tuple(rows), remedies, doubt=None, is_exact=True)
+    return Cause(_QUERY, title, change, tuple(rows), remedies, is_exact=True, likelihood=1.0)

@@ -27,8 +27,8 @@ _KEEP_LESS: Final = (
 )
 _POLICY: Final = {
     "jax": _KEEP_LESS + " If there is no policy, put it around the whole body of jax.lax.scan.",
-    "tensorflow": "tf.recompute_grad is there already: keep what is inside of it out of closures and"
-    " outputs, which are saved.",
+    "tensorflow": "tf.recompute_grad is there already: keep what is inside of it out of closures"
+    " and outputs, which are saved.",
     "pytorch": "The checkpoint is there already: use one without a policy that saves"
     " (context_fn), around the whole layer.",
 }

@@ -24,11 +24,13 @@ _LEAST_VOCABULARY: Final = 8192
 _PARTS: Final = 8
 """Parts in which logits and per-example gradients could be computed."""
 _INFLATION: Final = 16
-"""Times that a value is larger than what it is made of, to be cheaper to make again than to keep."""
+"""Times that a value is at least larger than what it is made of."""
 _LEAST_IDLE: Final = 0.1
 """Part of the peak that an idle value holds at least."""
 _LEAST_OF_LINE: Final = 0.25
 """Part of the peak that a line holds at least, to be named for that alone."""
+_LIKELIHOOD_OF_LINE: Final = 0.2
+"""Part to expect of what a line holds: that it is large does not say that it can be smaller."""
 _ELEMENTWISE: Final = frozenset(("broadcast", "iota", "fusion", "compare", "select", "convert"))
 _HANDED_ON: Final = frozenset(
     ("parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple", "copy")
@@ -188,6 +190,7 @@ def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[C
         _in_parts(changed, 2),
         tuple(evidence_row(value, f"made by {where}") for value in found),
         remedies.LARGE,
+        likelihood=_LIKELIHOOD_OF_LINE,
     )
 
 
