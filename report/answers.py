@@ -70,7 +70,7 @@ def _answer_facts(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Fa
 
 
 def _finding_facts(finding: Finding) -> Facts:
-    columns = {column.name: column for column in finding.query.columns}
+    columns = {column.name: column for column in finding.columns or finding.query.columns}
     shown = [columns[name] for name in finding.evidence_columns]
     return {
         "id": finding.query.id,

@@ -67,10 +67,12 @@ MAY_IMPORT = {
     "queries/lint queries/selection",
     "queries/stored_compilation": "runtime graph queries/selection",
     "queries/checks": "graph queries queries/advice queries/catalogue queries/runner "
-    "queries/selection",
+    "queries/selection queries/stored_compilation",
     "queries/growth": "presentation graph queries/catalogue queries/selection",
     "queries/advice": "runtime presentation graph xla_planner queries queries/catalogue "
-    "queries/runner queries/selection queries/stored_compilation",
+    "queries/runner queries/selection queries/stored_compilation queries/advice/causes",
+    "queries/advice/causes": "graph xla_planner queries/advice queries/catalogue "
+    "queries/stored_compilation",
     "queries/value_details": "graph queries/selection queries/stored_compilation",
     "queries/pictures": "presentation graph",
     # files that other tools open, from what queries know
@@ -105,6 +107,7 @@ MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
     ("ingest", "ingest/files"): "the errors and problems that files raise are those of an ingest",
     ("ingest", "ingest/preparation"): "so are those that preparing a dump raises",
+    ("queries/advice", "queries/advice/causes"): "a cause names the change that a finding replans",
 }
 """Rooms that import each other, and why; no two modules ever do."""
 # a command or summary is named after what it shows, what an engine has after the other's

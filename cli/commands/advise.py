@@ -25,24 +25,39 @@ def advise(
         ),
     ] = None,
     memory_space: Annotated[int, typer.Option(min=0, help="Number of the memory space.")] = 0,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Findings to show, small ones too; 0 is all. (default: those from 5%)"
+        ),
+    ] = None,
 ) -> None:
-    """Diagnose a compilation, or the largest of a run: what to change, most bytes first.
+    """Diagnose a compilation, or the largest of a run: what to change, most savings first.
+
+    Findings are ranked by the savings to expect: the middle of a range, discounted by the doubt.
 
     Example: xlagraph advise baseline
     """
     from xlagraph.cli.options.graph_and_queries import catalogue
     from xlagraph.queries.advice.advise import advise as diagnose
+    from xlagraph.queries.advice.findings import LEAST_SHARE
 
     with open_graph_of(options) as graph:
-        diagnosis = diagnose(graph, name, memory_space=memory_space, catalogue=catalogue())
-    _write(diagnosis, options)
+        diagnosis = diagnose(
+            graph,
+            name,
+            memory_space=memory_space,
+            catalogue=catalogue(),
+            least_share=LEAST_SHARE if limit is None else 0,
+        )
+    _write(diagnosis, limit, options)
     for text in diagnosis.problems:
         problem(f"left out: {text}")
     if diagnosis.problems:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
+def _write(diagnosis: "Diagnosis", limit: int | None, options: RowOptions) -> None:
     from xlagraph.cli.summaries.advice import write_diagnosis
     from xlagraph.queries.advice.diagnosis import diagnosis_result
 
@@ -50,7 +65,7 @@ def _write(diagnosis: "Diagnosis", options: RowOptions) -> None:
         note(text)
     if is_page(options):
         with open_output(options) as stream:
-            write_diagnosis(diagnosis, options.format, stream)
+            write_diagnosis(diagnosis, options.format, stream, limit=limit)
     else:
         result = diagnosis_result(diagnosis)
-        write_rows(result.columns, result.rows, options)
+        write_rows(result.columns, result.rows[: limit or None], options)

@@ -65,8 +65,9 @@ def check(
     """Compare XLA's totals with the graph's, and both with limits; exit 4 if one is exceeded.
 
     --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity shows
-    for every memory space what is reserved, whether it fits, what is missing, and the first
-    three things to change; what else takes memory when it runs stands above the rows.
+    for every memory space what is reserved, whether it fits, what is missing, and what to change:
+    as many findings of `advise` as make it fit together, replanned together. What else takes
+    memory when it runs stands above the rows.
     --resident adds up programs that are loaded at the same time: arguments of one shape once,
     constants of each, the largest temporaries and results. With --capacity it is a gate, too.
 
@@ -111,17 +112,12 @@ def _sizes(capacities: Sequence[Capacity]) -> dict[int, int]:
 def _check_capacity(graph: "Graph", names: Sequence[str], options: CheckOptions) -> ExitCode:
     from xlagraph.cli.options.graph_and_queries import catalogue
     from xlagraph.cli.summaries.capacity import write_fit
-    from xlagraph.queries.checks.capacity import (
-        MOST_FINDINGS,
-        check_capacity,
-        diagnoses_where_lacking,
-    )
+    from xlagraph.queries.checks.capacity import changes_where_lacking, check_capacity
 
     spaces = check_capacity(graph, _sizes(options.capacity or ()), names)
-    diagnoses = diagnoses_where_lacking(graph, spaces, catalogue=catalogue())
-    changes = {space: found.findings[:MOST_FINDINGS] for space, found in diagnoses.items()}
+    changes = changes_where_lacking(graph, spaces, catalogue=catalogue())
     write_fit(spaces, changes, options.limit, options)
-    for text in dict.fromkeys(text for found in diagnoses.values() for text in found.problems):
+    for text in dict.fromkeys(text for each in changes for text in each.problems):
         problem(f"left out: {text}")
     lacking = [space for space in spaces if space.fits is False]
     for space in lacking:

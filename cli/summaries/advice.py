@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from xlagraph.cli.output.cells import escape_control_characters
 from xlagraph.cli.output.formats import WRITERS, Format, escape_markdown
-from xlagraph.cli.output.messages import write_prose
+from xlagraph.cli.output.messages import counted, write_prose
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.queries.catalogue.declarations import FRAMEWORKS
 
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 _LABEL_WIDTH: Final = 13
 SHOWN: Final = 5
-"""Rows of evidence that a page shows of each finding."""
+"""Places that a page shows of each finding."""
+_PLACE_COLUMNS: Final = ("bytes", "values", "line", "op", "shape", "example")
 WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"}
 """What the bytes of a finding are a share of, by the measure of its advice."""
 
 
-def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> None:
+def write_diagnosis(
+    diagnosis: "Diagnosis", format_: Format, stream: TextIO, *, limit: int | None = None
+) -> None:
     """Write a page: what was looked at, then each finding with its evidence and remedies."""
     for diagnosed in diagnosis.compilations:
         peak = "unknown" if diagnosed.peak_bytes is None else human_bytes(diagnosed.peak_bytes)
@@ -30,8 +33,10 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
         _write_text(f"- {text}" if format_ is Format.MD else text, format_, stream)
     if not diagnosis.findings:
         _write_text(_nothing(diagnosis), format_, stream, space=bool(diagnosis.compilations))
+        _write_hidden(diagnosis, format_, stream)
         return
-    for number, finding in enumerate(diagnosis.findings, start=1):
+    shown = diagnosis.findings[: limit or None]
+    for number, finding in enumerate(shown, start=1):
         _write_finding(number, finding, diagnosis, format_, stream)
     _write_text(
         f"{_basis(diagnosis)}: findings overlap, their bytes do not add up.",
@@ -39,16 +44,32 @@ def write_diagnosis(diagnosis: "Diagnosis", format_: Format, stream: TextIO) -> 
         stream,
         space=True,
     )
+    _write_hidden(diagnosis, format_, stream, not_shown=len(diagnosis.findings) - len(shown))
+
+
+def _write_hidden(
+    diagnosis: "Diagnosis", format_: Format, stream: TextIO, *, not_shown: int = 0
+) -> None:
+    """Write how many findings are not shown, and how to see them."""
+    hidden = not_shown + diagnosis.hidden
+    if hidden:
+        small = f"save less than {diagnosis.least_share:.0%}"
+        why = small if not not_shown else f"are beyond the limit, or {small}"
+        _write_text(
+            f"{counted(hidden, 'more finding')} not shown ({why}): --limit 0 shows all.",
+            format_,
+            stream,
+        )
 
 
 def _basis(diagnosis: "Diagnosis") -> str:
     """Return what the figures of the findings are."""
     are_planned = [finding.savings.is_planned for finding in diagnosis.findings]
     if all(are_planned):
-        return "Planned anew as XLA does, each change alone"
+        return "Replanned as XLA does, each change by itself"
     if any(are_planned):
-        return "Planned anew as XLA does where the plan can tell, each change alone"
-    return "Sums of sizes, not planned anew"
+        return "Replanned as XLA does where the plan can tell, each change by itself"
+    return "Sums of sizes, not replanned"
 
 
 def _nothing(diagnosis: "Diagnosis") -> str:
@@ -65,20 +86,23 @@ def _write_finding(
     is_md = format_ is Format.MD
     whole = WHOLES[finding.savings.measure]
     saved = finding.savings.text
-    verb = "" if saved.startswith("up to") else "saves "
+    verb = "saves " if finding.savings.doubt is None and not saved.startswith("up to") else ""
     title = f"{number}. {finding.advice.title}: {verb}{saved}"
-    title += f", {share_text(finding.share)} of {whole}"
+    if finding.savings.likelihood:
+        title += f", {share_text(finding.middle_share)} of {whole}"
     _write_text(f"### {title}" if is_md else title, format_, stream, space=True)
     if len(diagnosis.compilations) > 1:
         _write_text(f"in {_plain(finding.compilation, format_)}", format_, stream, space=is_md)
     if finding.savings.doubt is not None:
         _write_text(f"Not certain: {finding.savings.doubt}.", format_, stream, space=is_md)
     stream.write("\n")
-    rows = [[row[name] for name in finding.evidence_columns] for row in finding.rows[:SHOWN]]
-    WRITERS[format_](finding.evidence_columns, rows, stream)
-    if len(finding.rows) > SHOWN:
-        _write_text(f"… and {len(finding.rows) - SHOWN} more", format_, stream, space=is_md)
+    _write_places(finding, format_, stream)
     stream.write("\n")
+    place = next((place for place in finding.places if place.source is not None), None)
+    if place is not None:
+        label = "- **Where**: " if is_md else f"{'Where:':<{_LABEL_WIDTH}}"
+        file = place.file if place.line is None else f"{place.file}:{place.line}"
+        stream.write(escape_control_characters(f"{label}{file}") + "\n")
     for framework, name in FRAMEWORKS.items():
         remedy = finding.advice.remedies[framework]
         text = f"- **{name}**: {remedy}" if is_md else f"{name + ':':<{_LABEL_WIDTH}}{remedy}"
@@ -90,6 +114,28 @@ def _write_finding(
     command = escape_control_characters(shlex.join(words))  # not wrapped: it is copied
     label = f"{'Shown by:':<{_LABEL_WIDTH}}"
     stream.write(f"- **Shown by**: `{command}`\n" if is_md else f"{label}{command}\n")
+
+
+def _write_places(finding: "Finding", format_: Format, stream: TextIO) -> None:
+    """Write where the bytes come from, by line, and why, where that is known."""
+    places = finding.places
+    shown = places[:SHOWN]
+    rows = [
+        (place.bytes, place.values, place.source or "", place.op or "", place.shape, place.example)
+        for place in shown
+    ]
+    WRITERS[format_](_PLACE_COLUMNS, rows, stream)
+    if len(places) > SHOWN:
+        values = counted(sum(place.values for place in places[SHOWN:]), "value")
+        left = human_bytes(sum(place.bytes for place in places[SHOWN:]))
+        _write_text(
+            f"… and {counted(len(places) - SHOWN, 'more place')} ({values}, {left})",
+            format_,
+            stream,
+            space=format_ is Format.MD,
+        )
+    for reason in dict.fromkeys(place.reason for place in shown if place.reason):
+        _write_text(f"Why: {reason}.", format_, stream, space=format_ is Format.MD)
 
 
 def _plain(name: str, format_: Format) -> str:

@@ -1,22 +1,19 @@
 """Write whether compilations fit, what is missing, and what to change first."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from xlagraph.cli.options.shared_options import RowOptions
 from xlagraph.cli.output.destination import first_rows, is_page, open_output, write_rows
 from xlagraph.cli.output.messages import counted
-from xlagraph.cli.summaries.advice import WHOLES
 from xlagraph.cli.summaries.sections import Section, write_lines, write_sections
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
-    from xlagraph.queries.advice.diagnosis import Finding
-    from xlagraph.queries.checks.capacity import SpaceFit
-
-    Changes = Mapping[SpaceFit, Sequence[Finding]]
+    from xlagraph.queries.advice.combined_changes import CombinedChange
+    from xlagraph.queries.checks.capacity import LackingSpace, SpaceFit
 
 NOT_COUNTED: Final = (
     "Counted: temporaries, results, constants, and every argument once. Not counted, as a"
@@ -31,7 +28,10 @@ COLUMNS: Final = (
 
 
 def write_fit(
-    spaces: Sequence["SpaceFit"], changes: "Changes", limit: int | None, options: RowOptions
+    spaces: Sequence["SpaceFit"],
+    lacking: Sequence["LackingSpace"],
+    limit: int | None,
+    options: RowOptions,
 ) -> None:
     """Write a row for each memory space, and what to change where one does not fit."""
     shown = first_rows(spaces, limit, options.format)
@@ -44,15 +44,17 @@ def write_fit(
         for space in shown
     ]
     if not is_page(options):
+        changes = {each.space: each.changes for each in lacking}
         listed = [change_cells(changes.get(space, ())) for space in shown]
         with_changes = [(*row, cell) for row, cell in zip(rows, listed, strict=True)]
         write_rows((*COLUMNS, "changes"), with_changes, options)
         return
     with open_output(options) as stream:
-        write_lines([_headline(spaces), NOT_COUNTED], options.format, stream)
+        verdicts = [_verdict(each) for each in lacking]
+        write_lines([_headline(spaces), *verdicts, NOT_COUNTED], options.format, stream)
         every = Section("Every memory space", COLUMNS[1:], [row[1:] for row in rows])
         write_sections(
-            [*(changes_section(*change) for change in changes.items()), every],
+            [*(changes_section(each.space, each.changes) for each in lacking), every],
             options.format,
             stream,
         )
@@ -81,7 +83,39 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     )
 
 
-def changes_section(space: "SpaceFit", findings: "Sequence[Finding]", before: str = "") -> Section:
+def _verdict(lacking: "LackingSpace") -> str:
+    """Return whether the changes that are offered make a compilation fit."""
+    combined = lacking.combined
+    name, missing = lacking.space.compilation, lacking.space.missing_bytes or 0
+    if not combined:
+        return (
+            f"{name}: no change that can be replanned is known; use less (a smaller batch or"
+            " shorter sequences), or split it over devices."
+        )
+    last = combined[-1]
+    count = "1 change" if len(combined) == 1 else f"{len(combined)} changes together"
+    verb = "saves" if len(combined) == 1 else "save"
+    saved = _range_text(last.together_bytes or 0, last.together_at_most)
+    if lacking.would_fit:
+        return f"{name}: {count} {verb} {saved}: then it fits."
+    if (last.together_at_most or 0) >= missing:
+        return f"{name}: {count} {verb} {saved}: then it may fit."
+    left = human_bytes(missing - (last.together_at_most or last.together_bytes or 0))
+    return (
+        f"{name}: {count} {verb} {saved}: {left} are missing still; use less (a smaller batch or"
+        " shorter sequences), or split it over devices."
+    )
+
+
+def _range_text(least: int, most: int | None) -> str:
+    if most is None or human_bytes(most) == human_bytes(least):
+        return human_bytes(least)
+    return f"{human_bytes(least)} to {human_bytes(most)}"
+
+
+def changes_section(
+    space: "SpaceFit", changes: "Sequence[CombinedChange]", before: str = ""
+) -> Section:
     """Return a table of what to change first in a memory space.
 
     ``before`` is what has to be run before the command that shows how.
@@ -91,28 +125,47 @@ def changes_section(space: "SpaceFit", findings: "Sequence[Finding]", before: st
         words += ["--memory-space", str(space.memory_space)]
     less = f", for {human_bytes(space.missing_bytes)} less" if space.missing_bytes else ""
     title = f"What to change first{less} (how: {before}{shlex.join(words)})"
-    if not findings:
-        return Section(title, ("change",), [("nothing stands out: use less, or shard it",)])
+    if not changes:
+        return Section(title, ("change",), [("no finding: use less, or split it over devices",)])
     rows: list[tuple[Cell, ...]] = [
         (
-            finding.advice.title,
-            finding.savings.text,
-            f"{share_text(finding.share)} of {WHOLES[finding.savings.measure]}",
-            finding.query.id,
+            change.finding.advice.title,
+            change.finding.savings.text,
+            _together_text(change),
+            _line(change),
+            change.finding.query.id,
         )
-        for finding in findings
+        for change in changes
     ]
-    return Section(title, ("change", "saves", "share", "query"), rows)
+    return Section(title, ("change", "saves", "together", "line", "query"), rows)
 
 
-def change_cells(findings: "Sequence[Finding]") -> "list[Cell]":
-    """Return findings as cells of a machine format."""
+def _together_text(change: "CombinedChange") -> str:
+    """Return what it saves together with the changes above it; empty where it is not combined."""
+    if change.together_bytes is None:
+        return ""
+    return _range_text(change.together_bytes, change.together_at_most)
+
+
+def _line(change: "CombinedChange") -> str:
+    return next((place.source for place in change.finding.places if place.source), "")
+
+
+def change_cells(changes: "Sequence[CombinedChange]") -> "list[Cell]":
+    """Return changes as cells of a machine format."""
     return [
         {
-            "finding": finding.advice.title,
-            "query": finding.query.id,
-            "bytes": finding.bytes,
-            **finding.advice.remedies,
+            "finding": change.finding.advice.title,
+            "query": change.finding.query.id,
+            "bytes": change.finding.bytes,
+            "bytesAtMost": change.finding.savings.at_most,
+            "doubt": change.finding.savings.doubt,
+            "expectedBytes": change.finding.savings.expected_bytes,
+            "togetherBytes": change.together_bytes,
+            "togetherBytesAtMost": change.together_at_most,
+            "fits": change.fits,
+            "places": [place.cells for place in change.finding.places],
+            **change.finding.advice.remedies,
         }
-        for finding in findings
+        for change in changes
     ]

@@ -137,8 +137,10 @@ def _program_sections(
     if program.lines is not None and program.lines.rows:
         lines = program.lines
         sections.append(Section("The largest at its peak, by line", lines.columns, lines.rows))
+    from xlagraph.queries.advice.combined_changes import not_combined
+
     before = "" if dumps is None else f"{shlex.join(['xlagraph', 'ingest', str(dumps)])}, then "
-    return [*sections, changes_section(fit, program.findings, before)]
+    return [*sections, changes_section(fit, not_combined(program.findings), before)]
 
 
 def _row(
@@ -147,6 +149,8 @@ def _row(
     explanation: Explanation,
     program: "FailedProgram | None",
 ) -> "tuple[Cell, ...]":
+    from xlagraph.queries.advice.combined_changes import not_combined
+
     frame = failure.traceback_line
     fit = program.fit if program else None
     unknown: list[Cell] = [
@@ -163,7 +167,7 @@ def _row(
         program.compilation if program else None,
         *((fit.reserved_bytes, fit.fits) if fit else (None, None)),
         list(program.lines.mappings()) if program and program.lines else [],
-        change_cells(program.findings) if program else [],
+        change_cells(not_combined(program.findings)) if program else [],
     )
 
 

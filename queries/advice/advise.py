@@ -1,32 +1,24 @@
-"""A diagnosis: what the catalogue finds fault with, ranked by potential savings.
+"""A diagnosis: what could be changed about compilations, ranked by the savings to expect.
 
-A finding is declared in the header of its query (`@advice`): this module asks every such
-query of a compilation, plans the memory anew with its rows changed (`@change`), and keeps what
-saves enough. Findings whose effect the plan cannot tell come last.
+A finding is a cause (`causes`), or declared in the header of a query (`@advice`). Its change is
+replanned, and it is kept if it saves enough. Findings are ranked by the middle of what they save,
+discounted by the doubt about them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, cast
+from collections.abc import Mapping
+from typing import Final, cast
 
 from xlagraph.graph.engine import Cell, Graph
-from xlagraph.graph.errors import QueryFailed, QueryRefused
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.diagnosis import DiagnosedCompilation, Diagnosis, Finding
-from xlagraph.queries.advice.planned_savings import potential_savings
-from xlagraph.queries.advice.rows_with_savings import rows_with_savings
+from xlagraph.queries.advice.findings import LEAST_SHARE, find
 from xlagraph.queries.advice.savings import Planner
-from xlagraph.queries.catalogue.declarations import NO_LIMIT, Advice
 from xlagraph.queries.catalogue.query_files import Query, load_catalogue
-from xlagraph.queries.runner.run import run
 from xlagraph.queries.selection.compilations import Selection, find_compilation, select
 from xlagraph.queries.selection.name_checks import check_memory_space
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.runtime.garbage_collection import collector_paused
 
-LEAST_SHARE: Final = 0.05
-"""Part of what is reserved, or of the peak, below which nothing is worth a change."""
-LEAST_BYTES: Final = 1024
-"""Nor is anything smaller, however small the program."""
 LEAST_OF_RUN: Final = 0.2
 """Part of what the largest compilation of a run reserves, below which one is not looked at."""
 
@@ -41,13 +33,15 @@ def advise(
     memory_space: int = 0,
     catalogue: Mapping[str, Query] | None = None,
     stored: StoredCompilation | None = None,
+    least_share: float = LEAST_SHARE,
 ) -> Diagnosis:
     """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
     Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
     A query that the engine refuses, as one of the user's own may be, is named in `problems`.
-    ``stored`` is the compilation of that name, if somebody else reads it too.
-    Raises NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
+    ``stored`` is the compilation of that name, if somebody else reads it too. Findings that save
+    less than ``least_share`` of what the compilation takes are only counted. Raises
+    NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
     EmptyGraph.
     """
     queries = load_catalogue() if catalogue is None else catalogue
@@ -61,32 +55,54 @@ def advise(
             f" {LEAST_OF_RUN:.0%} of what the largest does; they are left out"
         )
     findings: list[Finding] = []
+    hidden = 0
     problems: list[str] = []
     for compilation in diagnosed:
         key = compilation.compilation
         read = stored if stored and stored.key == key else StoredCompilation(graph, key)
-        found = _diagnose(graph, compilation, Planner(read, memory_space), queries)
+        planner = Planner(read, memory_space)
+        found = find(graph, compilation, planner, queries, least_share)
         findings += found.findings
+        hidden += found.hidden
         notes += [
             f"{compilation.compilation}: {text}" if selection.is_run else text
             for text in found.notes
         ]
         problems += found.problems
-    findings.sort(key=_rank)
     return Diagnosis(
         selection.name,
         selection.is_run,
         memory_space,
         tuple(diagnosed),
-        tuple(findings),
+        tuple(ranked(findings)),
         tuple(notes),
         tuple(dict.fromkeys(problems)),
+        hidden,
+        least_share,
     )
 
 
-def _rank(finding: Finding) -> tuple[bool, int, str, str]:
-    is_doubtful = finding.savings.doubt is not None
-    return is_doubtful, -finding.bytes, finding.compilation, finding.query.id
+def ranked(findings: list[Finding]) -> list[Finding]:
+    """Return findings by the savings to expect, most first.
+
+    One that may save nothing is not the first where another is sure to save something.
+    """
+    found = sorted(findings, key=_rank)
+    first = next((finding for finding in found if finding.bytes > 0), None)
+    if first is None or found[0].bytes > 0 or not first.savings.expected_bytes:
+        return found
+    return [first, *(finding for finding in found if finding is not first)]
+
+
+def _rank(finding: Finding) -> tuple[int, int, str, str, str]:
+    savings = finding.savings
+    return (
+        -savings.expected_bytes,
+        -savings.middle,
+        finding.compilation,
+        finding.query.id,
+        finding.advice.title,
+    )
 
 
 def _selected(graph: Graph, name: str | None) -> tuple[Selection, list[str]]:
@@ -114,72 +130,3 @@ def _large_enough(
         for compilation in found
         if not selection.is_run or compilation.reserved_bytes >= least
     ]
-
-
-class _Found(NamedTuple):
-    """What the queries find in one compilation."""
-
-    findings: list[Finding]
-    notes: list[str]
-    problems: list[str]
-
-
-def _diagnose(
-    graph: Graph, diagnosed: DiagnosedCompilation, planner: Planner, catalogue: Mapping[str, Query]
-) -> _Found:
-    findings: list[Finding] = []
-    notes: dict[str, None] = {}
-    problems: list[str] = []
-    for query in catalogue.values():
-        if query.advice is None:
-            continue
-        names = [parameter.name for parameter in query.parameters]
-        given = {"limit": NO_LIMIT, "memorySpace": planner.memory_space}
-        try:
-            answer = run(
-                graph,
-                query.id,
-                catalogue=catalogue,
-                compilation=diagnosed.compilation,
-                **{key: value for key, value in given.items() if key in names},
-            )
-        except (QueryFailed, QueryRefused) as error:
-            problems.append(f"{query.path}: {error}")
-            continue
-        if missing := [
-            each.name for each in query.columns if each.name not in answer.result.columns
-        ]:
-            problems.append(f"{query.path}: @column {missing[0]} is not returned")
-            continue
-        notes |= dict.fromkeys(answer.notes)
-        rows = answer.result.mappings()
-        findings += _finding(query, query.advice, rows, diagnosed, planner)
-    return _Found(findings, list(notes), problems)
-
-
-def _finding(
-    query: Query,
-    advice: Advice,
-    rows: Sequence[Mapping[str, Cell]],
-    diagnosed: DiagnosedCompilation,
-    planner: Planner,
-) -> Iterator[Finding]:
-    saving = rows_with_savings(rows, advice, planner.memory_space)
-    found = sum(cast("int", row[advice.column]) for row in saving)
-    if not _is_enough(found, diagnosed.total_bytes(advice.measure)):
-        return
-    savings = potential_savings(saving, advice, planner)
-    total_bytes = diagnosed.total_bytes(savings.measure)
-    if _is_enough(max(savings.bytes, savings.at_most or 0), total_bytes):
-        yield Finding(
-            diagnosed.compilation,
-            query,
-            advice,
-            savings,
-            savings.bytes / total_bytes,
-            tuple(saving),
-        )
-
-
-def _is_enough(size_bytes: int, total_bytes: int) -> bool:
-    return total_bytes > 0 and size_bytes >= max(LEAST_BYTES, LEAST_SHARE * total_bytes)

@@ -25,7 +25,7 @@ from xlagraph.xla_planner.value_changes import (
     without_values,
 )
 
-__all__ = ["Checkpoint", "checkpoint", "defer", "recompute"]
+__all__ = ["Checkpoint", "checkpoint", "defer", "move", "recompute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,36 @@ def defer(
         ]
     )
     return Checkpoint(without_values(program, least), replace(program, values=deferred), len(least))
+
+
+def move(
+    stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
+) -> Checkpoint:
+    """Return the program that makes values where they are first read.
+
+    At least, what they are made of need not be kept for it; at most, it is kept until then.
+    """
+    by_id = program.by_id
+    first_by_id: dict[int, int] = {}
+    kept_until: dict[int, int] = {}
+    for value_id in sorted(value_ids & by_id.keys()):
+        reads = [by_id[each].first for each in stored.readers.get(value_id, ()) if each in by_id]
+        value = by_id[value_id]
+        first_by_id[value_id] = max(value.first, min(reads, default=value.last))
+        for operand in value.reads:
+            kept_until[operand] = max(first_by_id[value_id], kept_until.get(operand, 0))
+    moved = [
+        value._replace(first=first_by_id.get(value.value_id, value.first))
+        for value in program.values
+    ]
+    kept = [
+        value._replace(last=max(value.last, kept_until.get(value.value_id, 0))) for value in moved
+    ]
+    return Checkpoint(
+        replace(program, values=tuple(moved)),
+        replace(program, values=tuple(kept)),
+        len(first_by_id),
+    )
 
 
 def _op_name(stored: PlannableCompilation, value: PlannedValue) -> str:

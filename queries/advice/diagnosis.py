@@ -11,8 +11,10 @@ from xlagraph.presentation.html_tables import (
     html_title,
     measured_table,
 )
+from xlagraph.queries.advice.places import Place, places
 from xlagraph.queries.advice.planned_savings import PotentialSavings
-from xlagraph.queries.catalogue.declarations import FRAMEWORKS, Advice
+from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.catalogue.declarations import FRAMEWORKS, Advice, Column
 from xlagraph.queries.catalogue.query_files import Query
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     "compilation", "finding", "query", "measure", "bytes", "share", "rows", "evidence", *FRAMEWORKS,
-    "bytesAtMost", "doubt",
+    "bytesAtMost", "doubt", "expectedBytes", "places",
 )  # fmt: skip
 _HTML_COLUMNS: Final = ("finding", "saves", "share", "compilation", "query")
 _MOST_EVIDENCE: Final = 10
@@ -57,6 +59,27 @@ class Finding:
     """Of what is reserved, or of the peak, as `savings.measure` says; 0 to 1."""
     rows: tuple[Mapping[str, Cell], ...]
     """The rows with potential savings, most first, with all columns of the query."""
+    change: Change | None = None
+    """What to replan together with other changes; None where the plan cannot tell."""
+    columns: tuple[Column, ...] = ()
+    """The columns of the rows."""
+    total_bytes: int = 0
+    """What it is a share of."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where the bytes come from: rows by source line, else by op; most bytes first."""
+        return places(self.rows, self.advice.column)
+
+    @property
+    def middle_share(self) -> float:
+        """The share of the middle of a range; 0 to 1."""
+        return self.savings.middle / self.total_bytes if self.total_bytes else 0.0
+
+    @property
+    def most_bytes(self) -> int:
+        """Potential savings, the most of a range."""
+        return max(self.bytes, self.savings.at_most or 0)
 
     @property
     def bytes(self) -> int:
@@ -82,11 +105,14 @@ class Diagnosis:
     compilations: tuple[DiagnosedCompilation, ...]
     """Those that were looked at, most reserved first."""
     findings: tuple[Finding, ...]
-    """Those whose effect is known before others, most bytes first; none is a good answer."""
+    """Most savings to expect first; none is a good answer."""
     notes: tuple[str, ...]
     """Which compilation was chosen, which were left out, what the dumps lack."""
     problems: tuple[str, ...] = ()
     """The files of queries that failed, each with the reason: their findings are missing."""
+    hidden: int = 0
+    """Findings that save less than `least_share`: counted, not listed."""
+    least_share: float = 0.0
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -138,6 +164,8 @@ def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
             *(finding.advice.remedies[framework] for framework in FRAMEWORKS),
             finding.savings.at_most,
             finding.savings.doubt,
+            finding.savings.expected_bytes,
+            [place.cells for place in finding.places],
         )
         for finding in diagnosis.findings
     ]

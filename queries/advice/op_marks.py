@@ -3,15 +3,28 @@
 The queries of the theme `lifetime` hold the same words; a test compares them.
 """
 
+from functools import lru_cache
 from typing import Final
 
-__all__ = ["BACKWARD_MARKS", "RECOMPUTED_MARKS", "is_backward", "is_recomputed"]
+__all__ = [
+    "BACKWARD_MARKS",
+    "RECOMPUTED_MARKS",
+    "is_backward",
+    "is_checkpointed",
+    "is_per_example",
+    "is_recomputed",
+    "scope_parts",
+]
 
 BACKWARD_MARKS: Final = ("transpose(", "gradient_tape/", "gradients/")
 """Parts of the op names of the backward pass: of JAX, of TensorFlow 2, and of its graphs."""
 RECOMPUTED_MARKS: Final = ("rematted_computation", "recompute_grad")
 """Parts of the op names of what a checkpoint computes again: of JAX, and of a scope that a
 TensorFlow program calls so."""
+_CHECKPOINT_PARTS: Final = frozenset(("checkpoint", "remat", "remat2", "rematted_computation"))
+"""Scopes of a checkpoint's backward pass, as versions of JAX name them."""
+_PER_EXAMPLE_MARKS: Final = ("vmap(", "pfor/", "vectorized_map")
+"""Parts of the op names of what is done for each example at once."""
 
 
 def is_backward(op_name: str | None) -> bool:
@@ -22,3 +35,41 @@ def is_backward(op_name: str | None) -> bool:
 def is_recomputed(op_name: str | None) -> bool:
     """Whether an op belongs to what a checkpoint computes again; False without a name."""
     return any(mark in (op_name or "") for mark in RECOMPUTED_MARKS)
+
+
+def is_checkpointed(op_name: str | None) -> bool:
+    """Whether an op belongs to the backward pass of a checkpoint; False without a name."""
+    if is_recomputed(op_name):
+        return True
+    return is_backward(op_name) and not _CHECKPOINT_PARTS.isdisjoint(scope_parts(op_name or ""))
+
+
+def is_per_example(op_name: str | None) -> bool:
+    """Whether an op is done for each example at once; False without a name."""
+    return any(mark in (op_name or "") for mark in _PER_EXAMPLE_MARKS)
+
+
+@lru_cache(maxsize=1 << 14)
+def scope_parts(op_name: str) -> tuple[str, ...]:
+    """Return the parts between slashes outside brackets, without transformations around them."""
+    parts: list[str] = []
+    nesting = 0
+    part = ""
+    for character in op_name + "/":
+        if character == "/" and nesting == 0:
+            parts.append(part)
+            part = ""
+            continue
+        nesting += (character in "([{") - (character in ")]}")
+        part += character
+    return tuple(map(_without_transformations, parts))
+
+
+def _without_transformations(part: str) -> str:
+    """Return `layer_0` of `transpose(jvp(layer_0))`; `jit(f)` stays, it is a function."""
+    while part.endswith(")") and not part.startswith(("jit(", "pjit(")):
+        _, opening, inner = part[:-1].partition("(")
+        if not opening or not inner:
+            break
+        part = inner
+    return part

@@ -8,8 +8,8 @@ line, `train.py:12`. With `*`, `?` or `[…]` it stands for what it fits.
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from functools import lru_cache
 
+from xlagraph.queries.advice.op_marks import scope_parts
 from xlagraph.queries.advice.plannable_compilation import ValueFacts
 from xlagraph.queries.errors import NoSuchName, similar_names
 
@@ -53,8 +53,8 @@ def in_scope(scope: str, op_name: str) -> bool:
     """Whether an op lies in a scope, given by all or some of its parts in their order."""
     if op_name == scope or op_name.startswith(scope + "/"):
         return True
-    wanted = _parts(scope)
-    parts = _parts(op_name)
+    wanted = scope_parts(scope)
+    parts = scope_parts(op_name)
     width = len(wanted)
     return any(
         all(map(_is_part, parts[at : at + width], wanted)) for at in range(len(parts) - width + 1)
@@ -63,29 +63,3 @@ def in_scope(scope: str, op_name: str) -> bool:
 
 def _is_part(part: str, wanted: str) -> bool:
     return part == wanted or fnmatchcase(part, wanted)
-
-
-@lru_cache(maxsize=1 << 14)
-def _parts(op_name: str) -> tuple[str, ...]:
-    """Return the parts between slashes outside brackets, without transformations around them."""
-    parts: list[str] = []
-    nesting = 0
-    part = ""
-    for character in op_name + "/":
-        if character == "/" and nesting == 0:
-            parts.append(part)
-            part = ""
-            continue
-        nesting += (character in "([{") - (character in ")]}")
-        part += character
-    return tuple(map(_without_transformations, parts))
-
-
-def _without_transformations(part: str) -> str:
-    """Return `layer_0` of `transpose(jvp(layer_0))`; `jit(f)` stays, it is a function."""
-    while part.endswith(")") and not part.startswith(("jit(", "pjit(")):
-        _, opening, inner = part[:-1].partition("(")
-        if not opening or not inner:
-            break
-        part = inner
-    return part

@@ -1,29 +1,50 @@
-"""What a finding saves: planned anew where the plan can tell, else the sum of its rows."""
+"""What a finding saves: replanned where the plan can tell, else the sum of its rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, assert_never, cast
+from typing import Final, cast
 
 from xlagraph.graph.engine import Cell
 from xlagraph.presentation.byte_sizes import human_bytes
-from xlagraph.queries.advice.savings import Planner, Savings
+from xlagraph.queries.advice.savings import Change, Planner, Savings
 from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
-__all__ = ["PotentialSavings", "potential_savings"]
+__all__ = ["PotentialSavings", "change_of_rows", "potential_savings", "savings_of_change"]
 
 _SUM_OF_SIZES: Final = "a sum of sizes: the plan cannot tell what the change does to it"
-_CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints outside of loops"
 _MAY_GATHER: Final = "what is computed with it is split too, or the compiler gathers it again"
 _NO_PACKING: Final = "no packing saves more; whether a change gets there, the plan cannot tell"
-_CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
 _OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program another way"
 _DOUBTS: Final = {
     ChangeKind.WITHOUT: _OTHER_PROGRAM,
+    ChangeKind.PARTS: _OTHER_PROGRAM,
+    ChangeKind.MOVE: _OTHER_PROGRAM,
     ChangeKind.SHARD: _MAY_GATHER,
     ChangeKind.PACK: _NO_PACKING,
 }
 """By change, on any platform."""
+_CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints outside of loops"
+_CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
+_CPU_REORDERS: Final = "on CPU the compiler drops barriers and orders what it computes by itself"
+_CPU_EXPECTS_NOTHING: Final = {
+    ChangeKind.RECOMPUTE: _CPU_UNDOES,
+    ChangeKind.LATE: _CPU_UNDOES,
+    ChangeKind.HALF: _CPU_WIDENS,
+}
+_LIKELIHOODS: Final = {
+    ChangeKind.RECOMPUTE: 0.9,
+    ChangeKind.LATE: 0.5,
+    ChangeKind.HALF: 0.6,
+    ChangeKind.WITHOUT: 0.8,
+    ChangeKind.PARTS: 0.7,
+    ChangeKind.MOVE: 0.4,
+    ChangeKind.SHARD: 0.5,
+    ChangeKind.PACK: 0.2,
+}
+"""Part of a doubtful figure to expect, by change: checkpoints on GPU came true 6 times of 6."""
+_LIKELIHOOD_OF_SUMS: Final = 0.4
+"""Part to expect of a sum of sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +60,29 @@ class PotentialSavings:
     doubt: str | None
     """Why the effect cannot be told; None where it can."""
     is_planned: bool
-    """Whether the memory was planned anew; else they are a sum of sizes."""
+    """Whether the memory was replanned; else they are a sum of sizes."""
+    likelihood: float = 1.0
+    """Part of the middle of the range to expect; 0 where nothing is expected on this platform."""
+
+    @property
+    def middle(self) -> int:
+        """The middle of the range."""
+        return (self.bytes + (self.bytes if self.at_most is None else self.at_most)) // 2
+
+    @property
+    def expected_bytes(self) -> int:
+        """The middle of the range, discounted by the doubt."""
+        return int(self.middle * self.likelihood)
 
     @property
     def text(self) -> str:
-        """As people read it: `1.0 MiB`, `0 B to 4.0 MiB`; `up to 1.0 MiB` if in doubt."""
+        """As people read it: `1.0 MiB`, `1.0 MiB to 4.0 MiB`; `up to 1.0 MiB` if in doubt."""
+        if not self.likelihood:
+            return f"often nothing on CPU; on GPU or TPU about {human_bytes(self.middle)}"
         least = human_bytes(self.bytes)
         most = least if self.at_most is None else human_bytes(self.at_most)
         if least != most:
-            return f"{least} to {most}"
+            return f"{least} to {most}" if self.bytes > 0 else f"up to {most}"
         return least if self.doubt is None else f"up to {least}"
 
 
@@ -55,47 +90,56 @@ def potential_savings(
     rows: Sequence[Mapping[str, Cell]], advice: Advice, planner: Planner
 ) -> PotentialSavings:
     """Return what changing the values of these rows saves."""
-    total = sum(cast("int", row[advice.column]) for row in rows)
-    if not rows or advice.change is None:
-        return _sum_of_sizes(total, advice, _SUM_OF_SIZES)
+    change = change_of_rows(rows, advice)
+    return savings_of_change(change, _total(rows, advice), advice.measure, planner)
+
+
+def savings_of_change(
+    change: Change | None, sum_of_sizes: int, measure: str, planner: Planner
+) -> PotentialSavings:
+    """Return what a change saves, replanned; without a change or a plan the sum of sizes."""
+    if change is None:
+        return _sum_of_sizes(sum_of_sizes, measure, _SUM_OF_SIZES)
     if (obstacle := planner.obstacle) is not None:
-        return _sum_of_sizes(total, advice, obstacle)
-    found = _planned(advice.change, advice.changed, rows, planner)
+        return _sum_of_sizes(sum_of_sizes, measure, obstacle)
+    found = planner.savings([change])
+    if change.kind is ChangeKind.RECOMPUTE and not found.is_certain:
+        found = _with_stacks(found, planner.savings_of_stacks(change))
+    doubt, likelihood = _doubt(change.kind, found, is_cpu=planner.is_cpu)
     return PotentialSavings(
-        found.bytes,
-        found.at_most,
-        "reserved",
-        _doubt(advice.change, found, is_cpu=planner.is_cpu),
-        is_planned=True,
+        found.bytes, found.at_most, "reserved", doubt, is_planned=True, likelihood=likelihood
     )
 
 
-def _sum_of_sizes(total: int, advice: Advice, doubt: str) -> PotentialSavings:
-    return PotentialSavings(total, None, advice.measure, doubt, is_planned=False)
+def change_of_rows(rows: Sequence[Mapping[str, Cell]], advice: Advice) -> Change | None:
+    """Return the change of the values that rows name; None if the plan cannot tell its effect."""
+    if not rows or advice.change is None:
+        return None
+    if advice.change is ChangeKind.PACK:
+        return Change(advice.change)
+    labels_of_rows = [(row, label) for row in rows for label in _labels(row[advice.changed])]
+    labels = tuple(label for _, label in labels_of_rows)
+    if advice.change in (ChangeKind.HALF, ChangeKind.DENSE, ChangeKind.SHARD):
+        factors = {label: _factor(advice.change, row) for row, label in labels_of_rows}
+        return Change(advice.change, labels, factors)
+    return Change(advice.change, labels)
 
 
-def _planned(
-    change: ChangeKind, changed: str, rows: Sequence[Mapping[str, Cell]], planner: Planner
-) -> Savings:
-    if change is ChangeKind.PACK:
-        return planner.savings_of_packing()
-    labels_of_rows = [(row, label) for row in rows for label in _labels(row[changed])]
-    labels = [label for _, label in labels_of_rows]
-    match change:
-        case ChangeKind.DONATE:
-            return planner.savings_of_donating(labels)
-        case ChangeKind.WITHOUT:
-            return planner.savings_of_removing(labels)
-        case ChangeKind.RECOMPUTE:
-            return planner.savings_of_recomputing(labels)
-        case ChangeKind.LATE:
-            return planner.savings_of_deferring(labels)
-        case ChangeKind.HALF | ChangeKind.DENSE | ChangeKind.SHARD:
-            return planner.savings_of_shrinking(
-                [(label, _factor(change, row)) for row, label in labels_of_rows]
-            )
-        case _:
-            assert_never(change)
+def _total(rows: Sequence[Mapping[str, Cell]], advice: Advice) -> int:
+    return sum(cast("int", row[advice.column]) for row in rows)
+
+
+def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
+    return PotentialSavings(
+        total, None, measure, doubt, is_planned=False, likelihood=_LIKELIHOOD_OF_SUMS
+    )
+
+
+def _with_stacks(found: Savings, stacks: Savings | None) -> Savings:
+    """Return a range that begins with what the stacks of loops save by themselves: that is sure."""
+    if stacks is None:
+        return found
+    return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
 
 
 def _labels(cell: Cell) -> list[str]:
@@ -112,9 +156,15 @@ def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
     return Fraction(cast("int", row["denseBytes"]), cast("int", row["sizeBytes"]))
 
 
-def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> str | None:
-    if not found.is_certain:
-        return _CPU_UNDOES if is_cpu else _OTHER_PROGRAM
-    if is_cpu and change is ChangeKind.HALF:
-        return _CPU_WIDENS
-    return _DOUBTS.get(change)
+def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> tuple[str | None, float]:
+    """Return why the effect cannot be told, and the part of it to expect."""
+    is_sure = change in (ChangeKind.RECOMPUTE, ChangeKind.HALF) and found.is_certain
+    expects_nothing = is_cpu and change in _CPU_EXPECTS_NOTHING
+    if expects_nothing and not (is_sure and change is ChangeKind.RECOMPUTE):
+        return _CPU_EXPECTS_NOTHING[change], 0.0
+    if is_sure:
+        return None, 1.0
+    if is_cpu and change is ChangeKind.MOVE:
+        return _CPU_REORDERS, _LIKELIHOODS[change] / 2
+    doubt = _DOUBTS.get(change) if found.is_certain else _OTHER_PROGRAM
+    return doubt, _LIKELIHOODS.get(change, 1.0)

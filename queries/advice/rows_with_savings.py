@@ -19,7 +19,7 @@ def rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) ->
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
     found = _rows_with_free_places(here, *advice.once) if advice.once else here
-    saving = [row for row in _each_value_once(found) if _bytes(row, advice) > 0]
+    saving = [row for row in each_value_once(found) if _bytes(row, advice) > 0]
     return sorted(saving, key=lambda row: -_bytes(row, advice))
 
 
@@ -28,7 +28,8 @@ def _bytes(row: Row, advice: Advice) -> int:
     return cell if isinstance(cell, int) else 0
 
 
-def _each_value_once(rows: Iterable[Row]) -> list[Row]:
+def each_value_once(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows without those that repeat a value."""
     seen: set[Cell] = set()
     kept: list[Row] = []
     for row in rows:

@@ -1,18 +1,19 @@
-"""What a change to some values of a compilation saves, as its memory planned anew says."""
+"""Bytes that changes to the values of a compilation save, as its memory replanned shows."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from typing import Final, assert_never
 
-from xlagraph.queries.advice.checkpoint import Checkpoint, defer, recompute
+from xlagraph.queries.advice.checkpoint import Checkpoint, defer, move, recompute
 from xlagraph.queries.advice.donors import pair_donations
 from xlagraph.queries.advice.loop_stacks import loop_stacks
 from xlagraph.queries.advice.plannable_compilation import (
     PlannableCompilation,
     plannable_compilation,
 )
+from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.xla_planner.donation import donate
 from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
@@ -20,7 +21,7 @@ from xlagraph.xla_planner.planned_program import PlannedProgram
 from xlagraph.xla_planner.replay import Replay, replay
 from xlagraph.xla_planner.value_changes import with_shrunk_values, without_values
 
-__all__ = ["Planner", "Savings"]
+__all__ = ["Change", "Planner", "Savings"]
 
 _NO_MODULE_TEXT: Final = "no module text was ingested: a sum of sizes, not a plan"
 _NOT_EXACT: Final = "the plan as it is does not come out the same when made anew"
@@ -41,99 +42,167 @@ class Savings:
     """Whether the compiler will follow the plan; False where it may reschedule."""
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change to some values, by label."""
+
+    kind: ChangeKind
+    labels: tuple[str, ...] = ()
+    factors: Mapping[str, Fraction] = field(default_factory=dict)
+    """By label, the part of its bytes that a value keeps, where the change makes it smaller."""
+
+
 class Planner:
-    """Plans one compilation anew, in one memory space, as often as it is asked."""
+    """Replans one compilation, in one memory space, as often as it is asked."""
 
     def __init__(self, compilation: StoredCompilation, color: int) -> None:
-        self._compilation = compilation
+        self.compilation = compilation
         self.memory_space = color
 
     @property
     def is_cpu(self) -> bool:
         """Whether it was compiled for a CPU."""
-        return self._stored.platform == "cpu"
+        return self.stored.platform == "cpu"
 
     @property
     def obstacle(self) -> str | None:
-        """Why nothing can be planned anew; None if it can."""
-        if not self._stored.has_buffer_sets or not self._stored.has_ranges:
+        """Why nothing can be replanned; None if it can."""
+        if not self.stored.has_buffer_sets or not self.stored.has_ranges:
             return _NO_MODULE_TEXT
-        own = self._stored.reserved_bytes.get(self.memory_space, 0)
+        own = self.stored.reserved_bytes.get(self.memory_space, 0)
         before = self._plan.reserved_bytes(self.memory_space)
         return None if abs(before - own) <= _TOLERANCE * own else _NOT_EXACT
 
-    def savings_of_donating(self, labels: Collection[str]) -> Savings:
-        """Return what donating these parameters saves."""
-        pairs, _ = pair_donations(self._stored, self._ids(labels))
-        found = donate(
-            self._stored.program,
-            pairs,
-            knows_schedule=self._stored.drops_needless_copies,
-        )
-        return Savings(self._saved(found.program))
+    @cached_property
+    def stored(self) -> PlannableCompilation:
+        """The compilation, as planning needs it."""
+        return plannable_compilation(self.compilation)
 
-    def savings_of_removing(self, labels: Collection[str]) -> Savings:
-        """Return what removing these values saves."""
-        return Savings(self._saved(without_values(self._stored.program, self._ids(labels))))
+    def savings(self, changes: Sequence[Change]) -> Savings:
+        """Return what changes save together: donations pair what the others leave."""
+        if any(change.kind is ChangeKind.PACK for change in changes):
+            return self._savings_of_packing()
+        program = self.stored.program
+        least, most = program, program
+        is_certain = True
+        is_range = False
+        for change in changes:
+            if change.kind is not ChangeKind.DONATE:
+                found = self._changed(change, least)
+                is_range = is_range or found.least is not found.most
+                most = (found if least is most else self._changed(change, most)).most
+                least = found.least
+                is_certain = is_certain and self._is_certain(change, found)
+        donated = {
+            label for each in changes if each.kind is ChangeKind.DONATE for label in each.labels
+        }
+        saved = self._saved(self._donated(least, donated))
+        if not is_range:
+            return Savings(saved, is_certain=is_certain)
+        other = self._saved(self._donated(most, donated))
+        least_saved = max(0, min(saved, other))
+        return Savings(least_saved, max(0, saved, other), is_certain)
 
-    def savings_of_shrinking(self, factors: Iterable[tuple[str, Fraction]]) -> Savings:
-        """Return what shrinking these values to a part of their bytes saves."""
+    def _changed(self, change: Change, program: PlannedProgram) -> Checkpoint:
+        """Return the program under a change, but a donation, at least and at most."""
+        value_ids = self._ids(change.labels)
+        match change.kind:
+            case ChangeKind.WITHOUT:
+                return _exact(without_values(program, value_ids))
+            case ChangeKind.RECOMPUTE:
+                return recompute(self.stored, program, self._with_whole_loops(value_ids))
+            case ChangeKind.LATE:
+                return defer(self.stored, program, value_ids)
+            case ChangeKind.MOVE:
+                return move(self.stored, program, value_ids)
+            case ChangeKind.HALF | ChangeKind.DENSE | ChangeKind.SHARD:
+                return _exact(with_shrunk_values(program, self._factors(change)))
+            case ChangeKind.PARTS:
+                factors = self._with_whole_sets(program, self._factors(change))
+                return Checkpoint(
+                    without_values(program, factors),
+                    with_shrunk_values(program, factors),
+                    len(factors),
+                )
+            case ChangeKind.DONATE | ChangeKind.PACK:
+                return _exact(program)
+            case _:
+                assert_never(change.kind)
+
+    def _with_whole_loops(self, value_ids: Collection[int]) -> set[int]:
+        """Return all that a loop stacks where a stack of it is named."""
+        program = self.stored.program
+        found = set(value_ids)
+        for loop in loop_stacks(self.stored, program, program.by_id):
+            if not loop.value_ids.isdisjoint(found):
+                found |= loop.value_ids
+        return found
+
+    def _is_certain(self, change: Change, found: Checkpoint) -> bool:
+        if change.kind is ChangeKind.RECOMPUTE:
+            return found.is_of_loops
+        return change.kind not in (ChangeKind.LATE, ChangeKind.MOVE, ChangeKind.PARTS)
+
+    def savings_of_stacks(self, change: Change) -> Savings | None:
+        """Return what recomputing only the stacks of loops saves; None where nothing is stacked."""
+        found = self._changed(change, self.stored.program)
+        if not found.stacked_ids or found.is_of_loops:
+            return None
+        stacks = recompute(self.stored, self.stored.program, found.stacked_ids)
+        saved = self._saved(stacks.least), self._saved(stacks.most)
+        return Savings(min(saved), max(saved)) if max(saved) > 0 else None
+
+    def _factors(self, change: Change) -> dict[int, Fraction]:
         by_label = self._id_by_label
-        factor_by_id = {by_label[label]: factor for label, factor in factors if label in by_label}
-        return Savings(self._saved(with_shrunk_values(self._stored.program, factor_by_id)))
+        return {
+            by_label[label]: factor for label, factor in change.factors.items() if label in by_label
+        }
 
-    def savings_of_recomputing(self, labels: Collection[str]) -> Savings:
-        """Return what computing these values again saves: of a loop all that it stacks."""
-        program = self._stored.program
-        value_ids = self._ids(labels)
-        for loop in loop_stacks(self._stored, program, program.by_id):
-            if not loop.value_ids.isdisjoint(value_ids):
-                value_ids |= loop.value_ids
-        found = recompute(self._stored, program, value_ids)
-        savings = self._between(found)
-        if found.is_of_loops:
-            return savings
-        if found.stacked_ids:
-            stacks = self._between(recompute(self._stored, program, found.stacked_ids))
-            if max(stacks.bytes, stacks.at_most or 0) > 0:
-                return replace(savings, bytes=min(stacks.bytes, savings.bytes))
-        return replace(savings, is_certain=False)
+    def _with_whole_sets(
+        self, program: PlannedProgram, factors: Mapping[int, Fraction]
+    ) -> dict[int, Fraction]:
+        """Return factors of all members of the buffer sets that are named."""
+        return {
+            member.value_id: factor
+            for value_id, factor in factors.items()
+            if value_id in program.by_id
+            for member in program.sets[program.by_id[value_id].buffer_set]
+        }
 
-    def savings_of_deferring(self, labels: Collection[str]) -> Savings:
-        """Return what computing these values again no earlier than they are read saves."""
-        found = defer(self._stored, self._stored.program, self._ids(labels))
-        return replace(self._between(found), is_certain=False)
+    def _donated(self, program: PlannedProgram, labels: Collection[str]) -> PlannedProgram:
+        if not labels:
+            return program
+        kept = program.by_id.keys()
+        pairs, _ = pair_donations(self.stored, self._ids(labels) & kept)
+        left = [pair for pair in pairs if pair.output in kept]
+        return donate(program, left, knows_schedule=self.stored.drops_needless_copies).program
 
-    def savings_of_packing(self) -> Savings:
+    def _savings_of_packing(self) -> Savings:
         """Return what packing the heap to its lower bound saves."""
         heap = self._plan.heap(self.memory_space)
         return Savings(heap.size_bytes - heap.lower_bound_bytes if heap is not None else 0)
 
-    def _between(self, found: Checkpoint) -> Savings:
-        saved = self._saved(found.least), self._saved(found.most)
-        return Savings(min(saved), max(saved))
-
     def _saved(self, program: PlannedProgram) -> int:
-        if program.values == self._stored.program.values:
+        if program.values == self.stored.program.values:
             return 0
         before = self._plan.reserved_bytes(self.memory_space)
         return before - plan_anew(program, self._replays).reserved_bytes(self.memory_space)
 
     @cached_property
-    def _stored(self) -> PlannableCompilation:
-        return plannable_compilation(self._compilation)
-
-    @cached_property
     def _replays(self) -> tuple[Replay, ...]:
-        return replay(self._stored.program)
+        return replay(self.stored.program)
 
     @cached_property
     def _plan(self) -> MemoryPlan:
-        return plan_anew(self._stored.program, self._replays)
+        return plan_anew(self.stored.program, self._replays)
 
     @cached_property
     def _id_by_label(self) -> dict[str, int]:
-        return {facts.label: value_id for value_id, facts in self._stored.facts.items()}
+        return {facts.label: value_id for value_id, facts in self.stored.facts.items()}
 
-    def _ids(self, labels: Collection[str]) -> set[int]:
+    def _ids(self, labels: Iterable[str]) -> set[int]:
         return {self._id_by_label[label] for label in labels if label in self._id_by_label}
+
+
+def _exact(program: PlannedProgram) -> Checkpoint:
+    return Checkpoint(program, program, 0)

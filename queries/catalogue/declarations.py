@@ -145,6 +145,10 @@ class ChangeKind(StrEnum):
     """The values are already recomputed, but earlier than needed."""
     PACK = "pack"
     """The values are unchanged; the heap is packed to its lower bound."""
+    PARTS = "parts"
+    """The values are computed a part at a time: at most all but one part is saved."""
+    MOVE = "move"
+    """The values are made where they are first read."""
 
 
 @dataclass(frozen=True, slots=True)

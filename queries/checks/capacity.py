@@ -7,10 +7,14 @@ from typing import Final, cast
 from xlagraph.graph.engine import Graph
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.queries.advice.advise import advise
+from xlagraph.queries.advice.combined_changes import CombinedChange, combine
 from xlagraph.queries.advice.diagnosis import Diagnosis, Finding
+from xlagraph.queries.advice.findings import LEAST_SHARE
+from xlagraph.queries.advice.savings import Planner
 from xlagraph.queries.catalogue.query_files import Query
 from xlagraph.queries.errors import NoSuchMemorySpace
 from xlagraph.queries.selection.compilations import select_all
+from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 
 _RESERVED: Final = load_statement(__file__, "reserved-by-space")
 _MOST_DIAGNOSED: Final = 5
@@ -104,13 +108,66 @@ def first_findings(
     return _diagnosis(graph, space, catalogue).findings[:most]
 
 
-def diagnoses_where_lacking(
+@dataclass(frozen=True, slots=True)
+class LackingSpace:
+    """What to change where a compilation does not fit."""
+
+    space: SpaceFit
+    changes: tuple[CombinedChange, ...]
+    """Most savings to expect first: as many as make it fit together, three at least."""
+    problems: tuple[str, ...]
+    """Files of queries that failed, each with the reason."""
+
+    @property
+    def combined(self) -> tuple[CombinedChange, ...]:
+        """Those that were replanned together."""
+        return tuple(change for change in self.changes if change.together_bytes is not None)
+
+    @property
+    def would_fit(self) -> bool:
+        """Whether changes together save at least what is missing."""
+        return any(change.fits for change in self.changes)
+
+
+def changes_where_lacking(
     graph: Graph, spaces: Sequence[SpaceFit], *, catalogue: Mapping[str, Query] | None = None
-) -> dict[SpaceFit, Diagnosis]:
-    """Diagnose the five memory spaces at most that lack most."""
+) -> tuple[LackingSpace, ...]:
+    """Return what to change in the five memory spaces at most that lack most.
+
+    Where the large findings are not enough together, small ones are looked for too.
+    """
     lacking = [space for space in spaces if space.fits is False]
-    return {space: _diagnosis(graph, space, catalogue) for space in lacking[:_MOST_DIAGNOSED]}
+    return tuple(_changes(graph, space, catalogue) for space in lacking[:_MOST_DIAGNOSED])
 
 
-def _diagnosis(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | None) -> Diagnosis:
-    return advise(graph, space.compilation, memory_space=space.memory_space, catalogue=catalogue)
+def _changes(graph: Graph, space: SpaceFit, catalogue: Mapping[str, Query] | None) -> LackingSpace:
+    stored = StoredCompilation(graph, space.compilation)
+    planner = Planner(stored, space.memory_space)
+    missing = space.missing_bytes or 0
+    diagnosis = _diagnosis(graph, space, catalogue, stored, LEAST_SHARE)
+    changes = combine(planner, diagnosis.findings, missing)
+    if diagnosis.hidden and not any(change.fits for change in changes):
+        diagnosis = _diagnosis(graph, space, catalogue, stored, 0)
+        changes = combine(planner, diagnosis.findings, missing)
+    last = max(
+        (number for number, change in enumerate(changes, 1) if change.together_bytes is not None),
+        default=0,
+    )
+    return LackingSpace(space, changes[: max(last, MOST_FINDINGS)], diagnosis.problems)
+
+
+def _diagnosis(
+    graph: Graph,
+    space: SpaceFit,
+    catalogue: Mapping[str, Query] | None,
+    stored: StoredCompilation | None = None,
+    least_share: float = LEAST_SHARE,
+) -> Diagnosis:
+    return advise(
+        graph,
+        space.compilation,
+        memory_space=space.memory_space,
+        catalogue=catalogue,
+        stored=stored,
+        least_share=least_share,
+    )

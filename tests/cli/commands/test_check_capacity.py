@@ -82,7 +82,8 @@ def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_p
     (row,) = json.loads(ended.out)
     assert row["missingBytes"] == 196608 - 150 * 1024
     assert 1 <= len(row["changes"]) <= 3
-    assert [*row["changes"][0]] == ["finding", "query", "bytes", "jax", "tensorflow", "pytorch"]
+    assert {"finding", "query", "bytes", "bytesAtMost", "doubt"} < row["changes"][0].keys()
+    assert {"jax", "tensorflow", "pytorch"} < row["changes"][0].keys()
     shown = run(*asked).out
     assert shown.splitlines()[0] == (
         "Does it fit? No: 1 of 1 compilation is too large;"

@@ -166,10 +166,10 @@ def test_a_loop_over_layers_is_another_program_of_which_nothing_is_promised(grap
         assert finding.savings.doubt or "scan" not in finding.advice.remedies["jax"]
 
 
-def test_findings_that_cannot_tell_come_last(findings):
+def test_findings_come_by_the_savings_to_expect(findings):
     for found in findings.values():
-        doubts = [finding.savings.doubt is not None for finding in found]
-        assert doubts == sorted(doubts)
+        expected = [finding.savings.expected_bytes for finding in found]
+        assert expected == sorted(expected, reverse=True)
 
 
 @pytest.mark.parametrize("name", SHRUNK)

@@ -1,0 +1,210 @@
+"""Values that hold a large share of the peak, by what they are.
+
+Per-example gradients, logits of a large vocabulary, values made of much smaller ones, values
+that wait, and the line that holds most.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from xlagraph.queries.advice.causes import remedies
+from xlagraph.queries.advice.causes.cause import Cause, evidence_row, file_and_line
+from xlagraph.queries.advice.causes.peak_values import PeakProgram, dimensions
+from xlagraph.queries.advice.op_marks import is_backward, is_per_example
+from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.catalogue.declarations import ChangeKind
+from xlagraph.queries.stored_compilation.records import StoredValue
+
+__all__ = ["idle_values", "inflated_values", "largest_line", "logits", "per_example_gradients"]
+
+_LEAST_VOCABULARY: Final = 8192
+_PARTS: Final = 8
+"""Parts in which logits and per-example gradients could be computed."""
+_INFLATION: Final = 16
+"""Times that a value is at least larger than what it is made of."""
+_LEAST_IDLE: Final = 0.1
+"""Part of the peak that an idle value holds at least."""
+_LEAST_OF_LINE: Final = 0.25
+"""Part of the peak that a line holds at least, to be named for that alone."""
+_LIKELIHOOD_OF_LINE: Final = 0.2
+"""Part to expect of what a line holds: that it is large does not say that it can be smaller."""
+_ELEMENTWISE: Final = frozenset(("broadcast", "iota", "fusion", "compare", "select", "convert"))
+_HANDED_ON: Final = frozenset(
+    ("parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple", "copy")
+)
+
+
+def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the gradients of each example alone: a parameter's dimensions behind a batch."""
+    shapes = {dimensions(value) for value in program.parameters if len(dimensions(value)) > 1}
+    found: list[StoredValue] = []
+    examples: list[int] = []
+    for value in program.temporaries:
+        lengths = dimensions(value)
+        if len(lengths) < 3 or lengths[0] < 2 or not is_per_example(value.attributed_op_name):
+            continue
+        inner = lengths[1:]
+        if inner in shapes or inner[::-1] in shapes:
+            found.append(value)
+            examples.append(lengths[0])
+    if not found:
+        return
+    factors = {
+        value.label: max(Fraction(1, count), Fraction(1, _PARTS))
+        for value, count in zip(found, examples, strict=True)
+    }
+    reason = "a gradient of a parameter for each of {} examples"
+    rows = tuple(
+        evidence_row(value, reason.format(count))
+        for value, count in zip(found, examples, strict=True)
+    )
+    yield Cause(
+        "peak/contributors",
+        "Gradients are kept for each example",
+        Change(ChangeKind.PARTS, tuple(factors), factors),
+        rows,
+        remedies.PER_EXAMPLE,
+    )
+
+
+def logits(program: PeakProgram) -> Iterator[Cause]:
+    """Yield the values with an element for each token and each word of a large vocabulary."""
+    sizes = {
+        max(lengths)
+        for value in program.parameters
+        if len(lengths := dimensions(value)) == 2
+        and max(lengths) >= _LEAST_VOCABULARY
+        and max(lengths) >= 4 * min(lengths)
+    }
+    parameters = {tuple(sorted(dimensions(value))) for value in program.parameters}
+    found = [
+        value
+        for value in program.temporaries
+        if (lengths := dimensions(value))
+        and len(lengths) > 1
+        and not sizes.isdisjoint(lengths)
+        and tuple(sorted(lengths)) not in parameters
+    ]
+    if found:
+        (words, *_) = sizes & set(dimensions(found[0]))
+        rows = tuple(
+            evidence_row(value, f"{math.prod(dimensions(value)) // words} tokens × {words} words")
+            for value in found
+        )
+        yield Cause(
+            "peak/contributors",
+            "Logits of a large vocabulary are computed for all tokens at once",
+            _in_parts(found, _PARTS),
+            rows,
+            remedies.LOGITS,
+        )
+
+
+def inflated_values(program: PeakProgram) -> Iterator[Cause]:
+    """Yield broadcasts, masks and the like: values made of much smaller ones, and kept."""
+    found: list[tuple[StoredValue, int]] = []
+    for value in program.at_peak:
+        if value.opcode not in _ELEMENTWISE or not program.is_alone(value):
+            continue
+        operands = program.read_by.get(value.name, [])
+        made_of = sum(
+            each.size_bytes
+            for operand in operands
+            if (each := program.values.get(operand)) is not None and each.dtype != "tuple"
+        )
+        if made_of * _INFLATION <= value.size_bytes:
+            found.append((value, made_of))
+    if found:
+        rows = tuple(
+            evidence_row(value, f"made of {made_of:,} bytes, and written out")
+            for value, made_of in found
+        )
+        yield Cause(
+            "waste/broadcasts",
+            "Broadcasts or masks are written out, though they are made of much less",
+            Change(ChangeKind.WITHOUT, tuple(value.label for value, _ in found)),
+            rows,
+            remedies.INFLATED,
+        )
+
+
+def idle_values(program: PeakProgram) -> Iterator[Cause]:
+    """Yield values written before the peak that nothing reads until after it."""
+    peak = program.peak_step
+    if peak is None:
+        return
+    least = _LEAST_IDLE * program.temp_bytes_at_peak
+    found: list[tuple[StoredValue, int]] = []
+    for value in program.at_peak:
+        if value.size_bytes < least or value.live_from is None or value.live_from >= peak:
+            continue
+        reads = program.read_steps.get(value.value_id, [])
+        if not reads or reads[0] <= peak or value.opcode in _HANDED_ON or value.is_phi:
+            continue
+        if not program.is_alone(value) or _is_kept_for_backward(program, value):
+            continue
+        found.append((value, reads[0]))
+    if found:
+        rows = tuple(
+            evidence_row(
+                value,
+                f"written at step {value.live_from}, first read at {read}; the peak is at {peak}",
+            )
+            for value, read in found
+        )
+        yield Cause(
+            "lifetime/longest",
+            "A value is made long before it is read, and waits at the peak",
+            Change(ChangeKind.MOVE, tuple(value.label for value, _ in found)),
+            rows,
+            remedies.IDLE,
+        )
+
+
+def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[Cause]:
+    """Yield the line or op that holds most of the peak, unless other findings explain it."""
+    groups: defaultdict[str, list[StoredValue]] = defaultdict(list)
+    for value in program.at_peak:
+        line = file_and_line(value.user_file, value.user_line)
+        groups[line or value.attributed_op_name or value.label].append(value)
+    if not groups:
+        return
+    where, found = max(groups.items(), key=lambda group: _bytes(group[1]))
+    held = _bytes(found)
+    reserved = program.stored.reserved_bytes.get(program.color, 0)
+    if held < _LEAST_OF_LINE * reserved:
+        return
+    sets = {program.set_of(program.by_label.get(label)) for label in explained}
+    if _bytes([value for value in found if program.set_of(value) in sets]) * 2 > held:
+        return
+    shapes = {dimensions(value) for value in found if value.size_bytes * 20 > reserved}
+    changed = [value for value in program.temporaries if dimensions(value) in shapes]
+    share = held / reserved
+    title = "One value holds" if len(found) == 1 else "One line holds"
+    yield Cause(
+        "peak/by-line" if found[0].user_file else "peak/by-op",
+        f"{title} {share:.0%} of what is reserved",
+        _in_parts(changed, 2),
+        tuple(evidence_row(value, f"made by {where}") for value in found),
+        remedies.LARGE,
+        likelihood=_LIKELIHOOD_OF_LINE,
+    )
+
+
+def _is_kept_for_backward(program: PeakProgram, value: StoredValue) -> bool:
+    if is_backward(value.attributed_op_name):
+        return False
+    readers = program.stored.readers.get(value.value_id, ())
+    return any(program.stored.facts[reader].is_backward for reader in readers)
+
+
+def _in_parts(found: Sequence[StoredValue], parts: int) -> Change:
+    factors = {value.label: Fraction(1, parts) for value in found}
+    return Change(ChangeKind.PARTS, tuple(factors), factors)
+
+
+def _bytes(found: Sequence[StoredValue]) -> int:
+    return sum(value.size_bytes for value in found)

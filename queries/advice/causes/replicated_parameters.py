@@ -1,0 +1,37 @@
+"""Parameters that every device holds whole while others are split."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import cast
+
+from xlagraph.graph.engine import Cell
+from xlagraph.queries.advice.causes.cause import Cause, evidence_row
+from xlagraph.queries.advice.causes.peak_values import PeakProgram
+from xlagraph.queries.advice.causes.remedies import REPLICATED
+from xlagraph.queries.advice.savings import Change
+from xlagraph.queries.catalogue.declarations import ChangeKind
+
+__all__ = ["replicated_parameters"]
+
+
+def replicated_parameters(
+    program: PeakProgram, rows: Sequence[Mapping[str, Cell]]
+) -> Iterator[Cause]:
+    """Yield the parameters among the rows of waste/gathered."""
+    found = []
+    factors: dict[str, Fraction] = {}
+    for row in rows:
+        value = program.by_label.get(str(row["value"]))
+        devices = cast("int | None", row["devices"]) or 1
+        if value is None or row["sharding"] != "{replicated}" or devices < 2:
+            continue
+        found.append(evidence_row(value, f"each of {devices} devices holds it whole"))
+        factors[value.label] = Fraction(1, devices)
+    if found:
+        yield Cause(
+            "waste/gathered",
+            "Every device holds parameters whole that could be split",
+            Change(ChangeKind.SHARD, tuple(factors), factors),
+            tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
+            REPLICATED,
+        )
