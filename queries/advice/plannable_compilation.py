@@ -1,7 +1,7 @@
 """A compilation as planning needs it: its program, and facts of its values."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, get_args
 
@@ -105,7 +105,8 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
     results = _results(stored.positions, totals.result)
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _stored_ids(ranged, allocations)
-    values = _values(ranged, instructions, stored_ids, results, _Uses(stored.uses))
+    run_once = _run_once(totals.result, instructions, stored.values, stored.positions)
+    values = _values(ranged, instructions, stored_ids, results, run_once, _Uses(stored.uses))
     parameters = {
         allocation.number: (allocation.parameter_number, allocation.shape_index or "{}")
         for allocation in allocations
@@ -162,17 +163,14 @@ def _values(
     instructions: Mapping[str, StoredInstruction],
     stored_ids: frozenset[int],
     results: Sequence[int],
+    run_once: Collection[str],
     uses: _Uses,
 ) -> tuple[PlannedValue, ...]:
-    """Return the values that have a live range."""
+    """Return the values that have a live range; `run_once`: computations that run outside loops."""
     sizes: defaultdict[int, int] = defaultdict(int)
     for value in ranged:
         sizes[_buffer_set(value)] = max(sizes[_buffer_set(value)], value.size_bytes)
     lives_out = frozenset(results)
-    computations = (
-        instructions[value.name].computation for value in ranged if value.value_id in lives_out
-    )
-    entry = next(computations, None)
     planned = []
     for value in ranged:
         instruction = instructions[value.name]
@@ -189,7 +187,7 @@ def _values(
                 allocation=value.allocation,
                 offset_bytes=value.offset_bytes,
                 instruction=value.name,
-                is_in_entry=instruction.computation == entry,
+                is_in_entry=instruction.computation in run_once,
                 is_stored=value.value_id in stored_ids,
                 is_table=value.dtype == "tuple",
                 is_copy=value.opcode == "copy",
@@ -199,6 +197,29 @@ def _values(
             )
         )
     return tuple(planned)
+
+
+def _run_once(
+    result: str | None,
+    instructions: Mapping[str, StoredInstruction],
+    values: Iterable[StoredValue],
+    positions: Iterable[StoredPosition],
+) -> frozenset[str]:
+    """Return the entry computation, and those that it calls: a call returns values of theirs."""
+    root = None if result is None else instructions.get(result)
+    made_in = {value.value_id: instructions[value.name].computation for value in values}
+    returned = [
+        (instructions[position.instruction].computation, made_in.get(position.value_id))
+        for position in positions
+        if position.instruction in instructions
+        and instructions[position.instruction].opcode == "call"
+    ]
+    found = {root.computation if root is not None else None}
+    while True:
+        called = {callee for caller, callee in returned if caller in found} - found
+        if not called:
+            return frozenset(name for name in found if name is not None)
+        found |= called
 
 
 def _results(positions: Iterable[StoredPosition], result: str | None) -> tuple[int, ...]:

@@ -176,6 +176,8 @@ def _donation(
     outcomes = [
         *((pair, "in place") for pair in donation.in_place),
         *((pair, "copied first") for pair in donation.copied),
+        *((pair, "copied last") for pair in donation.copied_last),
+        *((pair, "copied first and last") for pair in donation.copied_twice),
     ]
     found = [_donated(stored, pair, outcome) for pair, outcome in outcomes]
     found += [
