@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from xlagraph.presentation.byte_sizes import human_bytes
 from xlagraph.queries.advice.checkpoint import checkpoint
+from xlagraph.queries.advice.followed_values import followed_values
 from xlagraph.queries.advice.patterns import matching
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
-from xlagraph.queries.advice.stacked_values import stacks_of
 from xlagraph.queries.advice.whatif_batch import Batch
 from xlagraph.queries.advice.whatif_changes import Changes, factor_text, parse_factor
 from xlagraph.queries.advice.whatif_donation import Donation, donation_of, outcomes_text
@@ -82,7 +82,8 @@ class _Steps:
 
     def leave_out(self, pattern: str) -> None:
         """Remove the values that a pattern names, and all that follow them."""
-        named, value_ids = self._followed(pattern)
+        named = matching(pattern, self._stored.facts)
+        value_ids = followed_values(self._stored, self._program, named, with_parameters=False)
 
         def removed(program: PlannedProgram) -> PlannedProgram:
             return without_values(program, value_ids)
@@ -91,7 +92,8 @@ class _Steps:
 
     def shrink(self, pattern: str, kept: Fraction) -> None:
         """Shrink the values that a pattern names, and all that follow them."""
-        named, value_ids = self._followed(pattern)
+        named = matching(pattern, self._stored.facts)
+        value_ids = followed_values(self._stored, self._program, named, with_parameters=True)
 
         def shrunk(program: PlannedProgram) -> PlannedProgram:
             return with_shrunk_values(program, dict.fromkeys(value_ids, kept))
@@ -143,6 +145,7 @@ class _Steps:
         """Compute again what a scope keeps for the backward pass."""
         found = checkpoint(self._stored, self._program, scope)
         most = self._most if self._most is not None else self._program
+        most_before = (self.outcome.at_most or self._plan).reserved_bytes()
         self._most = checkpoint(self._stored, most, scope).most
         changed_ids = frozenset(
             value.value_id
@@ -151,6 +154,8 @@ class _Steps:
         )
         sizes = self._bytes_of(changed_ids)
         saved, why = self._advance(found.least, changed_ids)
+        most_after = (self.outcome.at_most or self._plan).reserved_bytes()
+        saving = _range_text(most_before - most_after, saved, why)
         what = f"{_counted(found.value_count, 'value')} that {scope} keeps for the backward pass"
         if found.stacked_ids:
             what += f", {len(found.stacked_ids)} of them stacked by a loop,"
@@ -158,7 +163,7 @@ class _Steps:
         self._add(
             f"--checkpoint {scope}",
             changed_ids,
-            f"{what} {verb} computed again; {_saved_text(saved, why)}",
+            f"{what} {verb} computed again; {saving}",
             saved,
             sizes,
         )
@@ -195,12 +200,6 @@ class _Steps:
             self._most = donation_of(self._stored, self._most, names).donated.program
             self._plan_most()
 
-    def _followed(self, pattern: str) -> tuple[list[int], frozenset[int]]:
-        """Return what a pattern names, and that with all that follows: buffer sets and stacks."""
-        named = matching(pattern, self._stored.facts)
-        stacks = stacks_of(self._stored, self._program, named)
-        return named, whole_sets(self._program, {*named, *stacks})
-
     def _resize(
         self,
         change: str,
@@ -218,7 +217,7 @@ class _Steps:
             why = why_not_changed(self._stored, self._program, named)
             self._add(change, (), _joined_text(introduction, f"changes nothing: {why}"))
             return
-        text = self._sizes_text(named, value_ids, before, after, word)
+        text = self._sizes_text(named, value_ids, before, after, word, introduction)
         if self._most is not None:
             self._most = apply(self._most)
         saved, why = self._advance(program, value_ids)
@@ -237,13 +236,19 @@ class _Steps:
         before: int,
         after: int,
         word: str,
+        introduction: str | None,
     ) -> str:
         count = len(_sets(self._program, value_ids))
         in_plan = self._program.by_id.keys() & set(named)
-        text = f"{_counted(len(in_plan), 'value')} named"
-        if followed := len(value_ids) - len(in_plan):
-            text += f", {followed} more that share their bytes or stack them"
-        text += f": {_counted(count, 'buffer')} of {human_bytes(before)}"
+        text = ""
+        if followed := len(value_ids - in_plan):
+            text = (
+                f"{_counted(len(in_plan), 'value')} named, and {followed} that share their bytes,"
+            )
+            text += " stack or copy them: "
+        elif introduction is None:
+            text = f"{_counted(len(in_plan), 'value')} named: "
+        text += f"{_counted(count, 'buffer')} of {human_bytes(before)}"
         text += f" {'is' if count == 1 else 'are'} {word}"
         if after:
             text += f", {human_bytes(after)} now"
@@ -254,7 +259,7 @@ class _Steps:
         )
         if parameters:
             more = f" and {len(parameters) - 1} more" if len(parameters) > 1 else ""
-            text += f", with the donated parameter {parameters[0]}{more}"
+            text += f", with the parameter {parameters[0]}{more}"
         return text
 
     def _bytes_of(self, value_ids: frozenset[int]) -> tuple[int, int]:
@@ -308,6 +313,15 @@ def _joined_text(introduction: str | None, text: str) -> str:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _range_text(saved_least: int, saved_most: int, why: str) -> str:
+    if saved_least == saved_most or max(saved_least, saved_most) <= 0:
+        return _saved_text(saved_most, why)
+    low, high = sorted((saved_least, saved_most))
+    if low > 0:
+        return f"saves {human_bytes(low)} to {human_bytes(high)} of what is reserved"
+    return f"saves up to {human_bytes(high)} of what is reserved"
 
 
 def _saved_text(saved: int, why: str) -> str:
