@@ -23,8 +23,8 @@ def why_not_changed(
         return "no value is named"
     planned = [program.by_id[value_id] for value_id in named if value_id in program.by_id]
     if not planned:
-        if all(value_id in stored.program.by_id for value_id in named):
-            return "a change before it leaves all these values out"
+        if any(value_id in stored.program.by_id for value_id in named):
+            return "a change before it leaves these values out"
         return "the values named are thread-local or have no live range, so the plan has none"
     if all(value.is_table for value in planned):
         return "only tables of pointers are named, which keep their size"

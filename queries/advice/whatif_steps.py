@@ -99,6 +99,9 @@ class _Steps:
             return with_shrunk_values(program, dict.fromkeys(value_ids, kept))
 
         change = f"--shrink {pattern}={factor_text(kept)}"
+        if kept == 1:
+            self._add(change, named, "changes nothing: a factor of 1 keeps all bytes")
+            return
         self._resize(change, named, value_ids, shrunk, "smaller")
 
     def scale_batch(self, batch: Batch) -> None:
