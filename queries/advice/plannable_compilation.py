@@ -1,8 +1,9 @@
 """A compilation as planning needs it: its program, and facts of its values."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, get_args
 
 from xlagraph.queries.advice.op_marks import is_backward
@@ -33,6 +34,8 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "rocm": (256, 128),
 }
 """By platform, largest first: each dump shows which one it is."""
+_COMMENT: Final = re.compile(r"/\*.*?\*/|\s")
+_ELEMENT: Final = re.compile(r"(?:[^,({\[]|\([^)]*\)|\{[^}]*\}|\[[^\]]*\])+")
 _ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
 _LAST: Final = 1 << 40
@@ -89,6 +92,9 @@ class PlannableCompilation:
     """By colour, in XLA's own plan, thread-local memory left out."""
     space_names: Mapping[int, str]
     """By colour: HBM, VMEM, SMEM or host, where that is known."""
+    result_shapes: Mapping[int, str] = field(default_factory=dict)
+    """By value id: the shape with layout in which the program returns it; a bitcast gives it
+    another one."""
 
     @property
     def drops_needless_copies(self) -> bool:
@@ -136,6 +142,7 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
         and any(value.buffer_set is not None for value in stored.values),
         has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
+        result_shapes=_result_shapes(stored.positions, instructions.get(totals.result or "")),
         space_names={space.color: space.name for space in stored.spaces if space.name is not None},
     )
 
@@ -230,6 +237,30 @@ def _results(positions: Iterable[StoredPosition], result: str | None) -> tuple[i
         if position.instruction == result
     )
     return tuple(value_id for _, value_id in ordered)
+
+
+def _result_shapes(
+    positions: Iterable[StoredPosition], result: StoredInstruction | None
+) -> dict[int, str]:
+    """Return the shapes of the values that the program returns, as the elements of its result."""
+    if result is None or not result.shape:
+        return {}
+    is_tuple = result.shape.startswith("(")
+    elements = _elements(result.shape) if is_tuple else [result.shape]
+    found: dict[int, str] = {}
+    for position in positions:
+        if position.instruction == result.name:
+            index = index_numbers(position.shape_index or "{}")
+            if len(index) == is_tuple and (not index or index[0] < len(elements)):
+                found[position.value_id] = elements[index[0] if index else 0]
+    return found
+
+
+def _elements(shape: str) -> list[str]:
+    """Return the elements of a tuple's shape: `f32[2]{0}` and `s32[]` of `(f32[2]{0}, s32[])`."""
+    return [
+        element for part in _ELEMENT.findall(shape[1:-1]) if (element := _COMMENT.sub("", part))
+    ]
 
 
 def _overwrites_by_id(overwrites: Iterable[StoredOverwrite]) -> dict[int, tuple[Overwrite, ...]]:
