@@ -26,7 +26,7 @@ DONATIONS = {
     "donate_state": [str(number) for number in STATE],
     "donate_sgd": ["all"],
     "donate_wrong_type": ["all"],
-    "donate_cache": ["all"],
+    "donate_cache": ["0"],
     "donate_loop": ["all"],
 }
 FINDINGS = {
