@@ -19,9 +19,11 @@ if TYPE_CHECKING:
         Finding,
         diagnosis_result,
     )
+    from xlagraph.queries.advice.planned_donations import with_planned_donations
     from xlagraph.queries.advice.whatif import Changes, whatif
     from xlagraph.queries.advice.whatif_result import (
         DonatedParameter,
+        Effect,
         PeakValue,
         WhatIf,
         whatif_cells,
@@ -85,6 +87,7 @@ __all__ = [
     "DiagnosedCompilation",
     "Diagnosis",
     "DonatedParameter",
+    "Effect",
     "EmptyGraph",
     "FailedProgram",
     "Finding",
@@ -135,6 +138,7 @@ __all__ = [
     "value_cells",
     "whatif",
     "whatif_cells",
+    "with_planned_donations",
 ]
 
 # What is not asked for is not loaded: the list of queries is there at once.
@@ -178,8 +182,15 @@ __getattr__ = lazy_names(
             "list_runs",
             "select",
         ],
+        "advice.planned_donations": ["with_planned_donations"],
         "advice.whatif": ["Changes", "whatif"],
-        "advice.whatif_result": ["DonatedParameter", "PeakValue", "WhatIf", "whatif_cells"],
+        "advice.whatif_result": [
+            "DonatedParameter",
+            "Effect",
+            "PeakValue",
+            "WhatIf",
+            "whatif_cells",
+        ],
         "stored_compilation.range_end_text": ["RangeEnd"],
         "value_details.details": ["LiveRangeDetails", "ValueDetails", "value"],
         "value_details.value_cells": ["value_cells"],

@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xlagraph.graph import Cell, Graph, QueryFailed, QueryRefused, Scalar
-from xlagraph.queries import Column, Diagnosis, Finding, Query, advise, run
+from xlagraph.queries import (
+    Column,
+    Diagnosis,
+    Finding,
+    Query,
+    advise,
+    run,
+    with_planned_donations,
+)
 from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 
 ROWS_SHOWN: Final = 100
@@ -53,7 +61,8 @@ def _answer_facts(graph: Graph, query: Query, given: Mapping[str, Scalar]) -> Fa
     rows: Sequence[Sequence[Cell]] = ()
     notes: Sequence[str]
     try:
-        found = run(graph, query.id, catalogue={query.id: query}, **parameters)
+        answer = run(graph, query.id, catalogue={query.id: query}, **parameters)
+        found = with_planned_donations(graph, answer)
         rows, notes = found.result.rows, found.notes
     except (QueryFailed, QueryRefused) as error:
         notes = (str(error),)

@@ -1,31 +1,21 @@
 """Donation: an entry parameter gives its bytes to a result of the program.
 
-The compiler joins both in one buffer set. Where a reader of the parameter is not known to run
-before the result is written, it copies the parameter, and all readers read the copy
-(`CopyInsertion`, xla/service/copy_insertion.cc: it knows dependencies, not the schedule, which
-is made later). A schedule that begins with the parameters then makes all copies; one that takes
+The compiler joins both in one buffer set. Where it cannot tell that the parameter is read no later
+than its bytes are written, it keeps copies (`needed_copies`) of the parameter, of the result, or of
+both. A schedule that begins with the parameters then makes all copies of parameters; one that takes
 each parameter as it is needed (CPU, jaxlib 0.4.30) makes each copy just before its first reader.
 """
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Final, NamedTuple
 
+from xlagraph.xla_planner.added_copies import AddedCopy, shifted, with_copies
+from xlagraph.xla_planner.donor import Donor, is_own_copy
+from xlagraph.xla_planner.needed_copies import Readers, needed_copies
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 
 __all__ = ["DonatedProgram", "Donor", "donate"]
-
-
-class Donor(NamedTuple):
-    """A parameter to donate, and the result that takes its bytes."""
-
-    parameter: int
-    """Value id; so is the next."""
-    output: int
-    needed_until: int
-    """Last step in which the parameter is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +27,10 @@ class DonatedProgram:
     """The result is written over the parameter."""
     copied: tuple[Donor, ...]
     """The compiler copies the parameter first."""
+    copied_last: tuple[Donor, ...]
+    """The compiler copies the result over the parameter once it is made."""
+    copied_twice: tuple[Donor, ...]
+    """The compiler does both."""
     copied_before: tuple[int, ...]
     """Steps of the unchanged schedule that the copies were put before, in their order."""
 
@@ -54,38 +48,83 @@ def donate(
     `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs and TPUs.
     """
     donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
-    readers = _Readers(program.values, [donor.parameter for donor in donors])
-    in_place: list[Donor] = []
-    copied: list[Donor] = []
-    for donor in donors:
-        is_free = _is_read_before_written(program, donor, readers, knows_schedule=knows_schedule)
-        (in_place if is_free else copied).append(donor)
-    steps = _steps_of_copies(program, copied, knows_schedule=knows_schedule)
-    copied.sort(key=lambda donor: steps[donor.parameter])
-    copied_before = tuple(steps[donor.parameter] for donor in copied)
-    changed = _with_copies(_without_own_copies(program, in_place), copied, copied_before)
-    later = [
-        donor._replace(needed_until=_shifted(donor.needed_until, copied_before))
-        for donor in in_place
+    readers = Readers(program.values, [donor.parameter for donor in donors])
+    needed = {
+        donor: needed_copies(program, donor, readers, knows_schedule=knows_schedule)
+        for donor in donors
+    }
+    in_place = [donor for donor, copies in needed.items() if not any(copies)]
+    steps = _steps_of_copies(program, knows_schedule=knows_schedule)
+    copies = [
+        AddedCopy(donor, steps[donor.parameter], is_of_result=False)
+        for donor, kept in needed.items()
+        if kept.of_parameter
+    ]
+    copies += [
+        AddedCopy(donor, _step_of_result(program, donor), is_of_result=True)
+        for donor, kept in needed.items()
+        if kept.of_result
+    ]
+    copies.sort(key=lambda copy: copy.before)
+    copied_before = tuple(copy.before for copy in copies)
+    changed, result_copies = with_copies(_without_own_copies(program, in_place), copies)
+    joined = [
+        donor._replace(
+            output=result_copies.get(donor.output, donor.output),
+            needed_until=shifted(donor.needed_until, copied_before),
+        )
+        for donor in donors
     ]
     return DonatedProgram(
-        _joined(changed, (*later, *copied)), tuple(in_place), tuple(copied), copied_before
+        _joined(changed, joined),
+        tuple(in_place),
+        tuple(donor for donor, kept in needed.items() if kept == (True, False)),
+        tuple(donor for donor, kept in needed.items() if kept == (False, True)),
+        tuple(donor for donor, kept in needed.items() if kept == (True, True)),
+        copied_before,
     )
 
 
-def _steps_of_copies(
-    program: PlannedProgram, donors: Collection[Donor], *, knows_schedule: bool
-) -> dict[int, int]:
-    """Return by parameter the step before which the compiler puts its copy."""
-    start = min((value.first for value in program.values if not value.is_stored), default=0)
+def _begins_with_parameters(program: PlannedProgram) -> bool:
+    """Whether the schedule takes all parameters first: what is ready first runs first."""
     numbers = {allocation.parameter_number for allocation in program.allocations} - {None}
-    if knows_schedule or start >= len(numbers):
-        return {donor.parameter: start for donor in donors}
+    return _first_step(program) >= len(numbers)
+
+
+def _first_step(program: PlannedProgram) -> int:
+    return min((value.first for value in program.values if not value.is_stored), default=0)
+
+
+def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[int, int]:
+    """Return by parameter the step before which the compiler puts its copy."""
+    parameters = [value.value_id for value in program.values if value.is_stored]
+    start = _first_step(program)
+    if knows_schedule or _begins_with_parameters(program):
+        return dict.fromkeys(parameters, start)
     first_reads: dict[int, int] = {}
     for value in program.values:
         for read in value.reads:
             first_reads[read] = min(value.first, first_reads.get(read, value.first))
-    return {donor.parameter: first_reads.get(donor.parameter, start) for donor in donors}
+    return {parameter: first_reads.get(parameter, start) for parameter in parameters}
+
+
+def _step_of_result(program: PlannedProgram, donor: Donor) -> int:
+    """Return the step before which a result is copied.
+
+    At once where a schedule saves memory; else after all that was ready when the result was made.
+    """
+    made = program.by_id[donor.output].first
+    if not _begins_with_parameters(program):
+        return made + 1
+    by_id = program.by_id
+    later = [
+        value.first
+        for value in program.values
+        if value.is_in_entry
+        and value.first > made
+        and any(by_id[read].first > made for read in value.reads if read in by_id)
+    ]
+    return min(later, default=max(made + 1, max(value.first for value in program.values)))
 
 
 def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[int, ...], int]:
@@ -98,167 +137,15 @@ def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[
     return allocation.parameter_number or 0, numbers, donor.parameter
 
 
-class _Readers:
-    """Who reads donated parameters in the entry computation, and what depends on them.
-
-    Algorithm: one pass over the schedule hands the readers that an instruction depends on to all
-    that read it, as the bits of a number: O(instructions × readers / 64), not a search for each
-    parameter.
-    """
-
-    def __init__(self, values: Iterable[PlannedValue], parameters: Collection[int]) -> None:
-        scheduled = sorted(values, key=lambda value: value.first)
-        defining = {value.value_id: value.instruction for value in scheduled}
-        self.by_parameter: dict[int, dict[str, PlannedValue]] = {
-            value_id: {} for value_id in parameters
-        }
-        """By the instruction that reads it: one of the values that it makes."""
-        self._sources: dict[str, set[str]] = {}
-        """In the order of the schedule, in which what an instruction depends on comes before it."""
-        for value in scheduled:
-            sources = self._sources.setdefault(value.instruction, set())
-            for read in value.reads:
-                if read in defining:
-                    sources.add(defining[read])
-                if value.is_in_entry and read in self.by_parameter:
-                    self.by_parameter[read][value.instruction] = value
-
-    def run_before(self, readers: Iterable[str], instruction: str) -> bool:
-        """Return whether an instruction depends on all of these readers."""
-        wanted = sum(self._bits[reader] for reader in readers)
-        return wanted & self._depended_on[instruction] == wanted
-
-    @cached_property
-    def _bits(self) -> dict[str, int]:
-        """By reader, a bit of its own; the lowest run first, which keeps most numbers short."""
-        readers = {reader for readers in self.by_parameter.values() for reader in readers}
-        scheduled = [instruction for instruction in self._sources if instruction in readers]
-        return {reader: 1 << number for number, reader in enumerate(scheduled)}
-
-    @cached_property
-    def _depended_on(self) -> dict[str, int]:
-        """By instruction, the bits of the readers that it depends on."""
-        found: dict[str, int] = {}
-        for instruction, sources in self._sources.items():
-            bits = 0
-            for source in sources:
-                bits |= found.get(source, 0) | self._bits.get(source, 0)
-            found[instruction] = bits
-        return found
-
-
-def _is_read_before_written(
-    program: PlannedProgram, donor: Donor, readers: _Readers, *, knows_schedule: bool
-) -> bool:
-    """Return whether every reader of the parameter surely runs before its bytes are written."""
-    written = _first_written(program, donor)
-    if written is None:
-        return True
-    others = dict(readers.by_parameter[donor.parameter])
-    if others.pop(written.instruction, None) is not None:
-        may = program.overwrites.get(written.value_id, ())
-        if not any(overwrite.value_id == donor.parameter for overwrite in may):
-            return False
-    if knows_schedule and donor.needed_until <= written.first:
-        return True
-    needed = [reader for reader, value in others.items() if not _is_own_copy(program, value, donor)]
-    return readers.run_before(needed, written.instruction)
-
-
-def _first_written(program: PlannedProgram, donor: Donor) -> PlannedValue | None:
-    """Return the first value of the result's set that is more than a copy of the parameter."""
-    members = [
-        value
-        for value in program.sets[program.by_id[donor.output].buffer_set]
-        if value.is_in_entry and not _is_own_copy(program, value, donor)
-    ]
-    return min(members, key=lambda value: (value.first, value.last, value.value_id), default=None)
-
-
-def _is_own_copy(program: PlannedProgram, value: PlannedValue, donor: Donor) -> bool:
-    """Return whether a value is the copy that begins the result's set, which donation spares."""
-    return (
-        value.is_copy
-        and value.value_id != donor.output
-        and value.operands == (donor.parameter,)
-        and value.buffer_set == program.by_id[donor.output].buffer_set
-    )
-
-
 def _without_own_copies(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
     unneeded = {
         value.value_id
         for donor in donors
         for value in program.sets[program.by_id[donor.output].buffer_set]
-        if _is_own_copy(program, value, donor)
+        if is_own_copy(program, value, donor)
     }
     return replace(
         program, values=tuple(value for value in program.values if value.value_id not in unneeded)
-    )
-
-
-def _with_copies(
-    program: PlannedProgram, donors: Sequence[Donor], copied_before: Sequence[int]
-) -> PlannedProgram:
-    """Add a copy of each parameter before a step; all readers read the copies.
-
-    Each copy is a step of its own, so that the bytes of one parameter are free for the next.
-    """
-    copies: dict[int, PlannedValue] = {}
-    unused_id = max(program.by_id, default=0) + 1
-    for number, (donor, before) in enumerate(zip(donors, copied_before, strict=True)):
-        parameter = program.by_id[donor.parameter]
-        copies[donor.parameter] = parameter._replace(
-            value_id=unused_id + number,
-            buffer_set=unused_id + number,
-            first=before + number,
-            last=_shifted(max(donor.needed_until, before), copied_before),
-            is_copy=True,
-            is_stored=False,
-            lives_out=False,
-            instruction=f"copy of {parameter.instruction}",
-            operands=(donor.parameter,),
-            reads=(donor.parameter,),
-            allocation=_NO_ALLOCATION,
-        )
-    copied_ids = {parameter: copy.value_id for parameter, copy in copies.items()}
-
-    def changed(value: PlannedValue) -> PlannedValue:
-        if (copy := copies.get(value.value_id)) is not None:
-            return value._replace(last=copy.first)
-        later = value._replace(
-            first=_shifted(value.first, copied_before), last=_shifted(value.last, copied_before)
-        )
-        return _with_copied_operands(later, copied_ids)
-
-    overwrites = {
-        value_id: tuple(
-            overwrite._replace(value_id=copied_ids[overwrite.value_id])
-            if overwrite.value_id in copied_ids
-            else overwrite
-            for overwrite in found
-        )
-        for value_id, found in program.overwrites.items()
-    }
-    values = (*map(changed, program.values), *copies.values())
-    return replace(program, values=values, overwrites=overwrites)
-
-
-_NO_ALLOCATION: Final = -1
-"""Allocation of a value that XLA's own plan does not have."""
-
-
-def _shifted(step: int, copied_before: Sequence[int]) -> int:
-    """Return the number of a step after copies are inserted before some steps, in order."""
-    return step + bisect_right(copied_before, step)
-
-
-def _with_copied_operands(value: PlannedValue, copied_ids: Mapping[int, int]) -> PlannedValue:
-    if copied_ids.keys().isdisjoint(value.reads):
-        return value
-    return value._replace(
-        operands=tuple(copied_ids.get(read, read) for read in value.operands),
-        reads=tuple(copied_ids.get(read, read) for read in value.reads),
     )
 
 

@@ -73,7 +73,7 @@ class PlannedValue(NamedTuple):
     instruction: str = ""
     """The defining one."""
     is_in_entry: bool = True
-    """Whether the entry computation defines it."""
+    """Whether it is defined in the entry computation, or in one that this calls."""
     is_stored: bool = False
     """A constant or an entry parameter, which its allocation is for."""
     is_table: bool = False

@@ -6,7 +6,17 @@ from fractions import Fraction
 
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue, members_of_sets
 
-__all__ = ["with_shortened_values", "with_shrunk_values", "without_values"]
+__all__ = ["whole_sets", "with_shortened_values", "with_shrunk_values", "without_values"]
+
+
+def whole_sets(program: PlannedProgram, value_ids: Collection[int]) -> frozenset[int]:
+    """Return these values, and all that must share an address with one of them.
+
+    Those that the program does not plan are left out.
+    """
+    by_id = program.by_id
+    names = {by_id[value_id].buffer_set for value_id in value_ids if value_id in by_id}
+    return frozenset(value.value_id for name in names for value in program.sets[name])
 
 
 def without_values(program: PlannedProgram, value_ids: Collection[int]) -> PlannedProgram:

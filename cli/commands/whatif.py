@@ -24,6 +24,25 @@ if TYPE_CHECKING:
 class ChangeOptions(RowOptions):
     """Options, in reverse order of the help."""
 
+    batch_like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMPILATION",
+            help="A compilation of another batch, to see which values carry it; "
+            "by default one of the same module.",
+        ),
+    ] = None
+    batch_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PARAMETER[:DIMENSION]",
+            help="A parameter whose first dimension is the batch, or this one; repeatable.",
+        ),
+    ] = None
+    batch: Annotated[
+        str | None,
+        typer.Option(metavar="FACTOR", help="A smaller batch: 2, or 0.5, is half."),
+    ] = None
     checkpoint: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,7 +52,9 @@ class ChangeOptions(RowOptions):
     shrink: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATTERN=FACTOR", help="Values to make smaller: 2, or 0.5, is half; repeatable."
+            metavar="PATTERN=FACTOR",
+            help="Values to make smaller, with all that share their bytes or stack them: 2, or "
+            "0.5, is half; repeatable.",
         ),
     ] = None
     until_last_use: Annotated[
@@ -43,7 +64,9 @@ class ChangeOptions(RowOptions):
     without: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATTERN", help="Values to leave out, by label, op, scope or line; repeatable."
+            metavar="PATTERN",
+            help="Values to leave out, by label, op, scope or line, with all that share their "
+            "bytes or stack them; repeatable.",
         ),
     ] = None
     donate: Annotated[
@@ -74,12 +97,17 @@ def whatif(
     from xlagraph.queries.advice.whatif import Changes
     from xlagraph.queries.advice.whatif import whatif as plan_anew
 
+    if options.batch is None and (options.batch_of or options.batch_like):
+        raise UsageError("--batch-of and --batch-like need --batch: the part that is kept")
     changes = Changes(
         donate=options.donate or (),
         without=options.without or (),
         until_last_use=options.until_last_use or (),
         shrink=_parse_factors(options.shrink or ()),
         checkpoint=options.checkpoint or (),
+        batch=options.batch,
+        batch_of=options.batch_of or (),
+        batch_like=options.batch_like,
     )
     with open_graph_of(options) as graph:
         result = plan_anew(graph, name, changes)

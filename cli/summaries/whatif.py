@@ -21,6 +21,10 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
     WRITERS[format_](
         ("memory space 0", "XLA", "replanned", "after", "change"), _totals(result), stream
     )
+    if result.effects:
+        stream.write("\n")
+        for effect in result.effects:
+            _write(f"{effect.text}.", stream)
     if result.lower_bound_bytes is not None:
         _write(
             f"No packing of these values takes less than {human_bytes(result.lower_bound_bytes)}"
@@ -113,7 +117,10 @@ def _change(before: int | None, after: int | None) -> str | None:
 def _donated(result: "WhatIf") -> str:
     counts = {
         outcome: sum(donated.outcome == outcome for donated in result.donated)
-        for outcome in ("in place", "copied first", "no output", "donated already", "gone")
+        for outcome in (
+            *("in place", "copied first", "copied last", "copied first and last"),
+            *("no output", "donated already", "gone"),
+        )
     }
     parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     return f"Donated: {', '.join(parts)}."

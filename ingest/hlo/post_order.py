@@ -51,8 +51,22 @@ def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
 
 
 def _callees(computation: Computation) -> Iterator[str]:
-    for instruction in computation.instructions:
+    """Yield what a computation runs, in the order in which XLA's call graph lists it.
+
+    That is the order in which the instructions were made, not the schedule. The CPU compiler makes
+    its calls last of all (`ParallelTaskAssigner`, xla/service/cpu/parallel_task_assignment.cc) and
+    numbers them as it does: `call`, `call.1`, `call.2`.
+    """
+    for instruction in sorted(computation.instructions, key=_order_of_making):
         yield from _scheduled_callees(instruction)
+
+
+def _order_of_making(instruction: Instruction) -> int:
+    """Return the number of a call, from 0; -1 for all others, which keep their order."""
+    if instruction.opcode != "call":
+        return -1
+    _, _, number = instruction.name.rpartition(".")
+    return int(number) if number.isdecimal() else 0
 
 
 def post_order(computations: list[Computation]) -> dict[str, int]:

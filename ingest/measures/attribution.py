@@ -27,7 +27,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result, index_numbers
-from xlagraph.ingest.measures.stacked_values import Where, find_stacks
+from xlagraph.ingest.measures.stack_elements import Where, find_stacks
 from xlagraph.ingest.model.installed_files import is_installed
 from xlagraph.ingest.model.plan import Plan, Value
 from xlagraph.ingest.model.program import Instruction, Program

@@ -17,6 +17,7 @@ from xlagraph.queries.advice.loop_stacks import loop_stacks
 from xlagraph.queries.advice.op_marks import is_recomputed
 from xlagraph.queries.advice.patterns import in_scope
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.stacked_values import stacks_of_scope
 from xlagraph.queries.errors import NoSuchName
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.xla_planner.value_changes import (
@@ -48,10 +49,11 @@ class Checkpoint:
 def checkpoint(stored: PlannableCompilation, program: PlannedProgram, scope: str) -> Checkpoint:
     """Return a program with a checkpoint around a scope; NoSuchName if it would free nothing."""
     made = [value for value in program.values if _is_forward(stored, value, scope)]
-    if not made:
+    stacks = stacks_of_scope(stored, program, scope)
+    if not made and not stacks:
         raise NoSuchName(f"no value is made forward in a scope that is called '{scope}'", ())
     inner = {value.value_id for value in made}
-    dropped = set()
+    dropped = set(stacks)
     for value in made:
         _, forward = _readers(stored, program, value)
         if all(reader.value_id in inner for reader in forward):

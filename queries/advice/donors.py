@@ -52,7 +52,7 @@ def pair_donations(
             left[facts.shape].append(facts)
     pairs: list[Donor] = []
     for output in _free_results(stored):
-        waiting = left[stored.facts[output].shape]
+        waiting = left[stored.result_shapes.get(output, stored.facts[output].shape)]
         if waiting:
             facts = waiting.popleft()
             pairs.append(Donor(facts.value_id, output, facts.needed_until or 0))

@@ -1,8 +1,9 @@
 """A compilation as planning needs it: its program, and facts of its values."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, get_args
 
 from xlagraph.queries.advice.op_marks import is_backward
@@ -33,6 +34,8 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "rocm": (256, 128),
 }
 """By platform, largest first: each dump shows which one it is."""
+_COMMENT: Final = re.compile(r"/\*.*?\*/|\s")
+_ELEMENT: Final = re.compile(r"(?:[^,({\[]|\([^)]*\)|\{[^}]*\}|\[[^\]]*\])+")
 _ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
 _LAST: Final = 1 << 40
@@ -91,6 +94,9 @@ class PlannableCompilation:
     """By colour, in XLA's own plan, thread-local memory left out."""
     space_names: Mapping[int, str]
     """By colour: HBM, VMEM, SMEM or host, where that is known."""
+    result_shapes: Mapping[int, str] = field(default_factory=dict)
+    """By value id: the shape with layout in which the program returns it; a bitcast gives it
+    another one."""
 
     @property
     def drops_needless_copies(self) -> bool:
@@ -107,7 +113,8 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
     results = _results(stored.positions, totals.result)
     ranged = [value for value in stored.values if value.live_from is not None]
     stored_ids = _stored_ids(ranged, allocations)
-    values = _values(ranged, instructions, stored_ids, results, _Uses(stored.uses))
+    run_once = _run_once(totals.result, instructions, stored.values, stored.positions)
+    values = _values(ranged, instructions, stored_ids, results, run_once, _Uses(stored.uses))
     parameters = {
         allocation.number: (allocation.parameter_number, allocation.shape_index or "{}")
         for allocation in allocations
@@ -137,6 +144,7 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
         and any(value.buffer_set is not None for value in stored.values),
         has_ranges=totals.schedule_length is not None,
         reserved_bytes=_reserved_bytes(allocations),
+        result_shapes=_result_shapes(stored.positions, instructions.get(totals.result or "")),
         space_names={space.color: space.name for space in stored.spaces if space.name is not None},
     )
 
@@ -164,17 +172,14 @@ def _values(
     instructions: Mapping[str, StoredInstruction],
     stored_ids: frozenset[int],
     results: Sequence[int],
+    run_once: Collection[str],
     uses: _Uses,
 ) -> tuple[PlannedValue, ...]:
-    """Return the values that have a live range."""
+    """Return the values that have a live range; `run_once`: computations that run outside loops."""
     sizes: defaultdict[int, int] = defaultdict(int)
     for value in ranged:
         sizes[_buffer_set(value)] = max(sizes[_buffer_set(value)], value.size_bytes)
     lives_out = frozenset(results)
-    computations = (
-        instructions[value.name].computation for value in ranged if value.value_id in lives_out
-    )
-    entry = next(computations, None)
     planned = []
     for value in ranged:
         instruction = instructions[value.name]
@@ -191,7 +196,7 @@ def _values(
                 allocation=value.allocation,
                 offset_bytes=value.offset_bytes,
                 instruction=value.name,
-                is_in_entry=instruction.computation == entry,
+                is_in_entry=instruction.computation in run_once,
                 is_stored=value.value_id in stored_ids,
                 is_table=value.dtype == "tuple",
                 is_copy=value.opcode == "copy",
@@ -203,6 +208,29 @@ def _values(
     return tuple(planned)
 
 
+def _run_once(
+    result: str | None,
+    instructions: Mapping[str, StoredInstruction],
+    values: Iterable[StoredValue],
+    positions: Iterable[StoredPosition],
+) -> frozenset[str]:
+    """Return the entry computation, and those that it calls: a call returns values of theirs."""
+    root = None if result is None else instructions.get(result)
+    made_in = {value.value_id: instructions[value.name].computation for value in values}
+    returned = [
+        (instructions[position.instruction].computation, made_in.get(position.value_id))
+        for position in positions
+        if position.instruction in instructions
+        and instructions[position.instruction].opcode == "call"
+    ]
+    found = {root.computation if root is not None else None}
+    while True:
+        called = {callee for caller, callee in returned if caller in found} - found
+        if not called:
+            return frozenset(name for name in found if name is not None)
+        found |= called
+
+
 def _results(positions: Iterable[StoredPosition], result: str | None) -> tuple[int, ...]:
     """Return the ids of the values that the program returns, in the order of its results."""
     ordered = sorted(
@@ -211,6 +239,30 @@ def _results(positions: Iterable[StoredPosition], result: str | None) -> tuple[i
         if position.instruction == result
     )
     return tuple(value_id for _, value_id in ordered)
+
+
+def _result_shapes(
+    positions: Iterable[StoredPosition], result: StoredInstruction | None
+) -> dict[int, str]:
+    """Return the shapes of the values that the program returns, as the elements of its result."""
+    if result is None or not result.shape:
+        return {}
+    is_tuple = result.shape.startswith("(")
+    elements = _elements(result.shape) if is_tuple else [result.shape]
+    found: dict[int, str] = {}
+    for position in positions:
+        if position.instruction == result.name:
+            index = index_numbers(position.shape_index or "{}")
+            if len(index) == is_tuple and (not index or index[0] < len(elements)):
+                found[position.value_id] = elements[index[0] if index else 0]
+    return found
+
+
+def _elements(shape: str) -> list[str]:
+    """Return the elements of a tuple's shape: `f32[2]{0}` and `s32[]` of `(f32[2]{0}, s32[])`."""
+    return [
+        element for part in _ELEMENT.findall(shape[1:-1]) if (element := _COMMENT.sub("", part))
+    ]
 
 
 def _overwrites_by_id(overwrites: Iterable[StoredOverwrite]) -> dict[int, tuple[Overwrite, ...]]:

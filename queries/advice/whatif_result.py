@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from xlagraph.graph.engine import Cell
 
-__all__ = ["DonatedParameter", "PeakValue", "WhatIf", "whatif_cells"]
+__all__ = ["DonatedParameter", "Effect", "PeakValue", "WhatIf", "whatif_cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,28 @@ class DonatedParameter:
     """Result that takes its bytes; None where none has its shape and type."""
     size_bytes: int
     outcome: str
-    """`in place`, `copied first`, `no output`, `donated already`, or `gone` without its value."""
+    """`in place`; `copied first`, where others read the parameter later; `copied last`, where the
+    result is copied over it once it is made; `copied first and last`; `no output`, `donated
+    already`, or `gone` without its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One of the changes, and what it does."""
+
+    change: str
+    """As an option: `--shrink gates=1/2`."""
+    value_count: int
+    """Values that it changes; those that it names, and all that follow."""
+    buffer_count: int
+    """Buffer sets that these are."""
+    size_bytes: int
+    """Of these buffer sets before the change."""
+    size_bytes_after: int
+    saved_bytes: int
+    """Of what is reserved, after the changes before it; negative where more is."""
+    text: str
+    """What it does as a sentence, and why it saves nothing if it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +77,8 @@ class WhatIf:
     peak_values: tuple[PeakValue, ...]
     """What is live at that step in the temporary block, the largest first."""
     donated: tuple[DonatedParameter, ...]
+    effects: tuple[Effect, ...]
+    """Of each change, in the order in which they are made."""
     assumptions: tuple[str, ...]
     """What the figures rest on, and why not to trust them."""
     notes: tuple[str, ...]
@@ -79,7 +102,7 @@ class WhatIf:
 
 
 def whatif_cells(result: WhatIf) -> dict[str, Cell]:
-    """Return the cells of a result by name; what is live at the peak and donated as objects."""
+    """Return the cells of a result by name; lists as objects."""
     return {
         "compilation": result.compilation,
         "tempBytes": result.temp_bytes,
@@ -109,6 +132,18 @@ def whatif_cells(result: WhatIf) -> dict[str, Cell]:
                 "outcome": donated.outcome,
             }
             for donated in result.donated
+        ],
+        "effects": [
+            {
+                "change": effect.change,
+                "values": effect.value_count,
+                "buffers": effect.buffer_count,
+                "sizeBytes": effect.size_bytes,
+                "sizeBytesAfter": effect.size_bytes_after,
+                "savedBytes": effect.saved_bytes,
+                "text": effect.text,
+            }
+            for effect in result.effects
         ],
         "assumptions": list(result.assumptions),
     }

@@ -21,6 +21,7 @@ from xlagraph.queries import (
     select,
     value,
     value_cells,
+    with_planned_donations,
 )
 from xlagraph.report import (
     Part,
@@ -69,7 +70,8 @@ def _canned(
     query: str,
     parameters: Mapping[str, str | int | float | bool],
 ) -> Rows:
-    return _answered(run(graph, query, catalogue=catalogue, **parameters))
+    answer = run(graph, query, catalogue=catalogue, **parameters)
+    return _answered(with_planned_donations(graph, answer))
 
 
 def _answered(answer: Answer) -> Rows:

@@ -75,13 +75,13 @@ def test_where_parameters_come_as_they_are_needed_so_does_the_copy():
 
 def test_a_compiler_that_knows_the_schedule_drops_the_copy():
     values = (parameter(), value(3, 3, 4, reads=(1,), instruction="loose"), output(5))
-    assert donated(*values, until=3).copied
+    assert donated(*values, until=3).copied_twice
     assert donated(*values, until=3, knows_schedule=True).in_place
 
 
 def test_the_result_may_be_written_over_what_it_reads_itself_only_if_it_may_overwrite_it():
     values = (parameter(), output(5, reads=(1,), operands=(1,)))
-    assert donated(*values, until=5).copied
+    assert donated(*values, until=5).copied_last
     may = {9: (Overwrite(1, is_operand=True),)}
     assert donated(*values, until=5, overwrites=may).in_place
 
@@ -100,16 +100,51 @@ def test_a_member_of_a_set_ends_where_the_next_begins():
     assert found.program.by_id[1].last == 5
 
 
+def test_a_result_that_depends_on_no_reader_is_copied_over_the_copied_parameter():
+    values = (
+        parameter(),
+        value(3, 3, 6, reads=(1,), operands=(1,), instruction="loose"),
+        output(5),
+        value(4, 6, 10, reads=(3,), instruction="ready with the result"),
+        value(5, 7, 10, reads=(9,), instruction="ready later"),
+    )
+    found = donated(*values, until=3)
+    assert [donor.parameter for donor in found.copied_twice] == [1]
+    first, last = sorted((made for made in found.program.values if made.is_copy), key=first_step)
+    assert (first.first, first.last, first.lives_out) == (3, 4, False)
+    assert (last.first, last.last, last.lives_out) == (8, 12, True)
+    changed = found.program.by_id
+    assert last.buffer_set == changed[1].buffer_set
+    assert last.buffer_set != changed[9].buffer_set
+    # the result is read once more after it is copied
+    assert (changed[9].first, changed[9].last, changed[9].lives_out) == (6, 9, False)
+
+
+def first_step(made):
+    return made.first
+
+
+def test_a_parameter_that_only_the_result_reads_is_left_until_the_result_is_copied():
+    found = donated(parameter(), output(5, reads=(1,), operands=(1,)), until=5)
+    (copy,) = [made for made in found.program.values if made.is_copy]
+    assert (copy.first, copy.operands) == (6, (9,))
+    assert found.program.by_id[1].last == 5
+
+
 def test_copies_come_in_the_order_of_the_parameters():
     given = [PlannedAllocation(n, 16, 0, "parameter", parameter_number=n) for n in (0, 1)]
+    outputs = [
+        value(name, 5, 9, reads=(4,), lives_out=True, instruction=f"out{name}") for name in (8, 9)
+    ]
     made = program(
         value(2, 0, 9, allocation=0, is_stored=True, instruction="first"),
         value(1, 0, 9, allocation=1, is_stored=True, instruction="second"),
+        value(4, 2, 5, reads=(1, 2), operands=(1, 2), instruction="reader"),
         value(3, 8, 9, reads=(1, 2), operands=(1, 2), instruction="loose"),
-        *(value(name, 5, 9, lives_out=True, instruction=f"out{name}") for name in (8, 9)),
+        *outputs,
         allocations=given,
     )
     found = donate(made, [Donor(1, 8, 8), Donor(2, 9, 8)], knows_schedule=False)
     copies = [copy for copy in found.program.values if copy.is_copy]
-    ordered = sorted(copies, key=lambda copy: copy.first)
+    ordered = sorted(copies, key=first_step)
     assert [copy.instruction for copy in ordered] == ["copy of first", "copy of second"]

@@ -130,10 +130,11 @@ def _wrote_instead(
 
 
 def _run(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> "Answer":
-    from xlagraph.queries import run
+    from xlagraph.queries import run, with_planned_donations
 
     with open_graph_of(options) as graph:
-        return run(graph, query.id, catalogue={query.id: query}, **given)
+        answer = run(graph, query.id, catalogue={query.id: query}, **given)
+        return with_planned_donations(graph, answer)
 
 
 def _option(parameter: "Parameter") -> inspect.Parameter:

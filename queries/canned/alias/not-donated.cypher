@@ -24,9 +24,8 @@
 // @column   userLine         INTEGER         that line
 // @column   memorySpace      INTEGER         number of the memory space of the input
 // @column   freeInSpace      INTEGER         of the free outputs, how many lie in that space
-// @column   savedBytes       INTEGER         reserved bytes that donation saves: its size, less
-//           what else the buffer of a free output in that space holds at the physical peak, on
-//           average
+// @column   savedBytes       INTEGER         reserved bytes that donating this input saves, as
+//           `whatif --donate` plans it; an estimate where only the statement is run
 // @column   memorySpaceName  STRING          HBM, VMEM or SMEM of a TPU, host on any device; else
 //           null
 // @measure  assigned, reserved
@@ -35,8 +34,10 @@
 // @note     Several inputs can name the same output; only one of them can have it.
 // @note     An input that nothing reads could be donated to any of them.
 // @note     The buffer of an output serves temporaries before the output is written. These need
-//           another place once the output lies in the input: savedBytes leaves them out, but not
-//           what is updated in place until it is the output.
+//           another place once the output lies in the input, so that donating can save nothing.
+// @note     The statement estimates savedBytes: the size of the input, less what else the buffer
+//           of a free output in that space holds at the physical peak, on average. `xlagraph query`
+//           and `serve` replan the memory for each row.
 // @empty    no input that is not donated has the shape of an output that needs bytes of its own
 // @advice   savedBytes reserved Inputs could be donated to outputs
 // @change   donate

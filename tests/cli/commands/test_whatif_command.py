@@ -12,7 +12,8 @@ RUNS = Path(__file__).parents[3] / "examples" / "runs"
 KEYS = (
     *("compilation", "tempBytes", "tempBytesReplayed", "offsetsEqual", "reservedBytes"),
     *("reservedBytesReplanned", "reservedBytesAfter", "reservedBytesAtMost", "tempBytesAfter"),
-    *("peakStepAfter", "lowerBoundBytes", "liveAtPeak", "donated", "assumptions"),
+    *("peakStepAfter", "lowerBoundBytes", "liveAtPeak", "donated", "effects"),
+    "assumptions",
 )
 
 

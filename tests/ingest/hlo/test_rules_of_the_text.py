@@ -260,6 +260,27 @@ def test_post_order_takes_operands_first_and_callers_before_callees():
     ]  # fmt: skip
 
 
+def test_called_computations_come_in_reverse_order_of_the_numbers_of_their_calls():
+    bodies = [
+        (
+            f"%parallel_{name} (p.{name}: f32[8]) -> f32[8] {{",
+            f"  ROOT %p.{name} = f32[8]{{0}} parameter(0)",
+        )
+        for name in ("x", "y", "z")
+    ]
+    made = module(
+        """
+  %a = f32[8]{0} parameter(0)
+  %call.2 = f32[8]{0} call(%a), to_apply=%parallel_x
+  %call = f32[8]{0} call(%call.2), to_apply=%parallel_y
+  ROOT %call.10 = f32[8]{0} call(%call), to_apply=%parallel_z
+""",
+        *bodies,
+    )
+    names = [computation.name for computation in scheduled_computations(made)]
+    assert names == ["main", "parallel_z", "parallel_x", "parallel_y"]
+
+
 def test_control_predecessors_come_before_operands():
     made = module("""
   %a = f32[8]{0} parameter(0)

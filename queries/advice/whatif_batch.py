@@ -1,0 +1,306 @@
+"""Which values carry the batch, and the part of their bytes that a smaller batch keeps.
+
+Two compilations of the same program with another batch show it: the dimensions of the entry
+parameters that differ are the batch, and each value differs from its counterpart, the value of the
+same name, op and type, by some power of the ratio. Without another compilation it is named: the
+first dimension of some parameters.
+
+A value without a counterpart is judged by its shape. It carries the batch if one of its
+dimensions is the batch, or the batch merged with its neighbours (tokens = batch x length), and if
+it is made of a parameter that carries it, or of nothing that the program is given. What has the
+shape of another parameter, or of a slice of one, does not carry it: that is a gradient.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from xlagraph.queries.advice.donors import parameters
+from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
+from xlagraph.queries.advice.stacked_values import dimensions
+from xlagraph.queries.advice.whatif_donation import named_parameters
+from xlagraph.queries.errors import BadParameter
+
+__all__ = [
+    "Batch",
+    "BatchDimension",
+    "batch",
+    "batch_ratio",
+    "compared_dimensions",
+    "named_dimensions",
+]
+
+_MOST_POWERS = 3
+_MOST_NAMED = 4
+
+
+class BatchDimension(NamedTuple):
+    """A dimension of an entry parameter that is the batch."""
+
+    parameter: int
+    """Value id."""
+    dimension: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a smaller batch keeps."""
+
+    kept: Fraction
+    kept_by_id: Mapping[int, Fraction]
+    """Part of their bytes that values keep, by id of those that carry the batch."""
+    text: str
+    """What was taken to be the batch, and how many values carry it."""
+    assumptions: tuple[str, ...]
+
+
+def compared_dimensions(
+    stored: PlannableCompilation, other: PlannableCompilation
+) -> tuple[list[BatchDimension], Fraction] | None:
+    """Return the dimensions of parameters that differ, and by what ratio; None if not by one."""
+    theirs = {facts.parameter or (0, ""): facts.shape for facts in parameters(other)}
+    ours = {facts.parameter or (0, ""): facts for facts in parameters(stored)}
+    ratio = batch_ratio({place: facts.shape for place, facts in ours.items()}, theirs)
+    if ratio is None:
+        return None
+    found = [
+        BatchDimension(facts.value_id, number, length)
+        for place, facts in ours.items()
+        for number, (length, another) in enumerate(
+            zip(dimensions(facts.shape), dimensions(theirs[place]), strict=True)
+        )
+        if length != another
+    ]
+    return found, ratio
+
+
+def batch_ratio(
+    one: Mapping[tuple[int, str], str], other: Mapping[tuple[int, str], str]
+) -> Fraction | None:
+    """Return by what ratio lengths of parameters differ, given by place; None if not by one."""
+    if one.keys() != other.keys():
+        return None
+    ratios: set[Fraction] = set()
+    for place, shape in one.items():
+        lengths, others = dimensions(shape), dimensions(other[place])
+        if len(lengths) != len(others) or _dtype(shape) != _dtype(other[place]):
+            return None
+        ratios |= {
+            Fraction(another, length) if length else Fraction(0)
+            for length, another in zip(lengths, others, strict=True)
+            if length != another
+        }
+    return ratios.pop() if len(ratios) == 1 else None
+
+
+def _dtype(shape: str) -> str:
+    return shape.partition("[")[0]
+
+
+def named_dimensions(stored: PlannableCompilation, names: Iterable[str]) -> list[BatchDimension]:
+    """Return the dimensions of parameters that are named; raises BadParameter if they differ."""
+    found: list[BatchDimension] = []
+    for name in names:
+        text, colon, number = name.rpartition(":")
+        has_number = bool(colon) and number.isdecimal() and bool(text)
+        dimension = int(number) if has_number else 0
+        for facts in named_parameters(stored, [text if has_number else name]):
+            lengths = dimensions(facts.shape)
+            if dimension >= len(lengths):
+                raise BadParameter(f"{facts.label} has no dimension {dimension}: {facts.shape}")
+            found.append(BatchDimension(facts.value_id, dimension, lengths[dimension]))
+    several = sorted({each.length for each in found})
+    if len(several) > 1:
+        raise BadParameter(
+            f"the dimensions named are of lengths {', '.join(map(str, several))}, not one batch"
+        )
+    return found
+
+
+def batch(
+    stored: PlannableCompilation,
+    kept: Fraction,
+    found: list[BatchDimension],
+    other: tuple[PlannableCompilation, Fraction] | None = None,
+) -> Batch:
+    """Return what keeps which part of its bytes when the batch is `kept` of what it is."""
+    rule = _ShapeRule(stored, found)
+    powers: dict[int, int] = {}
+    judged = 0
+    counterparts = {} if other is None else _counterparts(other[0])
+    for value_id, facts in stored.facts.items():
+        if value_id not in stored.program.by_id or facts.dtype in ("tuple", "token", None):
+            continue
+        power = None
+        if other is not None:
+            power = _power(facts, counterparts.get(_identity(facts)), other[1])
+        if power is None:
+            power = int(rule.carries(value_id))
+            judged += power
+        if power:
+            powers[value_id] = power
+    # members of one buffer set have one size: the largest power that one of them shows
+    for members in stored.program.sets.values():
+        power = max(powers.get(value.value_id, 0) for value in members)
+        if power:
+            powers |= {value.value_id: power for value in members if not value.is_table}
+    return Batch(
+        kept,
+        {value_id: kept**power for value_id, power in powers.items()},
+        _text(stored, found, other, len(powers)),
+        _assumptions(stored, found, judged, len(powers), compared=other is not None),
+    )
+
+
+def _identity(facts: ValueFacts) -> tuple[object, ...]:
+    return facts.label, facts.opcode, facts.dtype, (facts.op_name or "").rpartition("/")[2]
+
+
+def _counterparts(other: PlannableCompilation) -> dict[tuple[object, ...], ValueFacts]:
+    return {_identity(facts): facts for facts in other.facts.values()}
+
+
+def _power(facts: ValueFacts, counterpart: ValueFacts | None, ratio: Fraction) -> int | None:
+    """Return how often the ratio is in the shape of a counterpart; None if they are no pair."""
+    if counterpart is None:
+        return None
+    lengths, others = dimensions(facts.shape), dimensions(counterpart.shape)
+    if len(lengths) != len(others) or 0 in lengths:
+        return None
+    found = 0
+    for length, another in zip(lengths, others, strict=True):
+        if length == another:
+            continue
+        if Fraction(another, length) != ratio:
+            return None
+        found += 1
+    return found if found <= _MOST_POWERS else None
+
+
+class _ShapeRule:
+    """Whether values carry the batch, as their shapes and what they are made of say."""
+
+    def __init__(self, stored: PlannableCompilation, found: list[BatchDimension]) -> None:
+        self._stored = stored
+        carriers = {each.parameter for each in found}
+        self._carriers = carriers
+        self._lengths = {each.length for each in found} - {1}
+        self._others = _shapes_of_parameters(stored, carriers)
+        self._reached = _reached(stored, carriers)
+        given = {facts.value_id for facts in parameters(stored)}
+        self._of_others = _reached(stored, given - carriers)
+        self._lengths |= _merged_lengths(stored, self._lengths, self._reached)
+
+    def carries(self, value_id: int) -> bool:
+        """Whether a value carries the batch."""
+        if value_id in self._carriers:
+            return True
+        facts = self._stored.facts[value_id]
+        lengths = dimensions(facts.shape)
+        if self._lengths.isdisjoint(lengths) or _without_ones(lengths) in self._others:
+            return False
+        return value_id in self._reached or value_id not in self._of_others
+
+
+def _without_ones(lengths: Iterable[int]) -> tuple[int, ...]:
+    """Return the lengths without those of 1, sorted: a transposed shape is the same."""
+    return tuple(sorted(length for length in lengths if length != 1))
+
+
+def _shapes_of_parameters(
+    stored: PlannableCompilation, carriers: Iterable[int]
+) -> set[tuple[int, ...]]:
+    """Return the shapes of the other parameters, and those of their slices."""
+    excluded = frozenset(carriers)
+    shapes: set[tuple[int, ...]] = set()
+    for facts in parameters(stored):
+        lengths = dimensions(facts.shape)
+        if facts.value_id not in excluded and lengths:
+            shapes |= {_without_ones(lengths), _without_ones(lengths[1:])}
+    return shapes - {()}
+
+
+def _reached(stored: PlannableCompilation, value_ids: Iterable[int]) -> frozenset[int]:
+    """Return these values, and all that is made of them or shares their bytes."""
+    by_id = stored.program.by_id
+    reached = set(value_ids)
+    waiting = list(reached)
+    while waiting:
+        value_id = waiting.pop()
+        value = by_id.get(value_id)
+        members = stored.program.sets[value.buffer_set] if value is not None else ()
+        following = [member.value_id for member in members if not member.is_table]
+        for next_id in (*following, *stored.readers.get(value_id, ())):
+            if next_id not in reached:
+                reached.add(next_id)
+                waiting.append(next_id)
+    return frozenset(reached)
+
+
+def _merged_lengths(
+    stored: PlannableCompilation, lengths: Iterable[int], reached: Iterable[int]
+) -> set[int]:
+    """Return the products of the batch and its neighbours in the shapes that carry it."""
+    batch_lengths = frozenset(lengths)
+    merged: set[int] = set()
+    for value_id in reached:
+        facts = stored.facts.get(value_id)
+        shape = dimensions(facts.shape) if facts is not None else ()
+        for at, length in enumerate(shape):
+            if length in batch_lengths:
+                after = before = length
+                for neighbour in shape[at + 1 : -1]:
+                    after *= neighbour
+                    merged.add(after)
+                for neighbour in reversed(shape[:at]):
+                    before *= neighbour
+                    merged.add(before)
+    return merged
+
+
+def _text(
+    stored: PlannableCompilation,
+    found: list[BatchDimension],
+    other: tuple[PlannableCompilation, Fraction] | None,
+    count: int,
+) -> str:
+    names = [
+        f"dimension {each.dimension} of {stored.facts[each.parameter].label} ({each.length})"
+        for each in found[:_MOST_NAMED]
+    ]
+    if len(found) > _MOST_NAMED:
+        names.append(f"{len(found) - _MOST_NAMED} more")
+    text = f"the batch is taken to be {', '.join(names)}"
+    if other is not None:
+        text += f", {found[0].length * other[1]} in {other[0].key}"
+    return f"{text}; {count} of {len(stored.program.values)} values carry it"
+
+
+def _assumptions(
+    stored: PlannableCompilation,
+    found: list[BatchDimension],
+    judged: int,
+    count: int,
+    *,
+    compared: bool,
+) -> tuple[str, ...]:
+    """Return what the answer rests on, where shapes decide."""
+    if compared and not judged:
+        return ()
+    if compared:
+        by_shape = f"{judged} of the {count} values that carry the batch have no counterpart in"
+        by_shape += " the other compilation and are judged by their shapes"
+    else:
+        by_shape = "which values carry the batch is judged by their shapes"
+    carriers = {each.parameter for each in found}
+    length = found[0].length
+    same = [
+        facts.label
+        for facts in parameters(stored)
+        if facts.value_id not in carriers and length in dimensions(facts.shape)
+    ]
+    if same and not compared:
+        by_shape += f", which may mislead: {same[0]} has a dimension of {length} too"
+    return (by_shape,)

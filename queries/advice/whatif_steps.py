@@ -1,0 +1,335 @@
+"""A what-if, change by change: the program after each, its plan, and what it saves."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.queries.advice.checkpoint import checkpoint
+from xlagraph.queries.advice.followed_values import followed_values
+from xlagraph.queries.advice.patterns import matching
+from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
+from xlagraph.queries.advice.whatif_batch import Batch
+from xlagraph.queries.advice.whatif_changes import Changes, factor_text, parse_factor
+from xlagraph.queries.advice.whatif_donation import Donation, donation_of, outcomes_text
+from xlagraph.queries.advice.whatif_reasons import (
+    why_donation_saves_nothing,
+    why_not_changed,
+    why_not_shortened,
+    why_nothing_is_saved,
+)
+from xlagraph.queries.advice.whatif_result import Effect
+from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
+from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
+from xlagraph.xla_planner.replay import Replay
+from xlagraph.xla_planner.value_changes import (
+    whole_sets,
+    with_shortened_values,
+    with_shrunk_values,
+    without_values,
+)
+
+__all__ = ["Outcome", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The plan after changes."""
+
+    plan: MemoryPlan | None = None
+    at_most: MemoryPlan | None = None
+    donation: Donation | None = None
+    effects: tuple[Effect, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+def changed(
+    stored: PlannableCompilation,
+    changes: Changes,
+    batch: Batch | None,
+    replays: Sequence[Replay],
+    before: MemoryPlan,
+) -> Outcome:
+    """Make the changes one after the other, and plan after each."""
+    steps = _Steps(stored, replays, before)
+    for pattern in changes.without:
+        steps.leave_out(pattern)
+    if batch is not None:
+        steps.scale_batch(batch)
+    for pattern, factor in changes.shrink.items():
+        steps.shrink(pattern, parse_factor(factor))
+    for pattern in changes.until_last_use:
+        steps.free_early(pattern)
+    for scope in changes.checkpoint:
+        steps.put_checkpoint(scope)
+    if changes.donate:
+        steps.give(changes.donate)
+    return steps.outcome
+
+
+class _Steps:
+    """The state between changes."""
+
+    def __init__(
+        self, stored: PlannableCompilation, replays: Sequence[Replay], before: MemoryPlan
+    ) -> None:
+        self._stored = stored
+        self._replays = replays
+        self._program = stored.program
+        self._most: PlannedProgram | None = None
+        self.outcome = Outcome(plan=before, assumptions=("the schedule stays as it is",))
+        self._plan = before
+
+    def leave_out(self, pattern: str) -> None:
+        """Remove the values that a pattern names, and all that follow them."""
+        named = matching(pattern, self._stored.facts)
+        value_ids = followed_values(self._stored, self._program, named, with_parameters=False)
+
+        def removed(program: PlannedProgram) -> PlannedProgram:
+            return without_values(program, value_ids)
+
+        self._resize(f"--without {pattern}", named, value_ids, removed, "gone")
+
+    def shrink(self, pattern: str, kept: Fraction) -> None:
+        """Shrink the values that a pattern names, and all that follow them."""
+        named = matching(pattern, self._stored.facts)
+        value_ids = followed_values(self._stored, self._program, named, with_parameters=True)
+
+        def shrunk(program: PlannedProgram) -> PlannedProgram:
+            return with_shrunk_values(program, dict.fromkeys(value_ids, kept))
+
+        change = f"--shrink {pattern}={factor_text(kept)}"
+        if kept == 1:
+            self._add(change, named, "changes nothing: a factor of 1 keeps all bytes")
+            return
+        self._resize(change, named, value_ids, shrunk, "smaller")
+
+    def scale_batch(self, batch: Batch) -> None:
+        """Shrink what carries the batch."""
+        value_ids = frozenset(batch.kept_by_id)
+
+        def scaled(program: PlannedProgram) -> PlannedProgram:
+            return with_shrunk_values(program, batch.kept_by_id)
+
+        self._assume(*batch.assumptions)
+        self._resize(f"--batch {batch.kept}", value_ids, value_ids, scaled, "smaller", batch.text)
+
+    def free_early(self, pattern: str) -> None:
+        """Free the values that a pattern names as they are last read."""
+        change = f"--until-last-use {pattern}"
+        facts = self._stored.facts
+        named = matching(pattern, facts)
+        ends: dict[int, int] = {}
+        for value_id in named:
+            value = self._program.by_id.get(value_id)
+            if value is None or value.lives_out or value.is_stored:
+                continue
+            last_use = facts[value_id].last_use
+            last = value.first if last_use is None else max(value.first, last_use)
+            if last < value.last:
+                ends[value_id] = last
+        if not ends:
+            why = why_not_shortened(self._stored, self._program, named)
+            self._add(change, named, f"changes nothing: {why}")
+            return
+        program = with_shortened_values(self._program, ends)
+        if self._most is not None:
+            self._most = with_shortened_values(self._most, ends)
+        saved, why = self._advance(program, whole_sets(program, ends))
+        self._add(
+            change,
+            ends,
+            f"{_counted(len(ends), 'value')} of {len(named)} named end{'s' * (len(ends) == 1)}"
+            f" earlier; {_saved_text(saved, why)}",
+            saved,
+        )
+
+    def put_checkpoint(self, scope: str) -> None:
+        """Compute again what a scope keeps for the backward pass."""
+        found = checkpoint(self._stored, self._program, scope)
+        most = self._most if self._most is not None else self._program
+        most_before = (self.outcome.at_most or self._plan).reserved_bytes()
+        self._most = checkpoint(self._stored, most, scope).most
+        changed_ids = frozenset(
+            value.value_id
+            for value in self._program.values
+            if found.least.by_id.get(value.value_id) != value
+        )
+        sizes = self._bytes_of(changed_ids)
+        saved, why = self._advance(found.least, changed_ids)
+        most_after = (self.outcome.at_most or self._plan).reserved_bytes()
+        saving = _range_text(most_before - most_after, saved, why)
+        what = f"{_counted(found.value_count, 'value')} that {scope} keeps for the backward pass"
+        if found.stacked_ids:
+            what += f", {len(found.stacked_ids)} of them stacked by a loop,"
+        verb = "is" if found.value_count == 1 else "are"
+        self._add(
+            f"--checkpoint {scope}",
+            changed_ids,
+            f"{what} {verb} computed again; {saving}",
+            saved,
+            sizes,
+        )
+        if self._stored.platform == "cpu" and not found.is_of_loops:
+            self._assume(
+                "the compiler may undo a checkpoint outside of a loop on CPU: then nothing is saved"
+            )
+
+    def give(self, names: Sequence[str]) -> None:
+        """Donate parameters."""
+        donation = donation_of(self._stored, self._program, names)
+        self.outcome = replace(self.outcome, donation=donation)
+        effective = [each for each in donation.parameters if each.output is not None]
+        change = " ".join(f"--donate {name}" for name in names)
+        text = f"{_counted(len(donation.parameters), 'parameter')}:"
+        text += f" {outcomes_text(donation.parameters)}"
+        labels = {facts.label: value_id for value_id, facts in self._stored.facts.items()}
+        given = [labels[each.parameter] for each in donation.parameters]
+        if effective:
+            saved, _ = self._advance(donation.donated.program, frozenset())
+            text += f"; {_saved_text(saved, why_donation_saves_nothing(effective))}"
+        else:
+            saved = 0
+            text += "; nothing changes"
+        without_result = [each for each in donation.parameters if each.outcome == "no output"]
+        if without_result:
+            text += (
+                f"; no free result has the shape, layout and type of {without_result[0].parameter}"
+            )
+            if len(without_result) > 1:
+                text += f" or of {len(without_result) - 1} more"
+        self._add(change, given, text, saved)
+        if self._most is not None:
+            self._most = donation_of(self._stored, self._most, names).donated.program
+            self._plan_most()
+
+    def _resize(
+        self,
+        change: str,
+        named: Collection[int],
+        value_ids: frozenset[int],
+        apply: Callable[[PlannedProgram], PlannedProgram],
+        word: str,
+        introduction: str | None = None,
+    ) -> None:
+        """Make a change of sizes, and say what it changes."""
+        program = apply(self._program)
+        before = self._bytes_of(value_ids)[0]
+        after = sum(members[0].size_bytes for members in _sets(program, value_ids))
+        if before == after:
+            why = why_not_changed(self._stored, self._program, named)
+            self._add(change, (), _joined_text(introduction, f"changes nothing: {why}"))
+            return
+        text = self._sizes_text(named, value_ids, before, after, word, introduction)
+        if self._most is not None:
+            self._most = apply(self._most)
+        saved, why = self._advance(program, value_ids)
+        self._add(
+            change,
+            value_ids,
+            _joined_text(introduction, f"{text}; {_saved_text(saved, why)}"),
+            saved,
+            (before, after),
+        )
+
+    def _sizes_text(
+        self,
+        named: Collection[int],
+        value_ids: frozenset[int],
+        before: int,
+        after: int,
+        word: str,
+        introduction: str | None,
+    ) -> str:
+        count = len(_sets(self._program, value_ids))
+        in_plan = self._program.by_id.keys() & set(named)
+        text = ""
+        if followed := len(value_ids - in_plan):
+            text = (
+                f"{_counted(len(in_plan), 'value')} named, and {followed} that share their bytes,"
+            )
+            text += " stack or copy them: "
+        elif introduction is None:
+            text = f"{_counted(len(in_plan), 'value')} named: "
+        text += f"{_counted(count, 'buffer')} of {human_bytes(before)}"
+        text += f" {'is' if count == 1 else 'are'} {word}"
+        if after:
+            text += f", {human_bytes(after)} now"
+        parameters = sorted(
+            self._stored.facts[value_id].label
+            for value_id in value_ids - set(named)
+            if self._stored.facts[value_id].parameter is not None
+        )
+        if parameters:
+            more = f" and {len(parameters) - 1} more" if len(parameters) > 1 else ""
+            text += f", with the parameter {parameters[0]}{more}"
+        return text
+
+    def _bytes_of(self, value_ids: frozenset[int]) -> tuple[int, int]:
+        total = sum(members[0].size_bytes for members in _sets(self._program, value_ids))
+        return total, total
+
+    def _advance(self, program: PlannedProgram, value_ids: frozenset[int]) -> tuple[int, str]:
+        """Take a changed program over; return the bytes saved, and why there are none."""
+        plan = plan_anew(program, self._replays)
+        saved = self._plan.reserved_bytes() - plan.reserved_bytes()
+        why = why_nothing_is_saved(self._stored, self._program, self._plan, value_ids)
+        self._program, self._plan = program, plan
+        self.outcome = replace(self.outcome, plan=plan)
+        self._plan_most()
+        return saved, why
+
+    def _plan_most(self) -> None:
+        if self._most is not None:
+            at_most = plan_anew(self._most, self._replays)
+            self.outcome = replace(self.outcome, at_most=at_most)
+
+    def _assume(self, *texts: str) -> None:
+        new = [text for text in texts if text not in self.outcome.assumptions]
+        self.outcome = replace(self.outcome, assumptions=(*self.outcome.assumptions, *new))
+
+    def _add(
+        self,
+        change: str,
+        value_ids: Iterable[int],
+        text: str,
+        saved: int = 0,
+        sizes: tuple[int, int] | None = None,
+    ) -> None:
+        ids = frozenset(value_ids)
+        sets = _sets(self._stored.program, ids)
+        total = sum(members[0].size_bytes for members in sets)
+        before, after = sizes or (total, total)
+        effect = Effect(change, len(ids), len(sets), before, after, saved, f"{change}: {text}")
+        self.outcome = replace(self.outcome, effects=(*self.outcome.effects, effect))
+
+
+def _sets(program: PlannedProgram, value_ids: frozenset[int]) -> list[tuple[PlannedValue, ...]]:
+    by_id = program.by_id
+    names = {by_id[value_id].buffer_set for value_id in value_ids if value_id in by_id}
+    return [program.sets[name] for name in sorted(names)]
+
+
+def _joined_text(introduction: str | None, text: str) -> str:
+    return text if introduction is None else f"{introduction}; {text}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _range_text(saved_least: int, saved_most: int, why: str) -> str:
+    if saved_least == saved_most or max(saved_least, saved_most) <= 0:
+        return _saved_text(saved_most, why)
+    low, high = sorted((saved_least, saved_most))
+    if low > 0:
+        return f"saves {human_bytes(low)} to {human_bytes(high)} of what is reserved"
+    return f"saves up to {human_bytes(high)} of what is reserved"
+
+
+def _saved_text(saved: int, why: str) -> str:
+    if saved > 0:
+        return f"saves {human_bytes(saved)} of what is reserved"
+    if saved < 0:
+        return f"costs {human_bytes(-saved)}: the values are packed worse"
+    return f"saves nothing: {why}"

@@ -1,0 +1,100 @@
+"""What donating an input saves, planned for each row, and where a called computation writes."""
+
+import pytest
+
+from tests.tiny_dumps import tiny_dump
+from xlagraph.graph import open_graph
+from xlagraph.ingest import ingest
+from xlagraph.queries import Changes, run, whatif, with_planned_donations
+
+MODULE = """HloModule jit_f, is_scheduled=true
+
+%parallel_dot (p: f32[16], q: f32[16]) -> f32[16] {
+  %p = f32[16]{0} parameter(0)
+  %q = f32[16]{0} parameter(1)
+  ROOT %dot.clone = f32[16]{0} dot(%p, %q)
+}
+
+ENTRY %main (x: f32[16], y: f32[16]) -> (f32[4,4], f32[]) {
+  %x = f32[16]{0} parameter(0)
+  %y = f32[16]{0} parameter(1)
+  %call = f32[16]{0} call(%x, %y), to_apply=%parallel_dot
+  %shaped = f32[4,4]{1,0} bitcast(%call)
+  %loose = f32[] reduce(%y)
+  ROOT %tuple = (f32[4,4]{1,0}, f32[]) tuple(%shaped, %loose)
+}
+"""
+ALLOCATIONS = """
+    0 | 64 | parameter 0, shape |f32[16]| at ShapeIndex {}
+    1 | 64 | parameter 1, shape |f32[16]| at ShapeIndex {}
+    2 | 64 | maybe-live-out
+    3 | 4  | maybe-live-out
+    4 | 16 | output shape is |(f32[4,4], f32[])|, maybe-live-out
+"""
+VALUES = """
+    0 | x, p | f32[16]{0} | 0 | 64 | 0-5 | parameter(0)
+    1 | y, q | f32[16]{0} | 0 | 64 | 0-5 | parameter(1)
+    2 | dot.clone, call, shaped, tuple{0} | f32[16]{0} | 0 | 64 | 2-5 | dot(x, y)
+    3 | loose, tuple{1} | f32[] | 0 | 4 | 3-5 | reduce(y)
+    4 | tuple | (f32[16]{0}, f32[]) | 0 | 16 | 4-5 | tuple(shaped, loose)
+"""
+
+
+def write(folder, module, values):
+    folder.mkdir(parents=True)
+    stem = "module_0001.jit_f.cpu_after_optimizations"
+    if module:
+        (folder / f"{stem}.txt").write_text(module)
+    (folder / f"{stem}-buffer-assignment.txt").write_text(tiny_dump(ALLOCATIONS, values))
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    """A result that a called computation makes: returned in another shape, and as it is."""
+    folder = tmp_path_factory.mktemp("donations")
+    flat = MODULE.replace("f32[4,4]{1,0} bitcast", "f32[16]{0} bitcast")
+    flat = flat.replace("(f32[4,4]{1,0}, f32[]) tuple", "(f32[16]{0}, f32[]) tuple")
+    shaped = VALUES.replace("(f32[16]{0}, f32[])", "(f32[4,4]{1,0}, f32[])")
+    write(folder / "runs" / "shaped", MODULE, shaped)
+    write(folder / "runs" / "flat", flat, VALUES)
+    write(folder / "runs" / "bare", None, VALUES)
+    with open_graph(folder / "g.lbug", create=True) as graph:
+        ingest(graph, folder / "runs", jobs=1)
+        yield graph
+
+
+def outcomes(graph, number):
+    found = whatif(graph, "flat", Changes(donate=[number]))
+    return [each.outcome for each in found.donated]
+
+
+def test_the_writer_of_a_result_is_followed_into_the_computation_that_is_called(graph):
+    # a product reads its operands in another order than it writes
+    assert outcomes(graph, "0") == ["copied last"]
+    # and `loose` may read `y` later
+    assert outcomes(graph, "1") == ["copied first"]
+
+
+def test_a_result_takes_the_bytes_of_inputs_of_the_shape_in_which_it_is_returned(graph):
+    (donated,) = whatif(graph, "shaped", Changes(donate=["0"])).donated
+    assert (donated.output, donated.outcome) == (None, "no output")
+
+
+def test_rows_of_inputs_have_the_savings_that_whatif_plans(graph):
+    answer = with_planned_donations(graph, run(graph, "alias/not-donated", compilation="flat"))
+    rows = answer.result.mappings()
+    assert [row["parameterNumber"] for row in rows] == [0, 1]
+    for row in rows:
+        planned = whatif(graph, "flat", Changes(donate=[str(row["parameterNumber"])]))
+        assert row["savedBytes"] == planned.saved_bytes
+
+
+def test_without_a_module_the_savings_stay_an_estimate_and_that_is_said(graph):
+    asked = run(graph, "alias/not-donated", compilation="bare")
+    answer = with_planned_donations(graph, asked)
+    assert answer.result.rows == asked.result.rows
+    assert answer.notes[-1] == (
+        "savedBytes is an estimate: without module text nothing can be planned"
+    )
+    other = run(graph, "alias/donated", compilation="flat")
+    assert with_planned_donations(graph, other) is other

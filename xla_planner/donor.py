@@ -1,0 +1,27 @@
+"""A parameter to donate, and the result that takes its bytes."""
+
+from typing import NamedTuple
+
+from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
+
+__all__ = ["Donor", "is_own_copy"]
+
+
+class Donor(NamedTuple):
+    """A parameter to donate, and the result that takes its bytes."""
+
+    parameter: int
+    """Value id; so is the next."""
+    output: int
+    needed_until: int
+    """Last step in which the parameter is needed."""
+
+
+def is_own_copy(program: PlannedProgram, value: PlannedValue, donor: Donor) -> bool:
+    """Return whether a value is the copy that begins the result's set, which donation spares."""
+    return (
+        value.is_copy
+        and value.value_id != donor.output
+        and value.operands == (donor.parameter,)
+        and value.buffer_set == program.by_id[donor.output].buffer_set
+    )
