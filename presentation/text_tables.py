@@ -9,9 +9,12 @@ __all__ = ["text_table"]
 
 
 def text_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return rows below their columns; bytes have units, None is empty, numbers end at the right."""
+    """Return rows below their columns: bytes with units, numbers at the right, None empty."""
     texts = [
-        ["" if cell is None else measured_text(column, cell) for column, cell in zip(columns, row, strict=True)]
+        [
+            "" if cell is None else measured_text(column, cell)
+            for column, cell in zip(columns, row, strict=True)
+        ]
         for row in rows
     ]
     numeric = [is_numeric(cells) for cells in zip_longest(*rows)] or [False] * len(columns)

@@ -1,6 +1,7 @@
 """XLA's memory plans as a property graph; `%load_ext xlagraph` adds `%%xla_memory` to IPython."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -12,6 +13,5 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
     """Add `%%xla_memory` to a shell of IPython."""
     from xlagraph.jax.cell_magic import show_cell_memory
 
-    shell.register_magic_function(
-        lambda line, cell: show_cell_memory(shell, line, cell), "cell", "xla_memory"
-    )
+    register: Any = shell.register_magic_function
+    register(partial(show_cell_memory, shell), "cell", "xla_memory")

@@ -1,6 +1,6 @@
 """`%%xla_memory`: run a cell of a notebook, and show the plans of what it compiles."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlagraph.jax.function_plan import FunctionPlan
 from xlagraph.jax.watching import watch_compilations
@@ -43,8 +43,9 @@ def show_cell_memory(shell: "InteractiveShell", line: str, cell: str) -> CellMem
     They are kept in the notebook as ``xla_memory``, or under the name on the line of the magic:
     ``xla_memory.plans[0].advise()``.
     """
+    run_cell: Any = shell.run_cell
     with watch_compilations() as watch:
-        shell.run_cell(cell).raise_error()
+        run_cell(cell).raise_error()
     memory = CellMemory(watch.plans, sorted(set(watch.unreadable)))
     shell.user_ns[line.strip() or "xla_memory"] = memory
     return memory

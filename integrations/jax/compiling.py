@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xlagraph.ingest.files.compiled_dump import compiled_dump
 from xlagraph.ingest.errors import NoMemoryPlan
+from xlagraph.ingest.files.compiled_dump import compiled_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.held_dump import hold_largest_dump
+from xlagraph.ingest.files.held_dump import hold_largest_dump
 from xlagraph.jax.errors import NoPlan
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ class CompiledDump(NamedTuple):
     """What the compiler said after the memory was planned; None if it finished."""
 
 
-def compile_lowered(
-    lowered: "jax.stages.Lowered", run: str, *, holds_plan: bool
-) -> CompiledDump:
+def compile_lowered(lowered: "jax.stages.Lowered", run: str, *, holds_plan: bool) -> CompiledDump:
     """Compile and return the dump as one of a run.
 
     ``holds_plan`` says that executables of this platform hold their plan, as those for CPUs do:
@@ -43,7 +41,7 @@ def compile_lowered(
             pass
     failure: RuntimeError | None = None
     with TemporaryDirectory(prefix="xlagraph-") as folder:
-        options = {"xla_dump_to": folder, "xla_dump_hlo_as_text": True}
+        options: dict[str, str | bool] = {"xla_dump_to": folder, "xla_dump_hlo_as_text": True}
         try:
             with _without_compilation_cache():
                 lowered.compile(compiler_options=options)
@@ -62,14 +60,14 @@ def _without_compilation_cache() -> "Iterator[None]":
     import jax
     from jax.experimental.compilation_cache import compilation_cache
 
-    is_enabled = jax.config.jax_enable_compilation_cache
-    if not (is_enabled and jax.config.jax_compilation_cache_dir):
+    config: Any = jax.config
+    if not (config.jax_enable_compilation_cache and config.jax_compilation_cache_dir):
         yield
         return
-    jax.config.update("jax_enable_compilation_cache", False)
+    config.update("jax_enable_compilation_cache", False)
     compilation_cache.reset_cache()  # JAX asks once whether there is one
     try:
         yield
     finally:
-        jax.config.update("jax_enable_compilation_cache", True)
+        config.update("jax_enable_compilation_cache", True)
         compilation_cache.reset_cache()

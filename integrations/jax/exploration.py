@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from xlagraph.graph import Result
 from xlagraph.jax.function_plan import FunctionPlan
-from xlagraph.jax.planning import memory_plan, name_of
+from xlagraph.jax.planning import memory_plan
+from xlagraph.jax.prediction import Call, Prediction, predict
 from xlagraph.presentation.html_tables import html_title, measured_table
 from xlagraph.presentation.text_tables import text_table
-from xlagraph.queries import Diagnosis, Finding
+from xlagraph.queries import Diagnosis
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Exploration", "ExploredVariant", "Variant", "explore"]
 
 Variant = Callable[..., Any] | Mapping[str, Any]
-"""Another function, or options of `jax.jit`; among them ``function`` and ``arguments`` replace those
-of the base."""
+"""Another function, or options of `jax.jit`; ``function``, ``arguments`` and ``topology`` in it
+replace those of the base."""
 
 COLUMNS: Final = (
     "variant", "reservedBytes", "savedBytes", "savedShare", "peakBytes",
-    "predictedBytes", "predictedAtMostBytes", "finding", "error",
+    "predictedBytes", "predictedAtMostBytes", "predictedBy", "error",
 )  # fmt: skip
 
 
@@ -36,8 +37,8 @@ class ExploredVariant:
     """None where it could not be compiled."""
     saved_bytes: int | None
     """Of what the base reserves; negative where more is. None where it could not be compiled."""
-    finding: Finding | None
-    """The finding of `advise` about the base that the variant removes, or reduces most."""
+    prediction: Prediction | None
+    """What the plan of the base predicted; None where it says nothing about such a change."""
     error: str | None
     """Why it could not be compiled, or what the compiler refused."""
 
@@ -59,17 +60,14 @@ class Exploration:
         return Result(COLUMNS, (base, *(self._row(each) for each in self.variants)))
 
     def _row(self, variant: ExploredVariant) -> tuple[Any, ...]:
-        plan, finding = variant.plan, variant.finding
-        saved = variant.saved_bytes
+        plan, prediction, saved = variant.plan, variant.prediction, variant.saved_bytes
         return (
             variant.name,
             None if plan is None else plan.reserved,
             saved,
             saved / self.base.reserved if saved is not None and self.base.reserved else None,
             None if plan is None else plan.peak,
-            None if finding is None else finding.bytes,
-            None if finding is None else finding.savings.at_most,
-            None if finding is None else finding.advice.title,
+            *(prediction or (None, None, None)),
             variant.error,
         )
 
@@ -98,16 +96,22 @@ def explore(
     A variant that cannot be compiled has its error in its row. Raises what `memory_plan` raises
     for the base.
     """
-    base = memory_plan(function, *arguments, topology=topology, **jit_options)
+    call = Call(function, arguments, {"topology": topology, **jit_options})
+    base = memory_plan(function, *arguments, **call.options)
     diagnosis = base.advise()
-    base_call = {"function": function, "arguments": arguments, "topology": topology, **jit_options}
     return Exploration(
         base,
         tuple(
-            _explored(name, {**base_call, **_changes(variant)}, base, diagnosis)
+            _explored(name, call, _changed(call, variant), base, diagnosis)
             for name, variant in variants.items()
         ),
     )
+
+
+def _changed(call: Call, variant: Variant) -> Call:
+    options = {**call.options, **_changes(variant)}
+    function = options.pop("function", call.function)
+    return Call(function, options.pop("arguments", call.arguments), options)
 
 
 def _changes(variant: Variant) -> Mapping[str, Any]:
@@ -122,37 +126,14 @@ def _changes(variant: Variant) -> Mapping[str, Any]:
 
 
 def _explored(
-    name: str, call: dict[str, Any], base: FunctionPlan, diagnosis: Diagnosis
+    name: str, before: Call, after: Call, base: FunctionPlan, diagnosis: Diagnosis
 ) -> ExploredVariant:
-    function, arguments = call.pop("function"), call.pop("arguments")
     try:
-        plan = memory_plan(function, *arguments, name=name_of(function), **call)
+        plan = memory_plan(after.function, *after.arguments, **after.options)
     except Exception as error:  # noqa: BLE001 - of JAX, XLA or the user's function: it is shown
         return ExploredVariant(name, None, None, None, f"{type(error).__name__}: {error}")
-    return ExploredVariant(
-        name,
-        plan,
-        base.reserved - plan.reserved,
-        _resolved(diagnosis, plan.advise()),
-        plan.error,
-    )
-
-
-def _resolved(before: Diagnosis, after: Diagnosis) -> Finding | None:
-    """Return the finding of which most bytes are gone; None if there is no such."""
-    left = {finding.query.id: _most(finding) for finding in after.findings}
-    gone = {
-        finding.query.id: _most(finding) - left.get(finding.query.id, 0)
-        for finding in before.findings
-    }
-    most = max(gone.values(), default=0)
-    if most <= 0:
-        return None
-    return next(finding for finding in before.findings if gone[finding.query.id] == most)
-
-
-def _most(finding: Finding) -> int:
-    return max(finding.bytes, finding.savings.at_most or 0)
+    prediction = predict(base, diagnosis, before, after, plan)
+    return ExploredVariant(name, plan, base.reserved - plan.reserved, prediction, plan.error)
 
 
 def _without_empty(result: Result) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

@@ -10,12 +10,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from xlagraph.graph import Graph, open_graph
+from xlagraph.ingest.compiled import ingest_held
 from xlagraph.ingest.error_message import Failure, read_error_log
 from xlagraph.ingest.error_message.failure import Stage
 from xlagraph.ingest.files.compiled_dump import compiled_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.held_dump import ingest_held, space_peaks
 from xlagraph.ingest.measures.peaks import SpacePeaks
+from xlagraph.ingest.preparation.space_peaks import space_peaks
 from xlagraph.presentation.byte_sizes import human_bytes, parse_bytes
 from xlagraph.presentation.html_tables import html_notes, html_title, measured_table
 from xlagraph.queries import Answer, Changes, Diagnosis, WhatIf, advise, run, whatif
@@ -39,7 +40,7 @@ class FunctionPlan:
         self._dump = dump
         self.error: Final = error
         """What the compiler said after the memory was planned; None if it finished."""
-        self._close: weakref.finalize[[Graph, TemporaryDirectory[str]], Self] | None = None
+        self._close: weakref.finalize[..., Any] | None = None
 
     @property
     def name(self) -> str:
@@ -84,7 +85,7 @@ class FunctionPlan:
         """A graph that holds this plan alone; it is closed with the plan."""
         folder = TemporaryDirectory(prefix="xlagraph-")
         graph = open_graph(Path(folder.name) / "plan.lbug", create=True)
-        self._close = weakref.finalize(self, _close, graph, folder)
+        self._close = weakref.finalize(self, _remove, graph, folder)
         _ingest(graph, self._dump)
         return graph
 
@@ -197,6 +198,6 @@ def _ingest(graph: Graph, dump: DumpFiles) -> None:
         raise ValueError("; ".join(map(str, summary.problems)))
 
 
-def _close(graph: Graph, folder: "TemporaryDirectory[str]") -> None:
+def _remove(graph: Graph, folder: "TemporaryDirectory[str]") -> None:
     graph.close()
     folder.cleanup()

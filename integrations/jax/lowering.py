@@ -42,4 +42,5 @@ def _placed(leaf: Any, device: "jax.Device") -> Any:  # noqa: ANN401 - a leaf of
         return leaf
     if isinstance(leaf, jax.ShapeDtypeStruct) and leaf.sharding is not None:
         return leaf
-    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=SingleDeviceSharding(device))
+    shape: Any = jax.ShapeDtypeStruct
+    return shape(leaf.shape, leaf.dtype, sharding=SingleDeviceSharding(device))

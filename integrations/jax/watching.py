@@ -52,7 +52,8 @@ def watch_compilations(*, compile_again: bool = False) -> Iterator[Watch]:
         jax.monitoring.register_event_duration_secs_listener(_listen)
         _listens.append(True)
     if compile_again:
-        jax.clear_caches()
+        clear_caches: Any = jax.clear_caches
+        clear_caches()
     watch = Watch()
     _active.append(watch)
     try:
@@ -61,8 +62,8 @@ def watch_compilations(*, compile_again: bool = False) -> Iterator[Watch]:
         _active.remove(watch)
 
 
-def _listen(event: str, duration: float, **_: Any) -> None:  # noqa: ANN401 - as JAX calls it
-    del duration
+def _listen(event: str, duration_secs: float, **_: str | int) -> None:
+    del duration_secs
     if _COMPILED in event:
         for watch in _active:
             watch.look()

@@ -29,7 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write what assert_no_growth finds to the baseline of memory, and accept it",
     )
     parser.addini(
-        "memory_baseline", "file that assert_no_growth compares with", default="memory-baseline.json"
+        "memory_baseline",
+        "file that assert_no_growth compares with",
+        default="memory-baseline.json",
     )
 
 

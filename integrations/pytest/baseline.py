@@ -29,14 +29,14 @@ _UNKNOWN: Final = "(no line is known)"
 
 def entry_of(plan: "FunctionPlan", root: Path) -> Entry:
     """Return what a baseline holds of a plan; source files relative to a folder, if below it."""
-    import jaxlib
+    from importlib.metadata import version
 
     least = _LEAST_SHARE * (plan.peak or 0)
     rows: list[dict[str, Any]] = plan.by_line(0).result.mappings()
     return {
         "reservedBytes": plan.reserved,
         "peakBytes": plan.peak,
-        "jaxlib": jaxlib.__version__,
+        "jaxlib": version("jaxlib"),
         "lines": [
             _line(row["physicalBytes"], row["sourceFile"], row["sourceLine"], root)
             for row in rows

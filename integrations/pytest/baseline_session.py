@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
 from xlagraph.presentation.text_tables import text_table
 from xlagraph.pytest.baseline import (
@@ -76,9 +75,7 @@ def _tolerated(tolerance: str | int, size_bytes: int) -> int:
     return parse_bytes(tolerance) if share is None else int(share * size_bytes)
 
 
-def _growth_text(
-    test: str, before: Entry, now: Entry, baseline: str, look: str
-) -> str:
+def _growth_text(test: str, before: Entry, now: Entry, baseline: str, look: str) -> str:
     was, reserved = before["reservedBytes"], now["reservedBytes"]
     texts = distinct_bytes(reserved, was)
     share = f" ({(reserved - was) / was:+.1%})" if was else ""
@@ -91,4 +88,3 @@ def _growth_text(
         parts.append(f"grown at the physical peak:\n{table}")
     parts.append(f"{look}\naccept: {_UPDATE}, and review {baseline}".strip())
     return "\n\n".join(parts)
-

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import pytest
-
 from xlagraph.graph.statement_files import load_statement
 from xlagraph.presentation.text_tables import text_table
 from xlagraph.pytest.look import look_text
@@ -39,7 +38,9 @@ def fail_unless_donated(
     row_by_value = {row["value"]: row for row in donated}
     named = _named(plan, arguments) if arguments else [_of_row(row) for row in donated]
     refused = {_NOT_DONATED, _UNUSED, *([_COPIED] if in_place else [])}
-    rows = [row for each in named if (row := _row(each, row_by_value.get(each.value)))[2] in refused]
+    rows = [
+        row for each in named if (row := _row(each, row_by_value.get(each.value)))[2] in refused
+    ]
     if named and not rows:
         return
     if named:
