@@ -22,7 +22,8 @@ def limit_of(marker: pytest.Mark) -> int:
     try:
         return limit if isinstance(limit, int) else parse_bytes(str(limit))
     except ValueError as error:
-        pytest.fail(f"@pytest.mark.{marker.name}: {error}", pytrace=False)
+        reason = str(error)
+    pytest.fail(f"@pytest.mark.{marker.name}: {reason}", pytrace=False)
 
 
 def fail_beyond(limit_bytes: int, watch: "Watch", test: str, folder: Path | None) -> None:
