@@ -50,6 +50,7 @@ def _line(size_bytes: int, file: str | None, line: int | None, root: Path) -> di
         return {"bytes": size_bytes, "line": None, "code": None}
     path = Path(file)
     below = path.relative_to(root).as_posix() if path.is_relative_to(root) else file
+    linecache.checkcache(str(root / path))
     code = linecache.getline(str(root / path), line).strip()
     return {"bytes": size_bytes, "line": f"{below}:{line}", "code": code or None}
 

@@ -134,7 +134,7 @@ def test_growth_is_refused_until_it_is_accepted(run, pytester):
         [
             "test_it.py::test_step reserves 3.* KiB, its baseline 2.0 KiB: 1.* KiB more (+*%)",
             "grown at the physical peak:",
-            '*model.py:6  sorted_rows = jnp.sort(state[[]"a"])',
+            '*model.py:7  sorted_rows = jnp.sort(state[[]"a"])',
             "look: xlagraph query peak/by-line --graph .pytest_cache/d/xlagraph/*",
             "accept: pytest --update-memory-baseline, and review memory-baseline.json",
         ]
