@@ -5,12 +5,12 @@ from typing import Any
 
 from xlagraph.graph.engine import LoadTarget
 from xlagraph.ingest.files.compiled_dump import compiled_dump
-from xlagraph.ingest.files.discovery import FoundDumps
+from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
 from xlagraph.ingest.load import ingest_found
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.summary import IngestSummary
 
-__all__ = ["ingest_compiled"]
+__all__ = ["ingest_compiled", "ingest_held"]
 
 
 def ingest_compiled(
@@ -30,3 +30,9 @@ def ingest_compiled(
     """
     found = FoundDumps((compiled_dump(compiled, run),), (), frozenset())
     return ingest_found(graph, found, IngestOptions(run=run, tags=tags))
+
+
+def ingest_held(graph: LoadTarget, dump: DumpFiles) -> IngestSummary:
+    """Ingest a dump that is held in memory, in this process; `GraphError` if the graph fails."""
+    found = FoundDumps((dump,), (), frozenset())
+    return ingest_found(graph, found, IngestOptions(run=dump.run), jobs=1)

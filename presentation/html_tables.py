@@ -17,6 +17,7 @@ __all__ = [
     "html_title",
     "is_numeric",
     "measured_table",
+    "measured_text",
 ]
 
 MAX_ROWS: Final = 40
@@ -89,10 +90,11 @@ def measured_table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], most_rows: int = MAX_ROWS
 ) -> str:
     """Return a table whose bytes have units, and whose shares are percentages."""
-    return html_table(columns, rows[:most_rows], count=len(rows), text=_measured_text)
+    return html_table(columns, rows[:most_rows], count=len(rows), text=measured_text)
 
 
-def _measured_text(column: str, cell: object) -> str:
+def measured_text(column: str, cell: object) -> str:
+    """Return a cell as text: bytes with a unit, a share as a percentage."""
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         if counts_bytes(column):
             return human_bytes(cell)

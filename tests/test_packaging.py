@@ -14,7 +14,11 @@ import pytest
 TREE = Path(__file__).resolve().parents[1]
 CONFIGURATION = tomllib.loads((TREE / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = CONFIGURATION["project"]
-SUBPACKAGES = tuple(CONFIGURATION["tool"]["setuptools"]["package-dir"].values())
+FOLDERS: dict[str, str] = CONFIGURATION["tool"]["setuptools"]["package-dir"]
+"""The folder of each package; `xlagraph` itself has no modules beside those of the others."""
+SUBPACKAGES = {
+    name.removeprefix("xlagraph."): folder for name, folder in FOLDERS.items() if "." in name
+}
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +26,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build from a copy, so that nothing that lies about in the tree gets in."""
     sources = tmp_path_factory.mktemp("sources")
     compiled = shutil.ignore_patterns("__pycache__")  # which other tests may write meanwhile
-    for name in SUBPACKAGES:
-        shutil.copytree(TREE / name, sources / name, ignore=compiled)
+    for part in FOLDERS.values():
+        shutil.copytree(TREE / part, sources / part, ignore=compiled)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(TREE / name, sources)
     folder = tmp_path_factory.mktemp("wheel")
@@ -51,26 +55,26 @@ def test_the_wheel_holds_the_folders_under_one_name_and_nothing_beside(wheel: Pa
     names = ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"xlagraph", f"xlagraph-{PROJECT['version']}.dist-info"}
-    assert {name.split("/")[1] for name in names if name.startswith("xlagraph/")} == {*SUBPACKAGES}
+    held = {name.split("/")[1] for name in names if name.startswith("xlagraph/")}
+    assert held == {*SUBPACKAGES, "__init__.py", "py.typed"}
 
 
 def test_every_folder_of_modules_is_a_package_that_is_installed() -> None:
     folders = {
-        ".".join(("xlagraph", *path.parent.relative_to(TREE).parts))
-        for name in SUBPACKAGES
-        for path in (TREE / name).rglob("*.py")
+        ".".join((name, *path.parent.relative_to(TREE / folder).parts)): path.parent
+        for name, folder in FOLDERS.items()
+        for path in (TREE / folder).rglob("*.py")
     }
-    assert set(CONFIGURATION["tool"]["setuptools"]["packages"]) == folders
-    for package in folders:
-        path = TREE.joinpath(*package.split(".")[1:], "__init__.py")
-        assert path.exists(), path.relative_to(TREE)
+    assert set(CONFIGURATION["tool"]["setuptools"]["packages"]) == folders.keys()
+    for folder in folders.values():
+        assert (folder / "__init__.py").exists(), folder.relative_to(TREE)
 
 
 def test_the_wheel_holds_every_module_and_every_other_file(wheel: Path) -> None:
     wanted = {
-        f"xlagraph/{path.relative_to(TREE)}"
-        for name in SUBPACKAGES
-        for path in (TREE / name).rglob("*")
+        f"{name.replace('.', '/')}/{path.relative_to(TREE / folder)}"
+        for name, folder in FOLDERS.items()
+        for path in (TREE / folder).rglob("*")
         if path.is_file() and path.parent.name != "__pycache__"
     }
     held = {name for name in ZipFile(wheel).namelist() if name.startswith("xlagraph/")}

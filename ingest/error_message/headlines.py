@@ -69,6 +69,16 @@ def _two_cores(found: re.Match[str], _: str) -> Failure:
     return Failure(Stage.PLAN, needed, printed_bytes(found["capacity"]), memory_space="hbm")
 
 
+def _temporaries(found: re.Match[str], text: str) -> Failure:
+    return Failure(
+        Stage.PLAN,
+        printed_bytes(found["used"]),
+        printed_bytes(found["capacity"]),
+        memory_space=found["space"].lower(),
+        module=_module(text),
+    )
+
+
 def _one_allocation(found: re.Match[str], text: str) -> Failure:
     space = forms.ONE_ALLOCATION_SPACE.search(text, found.end())
     shape = forms.ONE_ALLOCATION_SHAPE.search(text, found.end())
@@ -172,6 +182,7 @@ _HEADLINES: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
     (forms.SCOPED, _scoped),
     (forms.SPACE_EXHAUSTED, _space_exhausted),
     (forms.TWO_CORES, _two_cores),
+    (forms.TEMPORARIES, _temporaries),
     (forms.ONE_ALLOCATION, _one_allocation),
     (forms.NOT_POSSIBLE, _not_possible),
     (forms.OUT_OF_MEMORY, _out_of_memory),

@@ -45,6 +45,12 @@ TWO_CORES: Final = _form(
     r"TensorCore Hbm usage:? (?P<tensor>SIZE), SparseCore Hbm usage:? (?P<sparse>SIZE),"
     r" exceeding available bytes:? (?P<capacity>SIZE)"
 )
+# Ran out of memory on HBM, the total memory required for HLO temporaries (29.85G) exceeds available
+# HBM (15.75G).
+TEMPORARIES: Final = _form(
+    r"[Rr]an out of memory on (?P<space>\w+), the total memory required for [\w ]{1,80}"
+    r" \((?P<used>SIZE)\) exceeds available \w+ \((?P<capacity>SIZE)\)"
+)
 # Allocation (size=2048) would exceed memory (size=1024) :: #allocation7 [shape = 'u8[2048]{0}',
 # space=vmem, size = 0x800, tag = 'scoped memory for kernel.2'] :: kernel.2
 ONE_ALLOCATION: Final = re.compile(

@@ -50,6 +50,11 @@ TPU_BARE = (
     " Used 40.00G of 32.00G hbm. Exceeded hbm capacity by 8.00G."
 )
 
+TPU_TEMPORARIES = (
+    "RESOURCE_EXHAUSTED: Ran out of memory on HBM, the total memory required for HLO temporaries"
+    " (24.00G) exceeds available HBM (16.00G)."
+)
+
 TPU_TWO_CORES = (
     "RESOURCE_EXHAUSTED: TPU TensorCore Hbm usage: 24.00G, SparseCore Hbm usage 80.00G,"
     " exceeding available bytes: 96.00G"

@@ -60,6 +60,7 @@ def test_sections_of_other_memory_spaces_are_not_those_of_the_failure():
     [
         (messages.TPU_BARE, 40 * GIB, 32 * GIB, 8 * GIB, "hbm"),
         (messages.TPU_TWO_CORES, 104 * GIB, 96 * GIB, 8 * GIB, "hbm"),
+        (messages.TPU_TEMPORARIES, 24 * GIB, 16 * GIB, 8 * GIB, "hbm"),
         (messages.TPU_ONE_ALLOCATION, 4096, 1024, 3072, "hbm"),
         (messages.VMEM, 20 * MIB, 16 * MIB, 4 * MIB, "vmem"),
         (messages.VMEM_SCOPED, 24 * MIB, 16 * MIB, 8 * MIB, "vmem"),

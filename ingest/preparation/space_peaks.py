@@ -1,0 +1,19 @@
+"""Sums and peaks of a dump without its rows: what a caller needs who makes no graph."""
+
+from xlagraph.ingest.files.contents import read_compilation, read_dump
+from xlagraph.ingest.files.discovery import DumpFiles
+from xlagraph.ingest.measures.live_ranges import value_spans
+from xlagraph.ingest.measures.peaks import SpacePeaks, peaks
+from xlagraph.ingest.measures.takeovers import takeovers
+
+__all__ = ["space_peaks"]
+
+
+def space_peaks(dump: DumpFiles) -> tuple[SpacePeaks, ...]:
+    """Return sums and peaks of each memory space by its color, without a graph.
+
+    Raises `ParseError` and `UnreadableDump`.
+    """
+    plan, _ = read_compilation(read_dump(dump))
+    spans = value_spans(plan)
+    return peaks(plan, spans, takeovers(plan, spans)).spaces

@@ -1,0 +1,49 @@
+"""Memory plans of JAX functions, before anything runs: `pip install 'xlagraph[jax]'`.
+
+`memory_plan` compiles a function and returns its plan, `explore` compares variants of it,
+`largest` finds the largest batch or length that fits; `devices_of` names the devices of
+hardware that is not there, for a mesh. `watch_compilations` sees what other code compiles.
+"""
+
+from typing import TYPE_CHECKING
+
+from xlagraph.runtime.imports import lazy_names
+
+if TYPE_CHECKING:
+    from xlagraph.jax.errors import NoPlan, NoTarget
+    from xlagraph.jax.exploration import Exploration, ExploredVariant, explore
+    from xlagraph.jax.function_plan import FunctionPlan, plan_of_compiled
+    from xlagraph.jax.largest_size import LargestSize, largest
+    from xlagraph.jax.planning import memory_plan
+    from xlagraph.jax.target_devices import devices_of
+    from xlagraph.jax.watching import Watch, watch_compilations
+
+__all__ = [
+    "Exploration",
+    "ExploredVariant",
+    "FunctionPlan",
+    "LargestSize",
+    "NoPlan",
+    "NoTarget",
+    "Watch",
+    "devices_of",
+    "explore",
+    "largest",
+    "memory_plan",
+    "plan_of_compiled",
+    "watch_compilations",
+]
+
+# JAX is imported where it is used: a plugin of pytest may name these without it.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "errors": ["NoPlan", "NoTarget"],
+        "exploration": ["Exploration", "ExploredVariant", "explore"],
+        "function_plan": ["FunctionPlan", "plan_of_compiled"],
+        "largest_size": ["LargestSize", "largest"],
+        "planning": ["memory_plan"],
+        "target_devices": ["devices_of"],
+        "watching": ["Watch", "watch_compilations"],
+    },
+)

@@ -1,0 +1,59 @@
+"""`%%xla_memory`: run a cell of a notebook, and show the plans of what it compiles."""
+
+from typing import TYPE_CHECKING, Any
+
+from xlagraph.jax.function_plan import FunctionPlan
+from xlagraph.jax.watching import watch_compilations
+from xlagraph.presentation.html_tables import html_notes, measured_table
+from xlagraph.presentation.text_tables import text_table
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["CellMemory", "show_cell_memory"]
+
+_COLUMNS = ("compilation", "reservedBytes", "peakBytes", "largestLine", "lineBytes")
+
+
+class CellMemory:
+    """The plans of what a cell compiled, the largest first."""
+
+    def __init__(self, plans: list[FunctionPlan], notes: list[str]) -> None:
+        self.plans = sorted(plans, key=lambda plan: -plan.reserved)
+        self.notes = notes if plans or notes else ["nothing was compiled"]
+
+    def _rows(self) -> list[tuple[object, ...]]:
+        return [
+            (plan.name.partition("/")[2], plan.reserved, plan.peak, *_largest_line(plan))
+            for plan in self.plans
+        ]
+
+    def __repr__(self) -> str:
+        table = [text_table(_COLUMNS, self._rows())] if self.plans else []
+        return "\n".join((*table, *self.notes))
+
+    def _repr_html_(self) -> str:
+        table = measured_table(_COLUMNS, self._rows()) if self.plans else ""
+        return table + html_notes(self.notes)
+
+
+def show_cell_memory(shell: "InteractiveShell", line: str, cell: str) -> CellMemory:
+    """Run a cell, and return the plans of what it compiled.
+
+    They are kept in the notebook as ``xla_memory``, or under the name on the line of the magic:
+    ``xla_memory.plans[0].advise()``.
+    """
+    run_cell: Any = shell.run_cell
+    with watch_compilations() as watch:
+        run_cell(cell).raise_error()
+    memory = CellMemory(watch.plans, sorted(set(watch.unreadable)))
+    shell.user_ns[line.strip() or "xla_memory"] = memory
+    return memory
+
+
+def _largest_line(plan: FunctionPlan) -> tuple[str | None, int | None]:
+    """Return the source line that holds most at the peak, and its bytes."""
+    for row in plan.by_line().result.mappings():
+        if row["sourceFile"] is not None:
+            return f"{row['sourceFile']}:{row['sourceLine']}", int(str(row["physicalBytes"]))
+    return None, None

@@ -1,0 +1,122 @@
+"""The largest batch or length of which the plan fits, by bisection over compilations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xlagraph.jax.function_plan import FunctionPlan, size_of
+from xlagraph.jax.planning import memory_plan
+from xlagraph.presentation.byte_sizes import human_bytes
+from xlagraph.presentation.html_tables import html_title, measured_table
+from xlagraph.presentation.text_tables import text_table
+
+__all__ = ["LargestSize", "TriedSize", "largest"]
+
+
+class TriedSize(NamedTuple):
+    """A size that was compiled."""
+
+    size: int
+    reserved_bytes: int
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LargestSize:
+    """What was found, and every size that was compiled, in order of size."""
+
+    size: int | None
+    """None where not even the least fits."""
+    plan: FunctionPlan
+    """Of that size; of the least where that does not fit."""
+    capacity_bytes: int | None
+    """None where the compiler alone decided."""
+    tried: tuple[TriedSize, ...]
+
+    @property
+    def _title(self) -> str:
+        room = "the device" if self.capacity_bytes is None else human_bytes(self.capacity_bytes)
+        if self.size is None:
+            return f"{self.tried[0].size} does not fit into {room}"
+        return f"{self.size} is the largest that fits into {room}"
+
+    def __repr__(self) -> str:
+        return f"{self._title}\n{text_table(('size', 'reservedBytes', 'fits'), self.tried)}"
+
+    def _repr_html_(self) -> str:
+        table = measured_table(("size", "reservedBytes", "fits"), self.tried)
+        return html_title(self._title) + table
+
+
+def largest(
+    function: Callable[..., Any],
+    arguments_of: Callable[[int], Sequence[Any]],
+    capacity: str | int | None = None,
+    *,
+    least: int = 1,
+    most: int = 2**20,
+    multiple_of: int = 1,
+    topology: str | Path | None = None,
+    **jit_options: Any,  # noqa: ANN401 - those of `jax.jit`
+) -> LargestSize:
+    """Return the largest size from ``least`` to ``most`` with which a function fits.
+
+    ``arguments_of`` returns the arguments of a size: shapes are enough. The size doubles until
+    it does not fit, then the range is halved, over multiples of ``multiple_of`` alone. A size
+    fits if what its plan reserves is within the capacity, such as ``16GiB``, and the compiler
+    for the topology accepts it; one of the two must be given. It is taken for granted that
+    a larger size never reserves less.
+
+    Raises ValueError for an empty range or neither capacity nor topology, and what `memory_plan`
+    raises.
+    """
+    if capacity is None and topology is None:
+        raise ValueError("expected a capacity such as '16GiB', or a topology; found neither")
+    low, high = -(-least // multiple_of), most // multiple_of
+    if not 0 < low <= high:
+        raise ValueError(f"no positive multiple of {multiple_of} from {least} to {most}")
+    capacity_bytes = None if capacity is None else size_of(capacity)
+    tried: dict[int, TriedSize] = {}
+    best: FunctionPlan | None = None
+    least_plan: FunctionPlan | None = None
+
+    def fits(count: int) -> bool:
+        nonlocal best, least_plan
+        size = count * multiple_of
+        plan = memory_plan(function, *arguments_of(size), topology=topology, **jit_options)
+        tried[size] = TriedSize(size, plan.reserved, plan.fits(capacity_bytes))
+        least_plan = least_plan or plan
+        if tried[size].fits:
+            best = plan
+        return tried[size].fits
+
+    found = _largest_count(fits, low, high)
+    plan = best or least_plan
+    assert plan is not None  # noqa: S101 - the least was compiled
+    return LargestSize(
+        None if found is None else found * multiple_of,
+        plan,
+        capacity_bytes,
+        tuple(tried[size] for size in sorted(tried)),
+    )
+
+
+def _largest_count(fits: Callable[[int], bool], low: int, high: int) -> int | None:
+    """Return the largest count that fits; None if ``low`` does not."""
+    if not fits(low):
+        return None
+    beyond = high + 1
+    while low < high:
+        next_count = min(2 * low, high)
+        if not fits(next_count):
+            beyond = next_count
+            break
+        low = next_count
+    while beyond - low > 1:
+        middle = (low + beyond) // 2
+        if fits(middle):
+            low = middle
+        else:
+            beyond = middle
+    return low

@@ -1,0 +1,101 @@
+"""The devices of hardware that is not there, for which the compiler runs all the same."""
+
+import os
+from collections.abc import Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from xlagraph.jax.errors import NoTarget
+from xlagraph.jax.gpu_configurations import GPU_CONFIGURATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import jax
+
+__all__ = ["devices_of"]
+
+_CUDA_PLUGINS: Final = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12")
+_SKIPS_CUDA_CHECK: Final = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
+
+
+def devices_of(topology: str | Path) -> "Sequence[jax.Device]":
+    """Return the devices of a topology, the same objects at every call, to make a mesh of.
+
+    ``v5e:2x4`` is a slice of TPUs, as `jax.experimental.topologies` names it; ``h100``, or
+    ``h100:8`` for eight on one host, a GPU of which the limits are known here; so is the path of a
+    `gpu_target_config.pbtxt` that XLA dumped. Raises NoTarget with what to install.
+    """
+    return _devices(str(topology))
+
+
+@lru_cache
+def _devices(topology: str) -> "tuple[jax.Device, ...]":
+    name, _, count = topology.partition(":")
+    configuration = GPU_CONFIGURATIONS.get(name.lower())
+    if configuration is not None:
+        if count and not count.isdecimal():
+            raise NoTarget(f"expected a number of GPUs as in {name}:8, found {topology!r}")
+        return _gpus(configuration, int(count or 1))
+    if Path(topology).is_file():
+        return _gpus(Path(topology).read_text(encoding="utf-8"), 1)
+    return _tpus(topology)
+
+
+def _tpus(topology: str) -> "tuple[jax.Device, ...]":
+    from jax.experimental.topologies import get_topology_desc
+
+    try:
+        return tuple(get_topology_desc(topology, "tpu").devices)
+    except RuntimeError as error:
+        names = ", ".join(GPU_CONFIGURATIONS)
+        raise NoTarget(
+            f"{topology!r} is not one of {names}, not a file, and not a TPU that can be compiled"
+            f" for: {str(error).strip().partition(chr(10))[0]}. TPUs need pip install libtpu"
+        ) from error
+
+
+def _gpus(configuration: str, count: int) -> "tuple[jax.Device, ...]":
+    import jax
+    from jax.experimental.topologies import get_topology_desc
+
+    options: dict[str, Any] = {"target_config": configuration, "topology": f"1x1x{count}"}
+    # before a plugin is there whose hardware is not: JAX would fail to initialize it
+    jax.local_devices()
+    try:
+        return tuple(get_topology_desc("", "cuda", **options).devices)
+    except NotImplementedError:
+        _register_cuda_plugin()
+    return tuple(get_topology_desc("", "cuda", **options).devices)
+
+
+def _register_cuda_plugin() -> None:
+    """Register the compiler for CUDA, which needs no CUDA library."""
+    for name in _CUDA_PLUGINS:
+        try:
+            plugin = import_module(name)
+        except ModuleNotFoundError:
+            continue
+        with _set_variable(_SKIPS_CUDA_CHECK, "1"):
+            plugin.initialize()
+        return
+    raise NoTarget(
+        "the compiler for NVIDIA GPUs is not installed: pip install jax-cuda13-plugin"
+        " jax-cuda13-pjrt, or the two of CUDA 12, in the version of jaxlib"
+    )
+
+
+@contextmanager
+def _set_variable(name: str, value: str) -> "Iterator[None]":
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

@@ -1,0 +1,106 @@
+"""A baseline of memory: what each test's plan reserves, and the lines that hold it, as JSON.
+
+{"tests": {TEST: {PLATFORM: {"reservedBytes": …, "peakBytes": …, "jaxlib": …, "lines": [
+    {"bytes": …, "line": "model.py:12", "code": "h = jnp.tanh(x @ w)"}, …]}}}}
+"""
+
+import json
+import linecache
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from xlagraph.jax import FunctionPlan
+
+__all__ = ["Entries", "Entry", "entry_of", "line_growth", "read_baseline", "write_baseline"]
+
+Entry = dict[str, Any]
+"""Of one plan on one platform."""
+Entries = dict[str, dict[str, Entry]]
+"""By test, then by platform."""
+
+_ABOUT: Final = "written by pytest --update-memory-baseline; review what changes"
+_LEAST_SHARE: Final = 0.01
+"""Of the peak: lines that hold less are left out."""
+_UNKNOWN: Final = "(no line is known)"
+
+
+def entry_of(plan: "FunctionPlan", root: Path) -> Entry:
+    """Return what a baseline holds of a plan; source files relative to a folder, if below it."""
+    from importlib.metadata import version
+
+    least = _LEAST_SHARE * (plan.peak or 0)
+    rows: list[dict[str, Any]] = plan.by_line(0).result.mappings()
+    return {
+        "reservedBytes": plan.reserved,
+        "peakBytes": plan.peak,
+        "jaxlib": version("jaxlib"),
+        "lines": [
+            _line(row["physicalBytes"], row["sourceFile"], row["sourceLine"], root)
+            for row in rows
+            if row["physicalBytes"] >= least
+        ],
+    }
+
+
+def _line(size_bytes: int, file: str | None, line: int | None, root: Path) -> dict[str, Any]:
+    if file is None or line is None:
+        return {"bytes": size_bytes, "line": None, "code": None}
+    path = Path(file)
+    below = path.relative_to(root).as_posix() if path.is_relative_to(root) else file
+    linecache.checkcache(str(root / path))
+    code = linecache.getline(str(root / path), line).strip()
+    return {"bytes": size_bytes, "line": f"{below}:{line}", "code": code or None}
+
+
+def line_growth(before: Entry, after: Entry) -> list[tuple[int, int, str]]:
+    """Return growth, bytes now and text of each line that holds more at the peak, most first.
+
+    A line is the same if its file and its code are, wherever it moved to.
+    """
+    was, now = (_bytes_by_line(entry["lines"]) for entry in (before, after))
+    grown = [(held - was[line], held, line) for line, held in now.items() if held > was[line]]
+    texts = {_key(line): _text(line) for line in after["lines"]}
+    return [(growth, held, texts[line]) for growth, held, line in sorted(grown, key=_by_growth)]
+
+
+def _by_growth(grown: tuple[int, int, tuple[str, str]]) -> tuple[int, tuple[str, str]]:
+    return -grown[0], grown[2]
+
+
+def _bytes_by_line(lines: Sequence[Mapping[str, Any]]) -> Counter[tuple[str, str]]:
+    found: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        found[_key(line)] += line["bytes"]
+    return found
+
+
+def _key(line: Mapping[str, Any]) -> tuple[str, str]:
+    file, _, number = (line["line"] or "").rpartition(":")
+    return file, line["code"] or number
+
+
+def _text(line: Mapping[str, Any]) -> str:
+    return _UNKNOWN if line["line"] is None else f"{line['line']}  {line['code'] or ''}".rstrip()
+
+
+def read_baseline(file: Path) -> Entries:
+    """Return the entries of a baseline; none if the file is not there.
+
+    Raises ValueError if it is not a baseline.
+    """
+    if not file.exists():
+        return {}
+    try:
+        entries: Entries = json.loads(file.read_text(encoding="utf-8"))["tests"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{file}: expected a baseline of memory: {error}") from None
+    return entries
+
+
+def write_baseline(file: Path, entries: Entries) -> None:
+    """Write a baseline in the order of its tests."""
+    content = {"about": _ABOUT, "tests": dict(sorted(entries.items()))}
+    file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

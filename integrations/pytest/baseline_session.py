@@ -1,0 +1,90 @@
+"""The baseline during a session of tests: checks against it, or what becomes of it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from xlagraph.presentation.byte_sizes import distinct_bytes, human_bytes, parse_bytes, parse_share
+from xlagraph.presentation.text_tables import text_table
+from xlagraph.pytest.baseline import (
+    Entries,
+    Entry,
+    entry_of,
+    line_growth,
+    read_baseline,
+    write_baseline,
+)
+from xlagraph.pytest.look import look_text
+
+if TYPE_CHECKING:
+    from xlagraph.jax import FunctionPlan
+
+__all__ = ["BaselineSession"]
+
+_SHOWN_LINES = 10
+_UPDATE = "pytest --update-memory-baseline"
+
+
+class BaselineSession:
+    """A baseline that tests are checked against, or that they write."""
+
+    def __init__(self, file: Path, root: Path, *, is_updated: bool) -> None:
+        self._file = file
+        self._root = root
+        self._is_updated = is_updated
+        self._entries: Entries | None = None
+        self.updated: Entries = {}
+        """Entries found in this session, where the baseline is written."""
+
+    def check(
+        self, plan: "FunctionPlan", test: str, tolerance: str | int, folder: Path | None
+    ) -> None:
+        """Fail if a plan reserves more than its baseline and the tolerance; note it if written."""
+        now = entry_of(plan, self._root)
+        platform = plan.platform or "tpu"
+        if self._is_updated:
+            self.updated.setdefault(test, {})[platform] = now
+            return
+        if self._entries is None:
+            self._entries = read_baseline(self._file)
+        before = self._entries.get(test, {}).get(platform)
+        if before is None:
+            pytest.fail(
+                f"{test}: {self._file.name} holds no baseline of it for {platform}; it reserves"
+                f" {human_bytes(plan.reserved)}. Accept that with {_UPDATE}, and review the file.",
+                pytrace=False,
+            )
+        limit = before["reservedBytes"] + _tolerated(tolerance, before["reservedBytes"])
+        if plan.reserved > limit:
+            look = look_text(plan, test, folder)
+            pytest.fail(_growth_text(test, before, now, self._file.name, look), pytrace=False)
+
+    def write(self) -> None:
+        """Write the baseline with what was found; entries of tests that did not run stay."""
+        entries = read_baseline(self._file)
+        for test, by_platform in self.updated.items():
+            entries[test] = {**entries.get(test, {}), **by_platform}
+        write_baseline(self._file, entries)
+
+
+def _tolerated(tolerance: str | int, size_bytes: int) -> int:
+    """Return bytes of a tolerance: a number, ``2%`` or ``1MiB``; ValueError for others."""
+    if isinstance(tolerance, int):
+        return tolerance
+    share = parse_share(tolerance)
+    return parse_bytes(tolerance) if share is None else int(share * size_bytes)
+
+
+def _growth_text(test: str, before: Entry, now: Entry, baseline: str, look: str) -> str:
+    was, reserved = before["reservedBytes"], now["reservedBytes"]
+    texts = distinct_bytes(reserved, was)
+    share = f" ({(reserved - was) / was:+.1%})" if was else ""
+    headline = f"{test} reserves {texts[0]}, its baseline {texts[1]}: {human_bytes(reserved - was)}"
+    parts = [f"{headline} more{share}"]
+    if before["jaxlib"] != now["jaxlib"]:
+        parts[0] += f"\njaxlib was {before['jaxlib']}, it is {now['jaxlib']}"
+    if grown := line_growth(before, now)[:_SHOWN_LINES]:
+        table = text_table(("growthBytes", "bytes", "line"), grown)
+        parts.append(f"grown at the physical peak:\n{table}")
+    parts.append(f"{look}\naccept: {_UPDATE}, and review {baseline}".strip())
+    return "\n\n".join(parts)

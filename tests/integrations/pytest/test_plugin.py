@@ -1,0 +1,163 @@
+"""Tests fail over the memory of what they compile: limits, donations, growth."""
+
+import json
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+# what pytester runs in this process finds these imported, and does not import them twice
+from xlagraph.graph import open_graph
+from xlagraph.jax import memory_plan, watch_compilations
+from xlagraph.pytest import baseline_session, donations, limit
+from xlagraph.queries import run as run_query
+
+pytest_plugins = ["pytester"]
+_IMPORTED = jax, jnp, memory_plan, watch_compilations, baseline_session, donations, limit
+
+MODEL = """
+    import jax, jax.numpy as jnp
+    ROW = jax.ShapeDtypeStruct((256,), jnp.float32)
+    def step(state):
+        return {"a": state["a"] + 1}
+"""
+GROWN = (
+    MODEL
+    + """
+    def step(state):
+        sorted_rows = jnp.sort(state["a"])
+        return {"a": state["a"] + 1, "b": sorted_rows}
+"""
+)
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester):
+    """Run a test file over `model.py` in this process."""
+    pytester.makepyfile(model=MODEL)
+
+    def run_tests(tests: str, *options: str) -> pytest.RunResult:
+        preamble = "import jax, jax.numpy as jnp, pytest\nfrom model import ROW, step\n"
+        pytester.path.joinpath("test_it.py").write_text(preamble + tests, encoding="utf-8")
+        return pytester.runpytest_inprocess("-W", "error", "-p", "no:xdist", *options)
+
+    return run_tests
+
+
+def test_a_limit_holds_the_largest_program_that_a_test_compiles(run, pytester):
+    result = run(
+        "step = jax.jit(step)\n"
+        "state = {'a': jnp.zeros(256)}\n"
+        "step(state)\n"  # compiled before: it counts all the same
+        "@pytest.mark.limit_hbm('2 KiB')\n"
+        "def test_equal():\n    step(state)\n"
+        "@pytest.mark.limit_hbm('2047 B')\n"
+        "def test_beyond():\n    step(state)\n"
+        "@pytest.mark.limit_hbm('1 B')\n"
+        "def test_that_compiles_nothing():\n    pass\n"
+        "@pytest.mark.limit_hbm('much')\n"
+        "def test_without_a_size():\n    pass\n"
+    )
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "jit_step(*) reserves 2,048 B; the limit is 2,047 B",
+            "at the physical peak:",
+            "1.0 KiB  *model.py:4 *",
+            "look: xlagraph query peak/by-line --graph .pytest_cache/d/xlagraph/*beyond.lbug",
+            "*limit_hbm: expected bytes such as 64MiB*found 'much'",
+        ]
+    )
+    (file,) = pytester.path.glob(".pytest_cache/d/xlagraph/*.lbug")
+    with open_graph(file) as graph:
+        assert run_query(graph, "peak/by-line").result.rows
+
+
+def test_a_failure_of_the_test_itself_comes_first(run):
+    result = run("@pytest.mark.limit_hbm('1 B')\ndef test_it():\n    assert step(3) == 4\n")
+    result.stdout.fnmatch_lines(["*TypeError: 'int' object is not subscriptable"])
+
+
+def test_donations_are_asserted_by_the_names_of_arguments(run):
+    result = run(
+        "def test_donated(memory_plan, assert_donated):\n"
+        "    plan = memory_plan(step, {'a': ROW}, donate_argnums=0)\n"
+        "    assert_donated(plan)\n"
+        "    assert_donated(plan, 'state')\n"
+        "    assert_donated(plan, \"state['a']\", in_place=True)\n"
+        "def test_not_donated(memory_plan, assert_donated):\n"
+        "    assert_donated(memory_plan(step, {'a': ROW}), 'state')\n"
+        "def test_nothing_donated(memory_plan, assert_donated):\n"
+        "    assert_donated(memory_plan(step, {'a': ROW}))\n"
+        "def test_no_such_argument(memory_plan, assert_donated):\n"
+        "    assert_donated(memory_plan(step, {'a': ROW}), 'params')\n"
+    )
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(
+        [
+            "step/jit_step(*): donation saves nothing for 1 of 1 arrays",
+            "state[[]'a']    1.0 KiB  not donated",
+            "step/jit_step(*): no argument is donated; see jax.jit*",
+            "step/jit_step(*): it has no argument called 'params', but state[[]'a']",
+        ]
+    )
+
+
+GROWTH = (
+    "def test_step(memory_plan, assert_no_growth):\n"
+    "    assert_no_growth(memory_plan(step, {'a': ROW}))\n"
+)
+
+
+def test_growth_is_refused_until_it_is_accepted(run, pytester):
+    run(GROWTH).stdout.fnmatch_lines(
+        ["test_it.py::test_step: memory-baseline.json holds no baseline of it for cpu*"]
+    )
+    file = pytester.path / "memory-baseline.json"
+    file.write_text(json.dumps({"tests": {"test_other.py::test_it": {"tpu": {"lines": []}}}}))
+    run(GROWTH, "--update-memory-baseline").assert_outcomes(passed=1)
+    baseline = json.loads(file.read_text())
+    assert "test_other.py::test_it" in baseline["tests"]  # it did not run
+    entry = baseline["tests"]["test_it.py::test_step"]["cpu"]
+    assert entry["reservedBytes"] == 2048
+    assert {"bytes": 1024, "line": "model.py:4", "code": 'return {"a": state["a"] + 1}'} in (
+        entry["lines"]
+    )
+    run(GROWTH).assert_outcomes(passed=1)
+
+    pytester.makepyfile(model=GROWN)
+    result = run(GROWTH)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "test_it.py::test_step reserves 3.* KiB, its baseline 2.0 KiB: 1.* KiB more (+*%)",
+            "grown at the physical peak:",
+            '*model.py:7  sorted_rows = jnp.sort(state[[]"a"])',
+            "look: xlagraph query peak/by-line --graph .pytest_cache/d/xlagraph/*",
+            "accept: pytest --update-memory-baseline, and review memory-baseline.json",
+        ]
+    )
+    run(GROWTH.replace("ROW})", "ROW}), tolerance='60%'")).assert_outcomes(passed=1)
+
+
+def test_workers_of_xdist_write_one_baseline(run, pytester):
+    run("def test_nothing():\n    pass\n")
+    pytester.path.joinpath("test_it.py").write_text(
+        "from model import ROW, step\n" + GROWTH, encoding="utf-8"
+    )
+    result = pytester.runpytest_subprocess("-n", "1", "--update-memory-baseline")
+    result.assert_outcomes(passed=1)
+    tests = json.loads(pytester.path.joinpath("memory-baseline.json").read_text())["tests"]
+    assert tests.keys() == {"test_it.py::test_step"}
+
+
+def test_the_plugin_imports_neither_jax_nor_an_engine():
+    program = (
+        "import sys, xlagraph.pytest\n"
+        "print({name.partition('.')[0] for name in sys.modules} & {'jax', 'ladybug', 'pyarrow'},"
+        " [name for name in sys.modules if name.startswith('xlagraph.')])"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert shown.stdout == "set() ['xlagraph.pytest']\n"
