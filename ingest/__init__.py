@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         remove_unread_files,
         run_program,
     )
+    from xlagraph.ingest.remote.addresses import without_credentials
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "render_plan",
     "run_program",
     "why_no_dumps",
+    "without_credentials",
 ]
 
 # What reads a text or a shape needs no pyarrow, which takes its time.
@@ -94,6 +96,7 @@ __getattr__ = lazy_names(
             "remove_unread_files",
             "run_program",
         ],
+        "remote.addresses": ["without_credentials"],
         "summary": ["Disagreement", "IngestSummary", "Progress"],
     },
 )

@@ -20,10 +20,13 @@ from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 from xlagraph.ingest.interruption import Interruption
 from xlagraph.ingest.options import IngestOptions
+from xlagraph.ingest.preparation.fetching import Fetcher, reading
 from xlagraph.ingest.preparation.job import Job, Prepared
 from xlagraph.ingest.preparation.row_folder import temporary_row_folder
 from xlagraph.ingest.preparation.worker_pool import prepare_all
 from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.remote.addresses import is_address
+from xlagraph.ingest.remote.remote_folders import RemoteFolders
 from xlagraph.ingest.summary import IngestSummary, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
@@ -48,6 +51,8 @@ def ingest(
     """Ingest the dumps below some folders, or single files, into a graph or an export.
 
     An archive, a packed file or ``-`` for standard input is unpacked into a temporary folder.
+    The files of an address (``s3://…``, ``gs://…``, ``https://…``) are fetched into one, a few
+    dumps at a time; that needs `pip install 'xlagraph[remote]'`.
 
     The same content again is left alone, changed content replaced. What is wrong with a
     file is in the summary and never stops the others, unless the options ask for that.
@@ -60,11 +65,20 @@ def ingest(
     if graph is None and not options.dry_run:
         raise ValueError("graph may be None in a dry run only")
     started = time.monotonic()
-    searched = [paths] if isinstance(paths, str | Path) else paths
-    with UnpackedFolders() as folders:
-        found = _find_all(searched, options.run, folders)
-        summary = ingest_found(graph, found, options, jobs=jobs, progress=progress, started=started)
-        return replace(summary, problems=tuple(map(folders.name_origins, summary.problems)))
+    searched = [paths] if isinstance(paths, str | Path) else list(paths)
+    with UnpackedFolders() as folders, RemoteFolders(folders) as remote:
+        found = _find_all(searched, options.run, folders, remote)
+        summary = ingest_found(
+            graph,
+            found,
+            options,
+            jobs=jobs,
+            progress=progress,
+            started=started,
+            fetcher=remote if any(map(is_address, searched)) else None,
+        )
+        problems = map(remote.name_origins, map(folders.name_origins, summary.problems))
+        return replace(summary, problems=tuple(problems))
 
 
 def ingest_found(
@@ -75,10 +89,12 @@ def ingest_found(
     jobs: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     started: float | None = None,
+    fetcher: Fetcher | None = None,
 ) -> IngestSummary:
     """Ingest what a search has found, as `ingest` does.
 
-    ``started`` is the `time.monotonic` at which the search began.
+    ``started`` is the `time.monotonic` at which the search began; ``fetcher`` provides files
+    that are not there yet.
     """
     started = time.monotonic() if started is None else started
     interruption = Interruption()
@@ -94,13 +110,14 @@ def ingest_found(
             found.dumps,
             {} if options.replace else stored,
             joined=None if options.replace else options.run,
+            read=reading(fetcher),
         )
         shard = options.shard
         dumps = [dump for dump in accepted.dumps if shard is None or shard.holds(dump.key)]
         tally = Tally(problems=[*found.problems, *accepted.problems])
         # what other shards hold is not gone
         searched = found.searched if shard is None else frozenset()
-        work = _PendingIngest(dumps, stored, accepted.digests, searched, options, jobs)
+        work = _PendingIngest(dumps, stored, accepted.digests, searched, options, jobs, fetcher)
         if options.fail_fast and tally.has_left_out:
             tally.has_stopped = True
         else:
@@ -122,6 +139,7 @@ class _PendingIngest:
     options: IngestOptions
     processes: int | None
     """How many are wanted; None for one on each processor."""
+    fetcher: Fetcher | None = None
 
     def tags(self, run: str) -> tuple[str, ...]:
         """Return the tags that a run shall have, each ``name=value``."""
@@ -182,13 +200,16 @@ class _PendingIngest:
         ]
 
 
-def _find_all(paths: Iterable[str | Path], run: str | None, folders: UnpackedFolders) -> FoundDumps:
+def _find_all(
+    paths: Iterable[str | Path], run: str | None, folders: UnpackedFolders, remote: RemoteFolders
+) -> FoundDumps:
     """Search all paths; a file that two of them lead to counts once."""
     dumps: dict[tuple[str, int], DumpFiles] = {}
     problems: dict[Problem, None] = {}
     searched: set[str] = set()
     for path in paths:
-        found = folders.find_dumps(Path(path), run)
+        is_remote = isinstance(path, str) and is_address(path)
+        found = remote.find_dumps(path, run) if is_remote else folders.find_dumps(Path(path), run)
         for dump in found.dumps:
             dumps.setdefault(dump.place, dump)
         problems.update(dict.fromkeys(found.problems))
@@ -255,6 +276,7 @@ def _prepared(
         _process_count(dumps, work),
         folder,
         one_by_one=work.options.fail_fast,
+        fetcher=work.fetcher,
     )
 
 

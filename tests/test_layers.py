@@ -37,10 +37,12 @@ MAY_IMPORT = {
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
     "ingest": "runtime graph ingest/files ingest/carriers/text ingest/preparation "
-    "ingest/model ingest/rows ingest/error_message",
+    "ingest/model ingest/remote ingest/rows ingest/error_message",
     "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
     "ingest/rows ingest/model",
     "ingest/model": "",
+    # what lies behind an address, fetched into files
+    "ingest/remote": "ingest ingest/carriers/text ingest/files",
     "ingest/hlo": "ingest/model",
     # an error message: text in, records and sentences out
     "ingest/error_message": "presentation ingest/model",
@@ -103,6 +105,7 @@ MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
     ("ingest", "ingest/files"): "the errors and problems that files raise are those of an ingest",
     ("ingest", "ingest/preparation"): "so are those that preparing a dump raises",
+    ("ingest", "ingest/remote"): "and those of what cannot be fetched",
 }
 """Rooms that import each other, and why; no two modules ever do."""
 # a command or summary is named after what it shows, what an engine has after the other's

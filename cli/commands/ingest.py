@@ -1,7 +1,6 @@
 """`xlagraph ingest`: from folders of dumps into the graph."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +11,7 @@ from xlagraph.cli.options.shared_options import (
     JobsOption,
     RunNameOption,
     TagOption,
-    parse_path,
+    parse_source,
     parse_tags,
 )
 from xlagraph.cli.output.exit_codes import ExitCode
@@ -48,9 +47,11 @@ class LoadOptions(GraphOptions):
 def ingest(
     options: LoadOptions,
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="PATH", help="Folders, single dumps, archives; - for stdin.", parser=parse_path
+            metavar="PATH",
+            help="Folders, single dumps, archives; - for stdin; addresses such as s3://bucket/runs.",
+            parser=parse_source,
         ),
     ],
 ) -> None:

@@ -22,6 +22,8 @@ class Job(NamedTuple):
     """Digest with which it is left as the graph holds it; None if it is written in any case."""
     run_path: str | None = None
     """Of the folder that the run came from first; None if that is the dump's own."""
+    problem: Problem | None = None
+    """Why its files could not be fetched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,8 @@ def _tables(
 def _outcome_and_facts(
     job: Job, known: KnownContents
 ) -> tuple[Outcome, tuple[Provenance, CompilationFacts] | None]:
+    if job.problem is not None:
+        return Outcome(problems=(job.problem,)), None
     try:
         contents = read_dump(job.files)
         sha256 = contents.sha256
