@@ -208,8 +208,10 @@ def _find_all(
     problems: dict[Problem, None] = {}
     searched: set[str] = set()
     for path in paths:
-        is_remote = isinstance(path, str) and is_address(path)
-        found = remote.find_dumps(path, run) if is_remote else folders.find_dumps(Path(path), run)
+        if isinstance(path, str) and is_address(path):
+            found = remote.find_dumps(path, run)
+        else:
+            found = folders.find_dumps(Path(path), run)
         for dump in found.dumps:
             dumps.setdefault(dump.place, dump)
         problems.update(dict.fromkeys(found.problems))

@@ -72,12 +72,25 @@ class RemoteFolders(ExitStack):
     def fetch(self, dumps: Sequence[DumpFiles]) -> Mapping[str, Problem]:
         """Fetch the files of dumps; return, by key, what is wrong with one that is not whole.
 
-        A file that changes meanwhile, or is not of the size that was listed, is not whole.
+        All files of a dump are the same before the first and after the last was fetched. Where
+        one is not as it was listed, which may be long ago, all of them are fetched once more.
         """
         paths = {dump.key: self._missing_paths(dump) for dump in dumps}
+        problems = self._fetch_unchanged(paths)
+        if changed := {key: paths[key] for key in problems}:
+            problems = self._for_each(changed, self._list_again)
+            again = {key: found for key, found in changed.items() if key not in problems}
+            problems |= self._fetch_unchanged(again)
+        return problems
+
+    def _fetch_unchanged(self, paths: Mapping[str, Sequence[Path]]) -> dict[str, Problem]:
         problems = self._for_each(paths, self._fetch)
         whole = {key: found for key, found in paths.items() if key not in problems}
         return problems | self._for_each(whole, self._compare)
+
+    def _list_again(self, path: Path) -> None:
+        store, file = self._files[str(path)]
+        self._files[str(path)] = _Remote(store, store.look_at(file.name))
 
     def release(self, dumps: Iterable[DumpFiles]) -> None:
         """Remove the fetched files of dumps; profiles stay, as they hold several."""

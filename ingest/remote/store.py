@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
@@ -203,5 +204,8 @@ def _lists_all(files: Any) -> bool:  # noqa: ANN401 - a file system of fsspec
 
 def _stored(info: Mapping[str, Any]) -> StoredFile:
     size = info.get("size")
-    fact = next((str(info[fact]).strip('"') for fact in _VERSION if info.get(fact)), "")
-    return StoredFile(str(info["name"]), None if size is None else int(size), f"{size} {fact}")
+    fact = next((info[fact] for fact in _VERSION if info.get(fact)), "")
+    if isinstance(fact, datetime):  # some stores list seconds, and look at dates
+        fact = fact.timestamp()
+    version = f"{size} {fact}".replace('"', "")
+    return StoredFile(str(info["name"]), None if size is None else int(size), version)
