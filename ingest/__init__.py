@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from xlagraph.ingest.remote.addresses import without_credentials
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
+    from xlagraph.ingest.watching import WatchSummary, watch
 
 __all__ = [
     "Disagreement",
@@ -51,6 +52,7 @@ __all__ = [
     "Problem",
     "Progress",
     "Shard",
+    "WatchSummary",
     "dump_folder_in_flags",
     "dump_variables",
     "explain",
@@ -64,6 +66,7 @@ __all__ = [
     "remove_unread_files",
     "render_plan",
     "run_program",
+    "watch",
     "why_no_dumps",
     "without_credentials",
 ]
@@ -98,5 +101,6 @@ __getattr__ = lazy_names(
         ],
         "remote.addresses": ["without_credentials"],
         "summary": ["Disagreement", "IngestSummary", "Progress"],
+        "watching": ["WatchSummary", "watch"],
     },
 )

@@ -16,6 +16,7 @@ from typing import Final
 
 from xlagraph.graph.engine import CompilationDigest, Load, LoadTarget, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
+from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 from xlagraph.ingest.interruption import Interruption
@@ -90,11 +91,13 @@ def ingest_found(
     progress: Callable[[Progress], None] | None = None,
     started: float | None = None,
     fetcher: Fetcher | None = None,
+    expected: Mapping[str, FileStates] | None = None,
 ) -> IngestSummary:
     """Ingest what a search has found, as `ingest` does.
 
     ``started`` is the `time.monotonic` at which the search began; ``fetcher`` provides files
-    that are not there yet.
+    that are not there yet. ``expected`` has the files of dumps as they were found complete, by
+    key: what is not so any more, or not whole by its total, is left out.
     """
     started = time.monotonic() if started is None else started
     interruption = Interruption()
@@ -117,7 +120,9 @@ def ingest_found(
         tally = Tally(problems=[*found.problems, *accepted.problems])
         # what other shards hold is not gone
         searched = found.searched if shard is None else frozenset()
-        work = _PendingIngest(dumps, stored, accepted.digests, searched, options, jobs, fetcher)
+        work = _PendingIngest(
+            dumps, stored, accepted.digests, searched, options, jobs, fetcher, expected
+        )
         if options.fail_fast and tally.has_left_out:
             tally.has_stopped = True
         else:
@@ -140,6 +145,7 @@ class _PendingIngest:
     processes: int | None
     """How many are wanted; None for one on each processor."""
     fetcher: Fetcher | None = None
+    expected: Mapping[str, FileStates] | None = None
 
     def tags(self, run: str) -> tuple[str, ...]:
         """Return the tags that a run shall have, each ``name=value``."""
@@ -295,7 +301,14 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
 def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return [
-        Job(dump, now, work.tags(dump.run), work.unchanged_sha256(dump), work.run_path(dump))
+        Job(
+            dump,
+            now,
+            work.tags(dump.run),
+            work.unchanged_sha256(dump),
+            work.run_path(dump),
+            expected=None if work.expected is None else work.expected.get(dump.key, ()),
+        )
         for dump in dumps
     ]
 

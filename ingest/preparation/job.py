@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xlagraph.graph.rows.row_files import RowFiles
+from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.problems import Problem
 from xlagraph.ingest.rows.counts import RowCounts
@@ -24,6 +25,9 @@ class Job(NamedTuple):
     """Of the folder that the run came from first; None if that is the dump's own."""
     problem: Problem | None = None
     """Why its files could not be fetched."""
+    expected: FileStates | None = None
+    """Files as they were when the dump was found complete. With them it is left out if they have
+    changed, or if its total does not show that the text is whole; empty for remote files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,12 @@ class Outcome:
     total_bytes: int | None = None
     """As printed."""
     allocation_bytes: int = 0
+    is_text: bool = False
+
+    @property
+    def totals_agree(self) -> bool:
+        """Whether the total shows that a text is whole; True for protobuf, which prints none."""
+        return not self.is_text or self.total_bytes == self.allocation_bytes
 
 
 @dataclass(frozen=True, slots=True)

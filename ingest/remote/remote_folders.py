@@ -38,8 +38,10 @@ class _Remote(NamedTuple):
 class RemoteFolders(ExitStack):
     """Folders behind addresses, each as a temporary folder whose files are fetched when needed."""
 
-    def __init__(self, unpacked: UnpackedFolders | None = None) -> None:
+    def __init__(self, unpacked: UnpackedFolders | None = None, *, as_listed: bool = False) -> None:
+        """Take where archives are unpacked; ``as_listed`` refuses what has changed since."""
         super().__init__()
+        self._as_listed = as_listed
         self._stop = Event()
         self._unpacked = unpacked or self.enter_context(UnpackedFolders())
         self._files: dict[str, _Remote] = {}
@@ -77,7 +79,7 @@ class RemoteFolders(ExitStack):
         """
         paths = {dump.key: self._missing_paths(dump) for dump in dumps}
         problems = self._fetch_unchanged(paths)
-        if changed := {key: paths[key] for key in problems}:
+        if not self._as_listed and (changed := {key: paths[key] for key in problems}):
             problems = self._for_each(changed, self._list_again)
             again = {key: found for key, found in changed.items() if key not in problems}
             problems |= self._fetch_unchanged(again)
@@ -103,9 +105,10 @@ class RemoteFolders(ExitStack):
         self._stop.set()
 
     def versions(self, dump: DumpFiles) -> list[tuple[str, str]]:
-        """Return the remote files of a dump, each with its version; both name the same state."""
+        """Return the names and versions of the remote files of a dump; none if it is local."""
         paths = (str(part.path) for source in dump.sources for part in source.parts)
-        return [(path, self._files[path].file.version) for path in paths if path in self._files]
+        files = [self._files[path].file for path in paths if path in self._files]
+        return [(file.name, file.version) for file in files]
 
     def name_origins(self, problem: Problem) -> Problem:
         """Return a problem with the address named in place of its temporary folder."""

@@ -178,7 +178,7 @@ def _file_system(address: str) -> tuple[Any, str]:
         import fsspec
     except ImportError:
         raise RemoteMissing("fsspec is missing: pip install 'xlagraph[remote]'") from None
-    options: dict[str, Any] = {"use_listings_cache": False, "skip_instance_cache": True}
+    options: dict[str, Any] = {"use_listings_cache": False}
     protocol = _protocol(address)
     try:
         if protocol in _WEB:
