@@ -9,11 +9,13 @@ if TYPE_CHECKING:
     from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
     from xlagraph.ingest.carriers.text.render import render_plan
     from xlagraph.ingest.carriers.text.text import DumpPart
+    from xlagraph.ingest.cluster.ray_export import export_on_ray
+    from xlagraph.ingest.cluster.shared_folder import check_is_empty, upload
     from xlagraph.ingest.compiled import ingest_compiled
     from xlagraph.ingest.error_message.explanation import Explanation, explain
     from xlagraph.ingest.error_message.failure import Failure
     from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
-    from xlagraph.ingest.errors import FlagsUnusable, NoMemoryPlan, ParseError
+    from xlagraph.ingest.errors import ExtraMissing, FlagsUnusable, NoMemoryPlan, ParseError
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
         remove_unread_files,
         run_program,
     )
-    from xlagraph.ingest.remote.addresses import without_credentials
+    from xlagraph.ingest.remote.addresses import is_address, without_credentials
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
     from xlagraph.ingest.watching import WatchSummary, watch
 
@@ -39,6 +41,7 @@ __all__ = [
     "DumpPart",
     "ErrorLog",
     "Explanation",
+    "ExtraMissing",
     "Failure",
     "FlagsUnusable",
     "FoundDumps",
@@ -53,12 +56,15 @@ __all__ = [
     "Progress",
     "Shard",
     "WatchSummary",
+    "check_is_empty",
     "dump_folder_in_flags",
     "dump_variables",
     "explain",
+    "export_on_ray",
     "find_dumps",
     "ingest",
     "ingest_compiled",
+    "is_address",
     "new_dump_folder",
     "parse_plan",
     "read_error_log",
@@ -66,6 +72,7 @@ __all__ = [
     "remove_unread_files",
     "render_plan",
     "run_program",
+    "upload",
     "watch",
     "why_no_dumps",
     "without_credentials",
@@ -80,11 +87,13 @@ __getattr__ = lazy_names(
         "model.plan": ["Plan"],
         "carriers.text.render": ["render_plan"],
         "carriers.text.text": ["DumpPart"],
+        "cluster.ray_export": ["export_on_ray"],
+        "cluster.shared_folder": ["check_is_empty", "upload"],
         "compiled": ["ingest_compiled"],
         "error_message.explanation": ["Explanation", "explain"],
         "error_message.failure": ["Failure"],
         "error_message.log_reader": ["ErrorLog", "read_error_log"],
-        "errors": ["FlagsUnusable", "NoMemoryPlan", "ParseError"],
+        "errors": ["ExtraMissing", "FlagsUnusable", "NoMemoryPlan", "ParseError"],
         "files.discovery": ["DumpFiles", "FoundDumps", "find_dumps"],
         "files.no_dumps": ["NoDumps", "why_no_dumps"],
         "files.shards": ["Shard"],
@@ -99,7 +108,7 @@ __getattr__ = lazy_names(
             "remove_unread_files",
             "run_program",
         ],
-        "remote.addresses": ["without_credentials"],
+        "remote.addresses": ["is_address", "without_credentials"],
         "summary": ["Disagreement", "IngestSummary", "Progress"],
         "watching": ["WatchSummary", "watch"],
     },

@@ -4,11 +4,12 @@ ParseError        where a dump is not as XLA writes it
 UnreadableDump    a file of a dump that cannot be read as a text
 NoMemoryPlan      a compilation of this process that does not hold its plan
 FlagsUnusable     where XLA_FLAGS leaves no way to dump into a folder
+ExtraMissing      a package that an address or a cluster needs is not installed
 """
 
 from xlagraph.ingest.problems import Problem
 
-__all__ = ["FlagsUnusable", "NoMemoryPlan", "ParseError", "UnreadableDump"]
+__all__ = ["ExtraMissing", "FlagsUnusable", "NoMemoryPlan", "ParseError", "UnreadableDump"]
 
 _SHOWN_CHARACTERS = 80
 
@@ -49,3 +50,7 @@ class NoMemoryPlan(ValueError):
 
 class FlagsUnusable(Exception):
     """Raised where ``XLA_FLAGS`` cannot be read, or does not dump into a folder."""
+
+
+class ExtraMissing(Exception):
+    """Raised where a package of an extra is not installed; the message says how to install it."""

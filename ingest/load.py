@@ -31,7 +31,7 @@ from xlagraph.ingest.remote.remote_folders import RemoteFolders
 from xlagraph.ingest.summary import IngestSummary, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
-__all__ = ["ingest", "ingest_found"]
+__all__ = ["ingest", "ingest_found", "ingest_time"]
 
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """Starting a process takes as long as preparing a dump of this size."""
@@ -299,7 +299,7 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
 
 
 def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = (work.options.ingested_at or ingest_time()).isoformat(timespec="seconds")
     return [
         Job(
             dump,
@@ -311,6 +311,15 @@ def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
         )
         for dump in dumps
     ]
+
+
+def ingest_time() -> datetime:
+    """Return the time of an ingest that begins now.
+
+    SOURCE_DATE_EPOCH, in seconds, fixes it, so that two exports are the same.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
 
 
 def _process_count(dumps: Sequence[DumpFiles], work: _PendingIngest) -> int:

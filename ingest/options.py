@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from xlagraph.ingest.files.shards import Shard
 
@@ -28,6 +29,8 @@ class IngestOptions:
     """Write nothing."""
     shard: Shard | None = None
     """Take only the dumps that it holds."""
+    ingested_at: datetime | None = None
+    """Time of the ingest; by default now, or what SOURCE_DATE_EPOCH says."""
 
     def __post_init__(self) -> None:
         for tag in self.tags:

@@ -31,6 +31,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     codes: tuple[tuple[type[Exception], ExitCode], ...] = (
         (UsageError, ExitCode.USAGE),
         (ingest.FlagsUnusable, ExitCode.USAGE),
+        (ingest.ExtraMissing, ExitCode.USAGE),
         (protos.ProtobufMissing, ExitCode.USAGE),
         (queries.UnknownQuery, ExitCode.USAGE),
         (queries.BadParameter, ExitCode.USAGE),

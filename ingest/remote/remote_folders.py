@@ -4,23 +4,26 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.text.find import split_file_name
+from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.discovery import DumpFiles, DumpOrigin, FoundDumps, find_dumps
 from xlagraph.ingest.files.listing import Listing
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 from xlagraph.ingest.problems import Problem
 from xlagraph.ingest.remote.addresses import address_name, without_credentials, without_secrets
 from xlagraph.ingest.remote.retries import MOST_TRIES, StoreStopped
-from xlagraph.ingest.remote.store import FILES_AT_ONCE, RemoteMissing, Store, StoredFile
+from xlagraph.ingest.remote.store import FILES_AT_ONCE, Store, StoredFile
 
-__all__ = ["RemoteFolders"]
+__all__ = ["OF_DUMPS", "LentDumps", "RemoteFolders"]
 
-_OF_DUMPS: Final = (".txt", ".pb", ".txt.gz", ".pb.gz")
+OF_DUMPS: Final = (".txt", ".pb", ".txt.gz", ".pb.gz")
+"""Ends of the names of files that are looked at below a remote folder."""
 _OF_PROFILES: Final = (".xplane.pb", ".xplane.pb.gz")
 """Their executables are known only when they were read."""
 _SNIFFED_BYTES: Final = 512
@@ -33,6 +36,16 @@ class _Remote(NamedTuple):
 
     store: Store
     file: StoredFile
+
+
+class LentDumps(NamedTuple):
+    """Dumps with what another machine needs to fetch their files; can be pickled."""
+
+    dumps: tuple[DumpFiles, ...]
+    files: Mapping[str, tuple[str, StoredFile]]
+    """Address and file of each path; credentials included."""
+    folders: Mapping[str, str]
+    """Temporary folders in these paths, with the addresses that they have the place of."""
 
 
 class RemoteFolders(ExitStack):
@@ -50,6 +63,49 @@ class RemoteFolders(ExitStack):
         self._profiles: set[str] = set()
         self._threads: ThreadPoolExecutor | None = None
 
+    def find_listed(
+        self, address: str, files: Mapping[str, StoredFile], run: str | None
+    ) -> FoundDumps:
+        """Search a folder whose files were listed elsewhere, by their paths below it."""
+        of_dumps = {path: file for path, file in files.items() if path.endswith(OF_DUMPS)}
+        return self._find(Store(address, self._stop), of_dumps, None, run)
+
+    def lend(self, dumps: Sequence[DumpFiles]) -> LentDumps:
+        """Return dumps for another machine; local ones have to be on a disk that it shares."""
+        paths = {str(part.path) for dump in dumps for each in dump.sources for part in each.parts}
+        files = {path: self._files[path] for path in paths if path in self._files}
+        return LentDumps(
+            tuple(dumps),
+            {path: (remote.store.address, remote.file) for path, remote in files.items()},
+            dict(self._addresses),
+        )
+
+    def borrow(self, lent: LentDumps) -> list[DumpFiles]:
+        """Return dumps of another machine, to be fetched into folders of this one."""
+        stores = {address: Store(address, self._stop) for address, _ in lent.files.values()}
+        folders = {old: self._folder(address) for old, address in lent.folders.items()}
+
+        def moved(path: Path) -> Path:
+            old = next((old for old in folders if path.is_relative_to(old)), None)
+            return path if old is None else folders[old] / path.relative_to(old)
+
+        for path, (address, file) in lent.files.items():
+            self._files[str(moved(Path(path)))] = _Remote(stores[address], file)
+        self._fetch_what_decides([moved(Path(path)) for path in lent.files])
+        return [
+            replace(
+                dump,
+                sources=tuple(
+                    replace(
+                        source,
+                        parts=tuple(part._replace(path=moved(part.path)) for part in source.parts),
+                    )
+                    for source in dump.sources
+                ),
+            )
+            for dump in lent.dumps
+        ]
+
     def find_dumps(self, address: str, run: str | None) -> FoundDumps:
         """Search behind an address; what cannot be listed is a problem.
 
@@ -60,12 +116,12 @@ class RemoteFolders(ExitStack):
             store = Store(address, self._stop)
             if not store.is_file():
                 return self._find_in_folder(store, run)
-            if shown.endswith(_OF_DUMPS):
+            if shown.endswith(OF_DUMPS):
                 return self._find_file(store, run)
             return self._find_unpacked(store, run)
         except FileNotFoundError:
             message = "cannot be read: there is nothing"
-        except RemoteMissing as error:
+        except ExtraMissing as error:
             message = str(error)
         except Exception as error:  # noqa: BLE001 - each store has its own errors
             message = f"cannot be listed: {_reason(error)}"
@@ -124,7 +180,7 @@ class RemoteFolders(ExitStack):
         return folder
 
     def _find_in_folder(self, store: Store, run: str | None) -> FoundDumps:
-        files = {path: file for path, file in store.below() if path.endswith(_OF_DUMPS)}
+        files = {path: file for path, file in store.below() if path.endswith(OF_DUMPS)}
         return self._find(store, files, None, run)
 
     def _find_file(self, store: Store, run: str | None) -> FoundDumps:
@@ -135,7 +191,7 @@ class RemoteFolders(ExitStack):
             beside = store.beside()
         except Exception:  # noqa: BLE001 - a web server need not list its folders
             beside = {}
-        files = {path: each for path, each in beside.items() if path.endswith(_OF_DUMPS)}
+        files = {path: each for path, each in beside.items() if path.endswith(OF_DUMPS)}
         return self._find(store, {**files, name: file}, name, run)
 
     def _find(

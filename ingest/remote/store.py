@@ -1,6 +1,5 @@
 """The files behind one address: listed, fetched and written through fsspec, with retries."""
 
-import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime
@@ -8,11 +7,13 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
+from uuid import uuid4
 
+from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.remote.addresses import without_credentials
 from xlagraph.ingest.remote.retries import repeated
 
-__all__ = ["FILES_AT_ONCE", "RemoteMissing", "Store", "StoredFile"]
+__all__ = ["FILES_AT_ONCE", "Store", "StoredFile"]
 
 FILES_AT_ONCE: Final = 16
 """Files that are listed or fetched side by side: requests wait for the network, not for us."""
@@ -22,10 +23,6 @@ _VERSION: Final = (
 )  # fmt: skip
 """Facts by which stores distinguish two states of a file; the first that a store has counts."""
 _WEB: Final = ("http", "https")
-
-
-class RemoteMissing(OSError):
-    """The package that reads an address is not installed; the message says how to install it."""
 
 
 class StoredFile(NamedTuple):
@@ -43,8 +40,9 @@ class Store:
     """The file or folder behind an address."""
 
     def __init__(self, address: str, stop: Event | None = None) -> None:
-        """Raise `RemoteMissing` without fsspec or the package for the protocol."""
+        """Raise `ExtraMissing` without fsspec or the package for the protocol."""
         self._stop = stop or Event()
+        self.address = address
         self.shown = without_credentials(address)
         """The address without credentials."""
         self._files, self._root = _file_system(address)
@@ -72,6 +70,23 @@ class Store:
             name: _stored(info) for info in found for name in [self._below(folder, info)] if name
         }
 
+    def folders(self) -> tuple[list[str], dict[str, StoredFile]]:
+        """Return the folders right below the address, and the files, by name."""
+        found = self._in_folder(self._root)
+        files = {
+            name: _stored(info)
+            for info in found
+            for name in [self._below(self._root, info)]
+            if name is not None
+        }
+        root = self._root.rstrip("/") + "/"
+        names = (
+            str(info["name"]).rstrip("/").removeprefix(root)
+            for info in found
+            if info["type"] == "directory" and str(info["name"]).startswith(root)
+        )
+        return sorted(name for name in names if name and "/" not in name), files
+
     def below(self) -> Iterator[tuple[str, StoredFile]]:
         """Yield the files below the address, each with its path from there."""
         for info in self._all_below():
@@ -89,7 +104,7 @@ class Store:
 
         Raises what the store raises, and OSError if it has another size than it was listed with.
         """
-        part = path.with_name(f"{path.name[:200]}.{os.getpid()}.part")
+        part = path.with_name(f"{uuid4().hex}.part")
 
         def fetch() -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +192,7 @@ def _file_system(address: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise RemoteMissing("fsspec is missing: pip install 'xlagraph[remote]'") from None
+        raise ExtraMissing("fsspec is missing: pip install 'xlagraph[remote]'") from None
     options: dict[str, Any] = {"use_listings_cache": False}
     protocol = _protocol(address)
     try:
@@ -191,7 +206,7 @@ def _file_system(address: str) -> tuple[Any, str]:
             options["max_concurrency"] = 1  # parts of one file: we fetch files side by side
         files, root = fsspec.core.url_to_fs(address, **options)
     except (ImportError, ValueError) as error:
-        raise RemoteMissing(f"{error}: pip install 'xlagraph[remote]'") from None
+        raise ExtraMissing(f"{error}: pip install 'xlagraph[remote]'") from None
     return files, root
 
 
