@@ -24,7 +24,7 @@ from xlagraph.ingest.remote.remote_folders import RemoteFolders
 from xlagraph.ingest.summary import IngestSummary
 from xlagraph.runtime.trim_memory import trim_memory
 
-__all__ = ["LOOK_SECONDS", "WatchSummary", "watch"]
+__all__ = ["LOOK_SECONDS", "Watch", "WatchSummary", "watch"]
 
 LOOK_SECONDS: Final = 5.0
 """Time between two looks."""
@@ -39,13 +39,13 @@ class WatchSummary:
     updated: int = 0
     unchanged: int = 0
     held_back: Sequence[HeldBack] = field(default_factory=list)
-    """What the last look found and is not in the graph as it is there."""
+    """Compilations that the last look found and that are not in the graph as they are there."""
 
 
 def watch(
     graph: Graph,
     paths: Sequence[str | Path],
-    options: IngestOptions,
+    options: IngestOptions | None = None,
     *,
     stop: Event | None = None,
     jobs: int | None = None,
@@ -56,60 +56,87 @@ def watch(
     """Ingest compilations below some folders or addresses as they become complete.
 
     Ends when ``stop`` is set, or at Ctrl-C, after what is being handed over is in the graph.
+    ``on_ingest`` is called after each ingest, ``on_problem`` once for each problem.
 
-    One is complete when its files were the same in two looks, it has all the kinds of files that
-    others of its folder have, and its allocations add up to XLA's total. Nothing is removed from
-    the graph. ``on_problem`` is called once for each problem, ``on_ingest`` after each ingest.
+    A compilation is complete when its files were the same in two looks, it has all the kinds of
+    files that others of its folder have, and its allocations add up to XLA's total. Nothing is
+    removed from the graph but what was replaced.
 
     Raises `GraphError` if the graph fails.
     """
-    summary = WatchSummary()
-    readiness = Readiness()
-    known: set[Problem] = set()
     stop = stop or Event()
+    watched = Watch(graph, paths, options or IngestOptions(), jobs=jobs, on_ingest=on_ingest)
+    known: set[Problem] = set()
     with suppress(KeyboardInterrupt):
         while not stop.is_set():
-            problems = _look(graph, paths, options, jobs, readiness, summary, on_ingest)
-            for problem in problems:
-                if problem not in known:
-                    on_problem(problem)
-            known = set(problems)
-            summary.looks += 1
-            summary.held_back = readiness.held_back()
+            problems = set(watched.look())
+            for problem in problems - known:
+                on_problem(problem)
+            known = problems
             stop.wait(look_seconds)
-    return summary
+    return watched.summary
 
 
-def _look(
-    graph: Graph,
-    paths: Sequence[str | Path],
-    options: IngestOptions,
-    jobs: int | None,
-    readiness: Readiness,
-    summary: WatchSummary,
-    on_ingest: Callable[[IngestSummary], None],
-) -> list[Problem]:
-    """Look once, and ingest what is complete; return what is wrong with the rest."""
-    with RemoteFolders(as_listed=True) as remote:
-        found = _find_all(paths, options.run, remote)
-        remote_states = {dump.key: remote.versions(dump) for dump in found.dumps}
-        states = {dump.key: _states(dump) for dump in found.dumps if not remote_states[dump.key]}
-        ready = readiness.ready(found.dumps, remote_states | states)
-        problems = list(found.problems)
-        if ready:
-            chosen = _with_moved(ready, found, readiness)
-            done = ingest_found(graph, chosen, options, jobs=jobs, fetcher=remote, expected=states)
-            readiness.done((*done.added, *done.updated, *done.unchanged))
-            readiness.forget(done.moved)
-            named = [remote.name_origins(problem) for problem in done.problems]
-            _note_failures(ready, done, named, readiness)
-            problems += named
-            summary.added += len(done.added)
-            summary.updated += len(done.updated)
-            summary.unchanged += len(done.unchanged)
-            on_ingest(replace(done, problems=()))
-            trim_memory()
-    return problems
+class Watch:
+    """Folders that are looked at again and again."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        paths: Sequence[str | Path],
+        options: IngestOptions,
+        *,
+        jobs: int | None = None,
+        on_ingest: Callable[[IngestSummary], None] = lambda _: None,
+    ) -> None:
+        self.summary = WatchSummary()
+        self._graph = graph
+        self._paths = paths
+        self._options = options
+        self._jobs = jobs
+        self._on_ingest = on_ingest
+        self._readiness = Readiness()
+
+    def look(self) -> list[Problem]:
+        """Look once, and ingest what is complete; return what is wrong with the rest."""
+        with RemoteFolders(as_listed=True) as remote:
+            found = _find_all(self._paths, self._options.run, remote)
+            remote_states = {dump.key: remote.versions(dump) for dump in found.dumps}
+            local = [dump for dump in found.dumps if not remote_states[dump.key]]
+            states = {dump.key: _states(dump) for dump in local}
+            ready = self._readiness.ready(found.dumps, {**remote_states, **states})
+            problems = list(found.problems)
+            if ready:
+                problems += self._ingest(ready, found, states, remote)
+        self.summary.looks += 1
+        self.summary.held_back = self._readiness.held_back()
+        return problems
+
+    def _ingest(
+        self,
+        ready: Sequence[DumpFiles],
+        found: FoundDumps,
+        states: dict[str, FileStates],
+        remote: RemoteFolders,
+    ) -> list[Problem]:
+        done = ingest_found(
+            self._graph,
+            _with_moved(ready, found, self._readiness),
+            self._options,
+            jobs=self._jobs,
+            fetcher=remote,
+            expected=states,
+        )
+        self._readiness.done((*done.added, *done.updated, *done.unchanged))
+        self._readiness.forget(done.moved)
+        problems = [remote.name_origins(problem) for problem in done.problems]
+        _note_failures(ready, done, problems, self._readiness)
+        self.summary.added += len(done.added)
+        self.summary.updated += len(done.updated)
+        self.summary.unchanged += len(done.unchanged)
+        self._on_ingest(replace(done, problems=()))
+        trim_memory()
+        return problems
 
 
 def _states(dump: DumpFiles) -> FileStates:
@@ -136,22 +163,25 @@ def _find_all(paths: Sequence[str | Path], run: str | None, remote: RemoteFolder
 
 
 def _with_moved(ready: Sequence[DumpFiles], found: FoundDumps, readiness: Readiness) -> FoundDumps:
-    """Return what is to be ingested: with all of a run one of whose keys has changed.
+    """Return what is to be ingested, with all of a run in which a key has changed.
 
     A second process that compiles a module of the same name gives the first another key.
     """
+    keys = {dump.key for dump in found.dumps}
     moved = {
         dump.run
         for dump in ready
-        if dump.other_key is not None and readiness.is_done(dump.other_key)
+        if dump.other_key is not None
+        and dump.other_key not in keys
+        and readiness.is_done(dump.other_key)
     }
     if not moved:
         return FoundDumps(tuple(ready), (), frozenset())
-    keys = {dump.key for dump in ready}
+    wanted = {dump.key for dump in ready}
     dumps = [
         dump
         for dump in found.dumps
-        if dump.key in keys or (dump.run in moved and readiness.is_done(dump.key))
+        if dump.key in wanted or (dump.run in moved and readiness.is_done(dump.key))
     ]
     paths = {dump.run_path for dump in dumps if dump.run in moved}
     return FoundDumps(tuple(dumps), (), found.searched & paths)

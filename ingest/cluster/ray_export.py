@@ -6,6 +6,8 @@ name that no other attempt uses. A task whose worker dies is done again. The par
 report, and no others, are merged into one export, in which what compilations share is once.
 """
 
+import logging
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -101,13 +103,11 @@ def _connected(cluster: str | None, processors: int | None) -> Any:  # noqa: ANN
     except ImportError:
         raise ExtraMissing("--on ray needs Ray: pip install 'xlagraph[ray]'") from None
     if not ray.is_initialized():
-        import os
-
         address = cluster or os.environ.get("RAY_ADDRESS")
         local: dict[str, Any] = (
             {} if address else {"num_cpus": processors, "include_dashboard": False}
         )
-        ray.init(address, log_to_driver=False, logging_level="ERROR", **local)
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
     return ray
 
 

@@ -43,8 +43,8 @@ class SharedFolder:
             folder.parent.mkdir(parents=True, exist_ok=True)
             yield folder
             return
-        with TemporaryDirectory(prefix="xlagraph-") as folder:
-            part = Path(folder, name)
+        with TemporaryDirectory(prefix="xlagraph-") as temporary:
+            part = Path(temporary, name)
             yield part
             if part.exists():  # a part without compilations has no files
                 upload(part, f"{self.place.rstrip('/')}/{PARTS}/{name}")
