@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -31,7 +31,7 @@ from xlagraph.ingest.remote.remote_folders import RemoteFolders
 from xlagraph.ingest.summary import IngestSummary, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
-__all__ = ["ingest", "ingest_found", "ingest_time"]
+__all__ = ["first_paths", "ingest", "ingest_found", "ingest_time"]
 
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """Starting a process takes as long as preparing a dump of this size."""
@@ -92,12 +92,14 @@ def ingest_found(
     started: float | None = None,
     fetcher: Fetcher | None = None,
     expected: Mapping[str, FileStates] | None = None,
+    run_paths: Mapping[str, str] | None = None,
 ) -> IngestSummary:
     """Ingest what a search has found, as `ingest` does.
 
     ``started`` is the `time.monotonic` at which the search began; ``fetcher`` provides files
     that are not there yet. ``expected`` has the files of dumps as they were found complete, by
-    key: what is not so any more, or not whole by its total, is left out.
+    key: what is not so any more, or not whole by its total, is left out. ``run_paths`` are those
+    of new runs, where these dumps are not all of them.
     """
     started = time.monotonic() if started is None else started
     interruption = Interruption()
@@ -121,7 +123,15 @@ def ingest_found(
         # what other shards hold is not gone
         searched = found.searched if shard is None else frozenset()
         work = _PendingIngest(
-            dumps, stored, accepted.digests, searched, options, jobs, fetcher, expected
+            dumps,
+            stored,
+            accepted.digests,
+            searched,
+            options,
+            jobs,
+            fetcher,
+            expected,
+            run_paths or first_paths(accepted.dumps),
         )
         if options.fail_fast and tally.has_left_out:
             tally.has_stopped = True
@@ -146,6 +156,8 @@ class _PendingIngest:
     """How many are wanted; None for one on each processor."""
     fetcher: Fetcher | None = None
     expected: Mapping[str, FileStates] | None = None
+    run_paths: Mapping[str, str] = field(default_factory=dict)
+    """Folders that new runs came from first."""
 
     def tags(self, run: str) -> tuple[str, ...]:
         """Return the tags that a run shall have, each ``name=value``."""
@@ -154,7 +166,7 @@ class _PendingIngest:
     def run_path(self, dump: DumpFiles) -> str | None:
         """Return the folder that the run of a dump came from first; None for the dump's own."""
         is_new = self.options.replace or dump.run not in self.stored
-        return None if is_new else self.stored[dump.run].path
+        return self.run_paths.get(dump.run) if is_new else self.stored[dump.run].path
 
     def stored_compilation(self, dump: DumpFiles) -> CompilationDigest | None:
         """Return what the graph holds under the key of a dump."""
@@ -204,6 +216,14 @@ class _PendingIngest:
             for key, compilation in self.stored[run].compilations.items()
             if key not in found and (self.options.replace or path == compilation.path)
         ]
+
+
+def first_paths(dumps: Iterable[DumpFiles]) -> Mapping[str, str]:
+    """Return one folder for each run of some dumps: the same in all shards."""
+    paths: dict[str, str] = {}
+    for dump in dumps:
+        paths[dump.run] = min(paths.get(dump.run, dump.run_path), dump.run_path)
+    return paths
 
 
 def _find_all(

@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from xlagraph.ingest.cluster.shared_folder import SharedFolder
 from xlagraph.ingest.conflicts import reject_conflicts
 from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
-from xlagraph.ingest.load import ingest_found, ingest_time
+from xlagraph.ingest.load import first_paths, ingest_found, ingest_time
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.fetching import reading
 from xlagraph.ingest.problems import Problem, readable
@@ -43,6 +43,16 @@ _MOST_PARTS: Final = 256
 """Each adds a file to each table of the importer's command; then parts become larger."""
 _TASKS_EACH: Final = 4
 """Tasks for each processor, if there are enough dumps, so that none is idle at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What all tasks are told."""
+
+    target: SharedFolder
+    options: IngestOptions
+    run_paths: Mapping[str, str]
+    """Folder of each run: a task sees some of its dumps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +91,8 @@ def export_on_ray(
         accepted = reject_conflicts(found.dumps, {}, joined=options.run, read=reading(remote))
         processors = int(ray.cluster_resources().get("CPU", 1))
         batches = [remote.lend(batch) for batch in _batches(accepted.dumps, processors)]
-        parts = list(_written(ray, batches, options, target, 2 * processors, on_part))
+        order = _Order(target, options, first_paths(accepted.dumps))
+        parts = list(_written(ray, batches, order, 2 * processors, on_part))
         summary = merged_summary(
             [part.summary for part in parts],
             [*found.problems, *accepted.problems],
@@ -171,8 +182,7 @@ def _batches(dumps: Sequence[DumpFiles], processors: int) -> Iterator[list[DumpF
 def _written(
     ray: Any,  # noqa: ANN401
     batches: Sequence[LentDumps],
-    options: IngestOptions,
-    target: SharedFolder,
+    order: _Order,
     most_at_once: int,
     on_part: Callable[[int, int], None],
 ) -> Iterator[_Part]:
@@ -186,7 +196,7 @@ def _written(
     while waiting or running:
         while waiting and len(running) < most_at_once:
             batch = waiting.popleft()
-            running[task.remote(batch, options, target.place)] = batch
+            running[task.remote(batch, order)] = batch
         (ended, *_), _ = ray.wait(list(running), num_returns=1)
         batch = running.pop(ended)
         try:
@@ -202,15 +212,22 @@ def _written(
         yield part
 
 
-def write_part(lent: LentDumps, options: IngestOptions, place: str) -> _Part:
+def write_part(lent: LentDumps, order: _Order) -> _Part:
     """Export some dumps as a part of their own; a task, which may be done more than once."""
     name = uuid4().hex
     with ExitStack() as stack:
         remote = stack.enter_context(RemoteFolders())
         found = FoundDumps(tuple(remote.borrow(lent)), (), frozenset())
-        folder = stack.enter_context(SharedFolder(place).new_part(name))
+        folder = stack.enter_context(order.target.new_part(name))
         with open_export(folder) as part:
-            summary = ingest_found(part, found, options, jobs=1, fetcher=remote)
+            summary = ingest_found(
+                part,
+                found,
+                order.options,
+                jobs=1,
+                fetcher=remote,
+                run_paths=order.run_paths,
+            )
         problems = tuple(remote.name_origins(each) for each in summary.problems)
     return _Part(name if part.manifest.nodes else None, replace(summary, problems=problems))
 
