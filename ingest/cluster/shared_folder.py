@@ -12,6 +12,7 @@ from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.exporter.manifest import MANIFEST, Manifest, read_manifest
 from xlagraph.graph.exporter.merge import merge_exports
 from xlagraph.graph.schema_tables import SHARED_TABLES
+from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.remote.addresses import is_address, without_credentials, without_secrets
 from xlagraph.ingest.remote.store import FILES_AT_ONCE, Store
 
@@ -93,6 +94,13 @@ def check_is_empty(address: str) -> None:
         found = next(iter(Store(address).below()), None)
     except FileNotFoundError:
         return
+    except Exception as error:
+        if isinstance(error, ExtraMissing):
+            raise
+        reason = without_secrets(str(error))
+        raise GraphUnwritable(
+            f"{without_credentials(address)} cannot be listed: {reason}"
+        ) from error
     if found is not None:
         shown = without_credentials(address)
         raise GraphUnwritable(f"{shown} is not empty, it holds {found[0]}; name another folder")

@@ -204,7 +204,10 @@ def _file_system(address: str) -> tuple[Any, str]:
             options["client_kwargs"] = {"timeout": limit}
         elif protocol in ("s3", "s3a"):
             options["max_concurrency"] = 1  # parts of one file: we fetch files side by side
+            options["config_kwargs"] = {"retries": {"max_attempts": 1}}
         files, root = fsspec.core.url_to_fs(address, **options)
+        if hasattr(files, "retries"):
+            files.retries = 1  # we try again; tries of tries would take minutes
     except (ImportError, ValueError) as error:
         raise ExtraMissing(f"{error}: pip install 'xlagraph[remote]'") from None
     return files, root
