@@ -9,11 +9,14 @@ if TYPE_CHECKING:
     from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
     from xlagraph.ingest.carriers.text.render import render_plan
     from xlagraph.ingest.carriers.text.text import DumpPart
+    from xlagraph.ingest.cluster.ray_export import export_on_ray
+    from xlagraph.ingest.cluster.shared_folder import check_is_empty, upload
     from xlagraph.ingest.compiled import ingest_compiled
     from xlagraph.ingest.error_message.explanation import Explanation, explain
     from xlagraph.ingest.error_message.failure import Failure
     from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
     from xlagraph.ingest.errors import (
+        ExtraMissing,
         FlagsUnusable,
         NoMemoryPlan,
         NotInstallable,
@@ -42,7 +45,9 @@ if TYPE_CHECKING:
         remove_unread_files,
         run_program,
     )
+    from xlagraph.ingest.remote.addresses import is_address, without_credentials
     from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
+    from xlagraph.ingest.watching import WatchSummary, watch
 
 __all__ = [
     "Bisection",
@@ -51,6 +56,7 @@ __all__ = [
     "DumpPart",
     "ErrorLog",
     "Explanation",
+    "ExtraMissing",
     "Failure",
     "FlagsUnusable",
     "FoundDumps",
@@ -68,15 +74,19 @@ __all__ = [
     "Progress",
     "Shard",
     "VersionUnknown",
+    "WatchSummary",
     "bisect_versions",
+    "check_is_empty",
     "dump_folder_in_flags",
     "dump_variables",
     "environment_variables",
     "explain",
+    "export_on_ray",
     "find_dumps",
     "find_installer",
     "ingest",
     "ingest_compiled",
+    "is_address",
     "new_dump_folder",
     "parse_package_range",
     "parse_plan",
@@ -85,7 +95,10 @@ __all__ = [
     "remove_unread_files",
     "render_plan",
     "run_program",
+    "upload",
+    "watch",
     "why_no_dumps",
+    "without_credentials",
 ]
 
 # What reads a text or a shape needs no pyarrow, which takes its time.
@@ -97,11 +110,14 @@ __getattr__ = lazy_names(
         "model.plan": ["Plan"],
         "carriers.text.render": ["render_plan"],
         "carriers.text.text": ["DumpPart"],
+        "cluster.ray_export": ["export_on_ray"],
+        "cluster.shared_folder": ["check_is_empty", "upload"],
         "compiled": ["ingest_compiled"],
         "error_message.explanation": ["Explanation", "explain"],
         "error_message.failure": ["Failure"],
         "error_message.log_reader": ["ErrorLog", "read_error_log"],
         "errors": [
+            "ExtraMissing",
             "FlagsUnusable",
             "NoMemoryPlan",
             "NotInstallable",
@@ -125,6 +141,8 @@ __getattr__ = lazy_names(
             "remove_unread_files",
             "run_program",
         ],
+        "remote.addresses": ["is_address", "without_credentials"],
         "summary": ["Disagreement", "IngestSummary", "Progress"],
+        "watching": ["WatchSummary", "watch"],
     },
 )

@@ -1,12 +1,12 @@
 """Rejects folders whose run was ingested from another folder, with other content."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import StoredRun
 from xlagraph.ingest.errors import UnreadableDump
-from xlagraph.ingest.files.contents import read_dump
+from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.problems import Problem
 
@@ -34,7 +34,11 @@ class _Known:
 
 
 def reject_conflicts(
-    dumps: Sequence[DumpFiles], stored: Mapping[str, StoredRun], *, joined: str | None
+    dumps: Sequence[DumpFiles],
+    stored: Mapping[str, StoredRun],
+    *,
+    joined: str | None,
+    read: Callable[[DumpFiles], DumpContents] = read_dump,
 ) -> AcceptedDumps:
     """Reject a folder whose run was ingested from another, unless the run holds all its dumps.
 
@@ -46,7 +50,7 @@ def reject_conflicts(
         folders[dump.run, dump.run_path].append(dump)
     kept: dict[str, DumpFiles] = {}
     problems = []
-    digests = _Digests()
+    digests = _Digests(read)
     for (run, path), in_folder in folders.items():
         known = _Known()
         new = None
@@ -98,7 +102,8 @@ def _addition(dump: DumpFiles, known: _Known, *, is_joined: bool) -> Problem:
 class _Digests:
     """Digests of dumps, each of which is read once."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[DumpFiles], DumpContents]) -> None:
+        self._read = read
         self._known: dict[DumpFiles, str | None] = {}
 
     def has(self, dump: DumpFiles) -> bool:
@@ -108,7 +113,7 @@ class _Digests:
         """Return the digest of a dump; None if it cannot be read, which its ingest reports."""
         if dump not in self._known:
             try:
-                self._known[dump] = read_dump(dump).sha256
+                self._known[dump] = self._read(dump).sha256
             except UnreadableDump:
                 self._known[dump] = None
         return self._known[dump]

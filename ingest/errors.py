@@ -6,11 +6,13 @@ NoMemoryPlan      a compilation of this process that does not hold its plan
 FlagsUnusable     where XLA_FLAGS leaves no way to dump into a folder
 VersionUnknown    a version of a package that is not released
 NotInstallable    an environment that cannot be made
+ExtraMissing      a package that an address or a cluster needs is not installed
 """
 
 from xlagraph.ingest.problems import Problem
 
 __all__ = [
+    "ExtraMissing",
     "FlagsUnusable",
     "NoMemoryPlan",
     "NotInstallable",
@@ -66,3 +68,7 @@ class VersionUnknown(Exception):
 
 class NotInstallable(Exception):
     """Raised if an environment cannot be made; the message is the installer's last line."""
+
+
+class ExtraMissing(Exception):
+    """Raised where a package of an extra is not installed; the message says how to install it."""

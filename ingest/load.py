@@ -9,25 +9,29 @@ import os
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from xlagraph.graph.engine import CompilationDigest, Load, LoadTarget, StoredRun
 from xlagraph.ingest.conflicts import reject_conflicts
+from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
 from xlagraph.ingest.interruption import Interruption
 from xlagraph.ingest.options import IngestOptions
+from xlagraph.ingest.preparation.fetching import Fetcher, reading
 from xlagraph.ingest.preparation.job import Job, Prepared
 from xlagraph.ingest.preparation.row_folder import temporary_row_folder
 from xlagraph.ingest.preparation.worker_pool import prepare_all
 from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.remote.addresses import is_address
+from xlagraph.ingest.remote.remote_folders import RemoteFolders
 from xlagraph.ingest.summary import IngestSummary, Progress
 from xlagraph.ingest.tally import Meter, Tally
 
-__all__ = ["ingest", "ingest_found"]
+__all__ = ["first_paths", "ingest", "ingest_found", "ingest_time"]
 
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
 """Starting a process takes as long as preparing a dump of this size."""
@@ -48,6 +52,8 @@ def ingest(
     """Ingest the dumps below some folders, or single files, into a graph or an export.
 
     An archive, a packed file or ``-`` for standard input is unpacked into a temporary folder.
+    The files of an address (``s3://…``, ``gs://…``, ``https://…``) are fetched into one, a few
+    dumps at a time; that needs `pip install 'xlagraph[remote]'`.
 
     The same content again is left alone, changed content replaced. What is wrong with a
     file is in the summary and never stops the others, unless the options ask for that.
@@ -60,11 +66,20 @@ def ingest(
     if graph is None and not options.dry_run:
         raise ValueError("graph may be None in a dry run only")
     started = time.monotonic()
-    searched = [paths] if isinstance(paths, str | Path) else paths
-    with UnpackedFolders() as folders:
-        found = _find_all(searched, options.run, folders)
-        summary = ingest_found(graph, found, options, jobs=jobs, progress=progress, started=started)
-        return replace(summary, problems=tuple(map(folders.name_origins, summary.problems)))
+    searched = [paths] if isinstance(paths, str | Path) else list(paths)
+    with UnpackedFolders() as folders, RemoteFolders(folders) as remote:
+        found = _find_all(searched, options.run, folders, remote)
+        summary = ingest_found(
+            graph,
+            found,
+            options,
+            jobs=jobs,
+            progress=progress,
+            started=started,
+            fetcher=remote if any(map(is_address, searched)) else None,
+        )
+        problems = map(remote.name_origins, map(folders.name_origins, summary.problems))
+        return replace(summary, problems=tuple(problems))
 
 
 def ingest_found(
@@ -75,10 +90,16 @@ def ingest_found(
     jobs: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     started: float | None = None,
+    fetcher: Fetcher | None = None,
+    expected: Mapping[str, FileStates] | None = None,
+    run_paths: Mapping[str, str] | None = None,
 ) -> IngestSummary:
     """Ingest what a search has found, as `ingest` does.
 
-    ``started`` is the `time.monotonic` at which the search began.
+    ``started`` is the `time.monotonic` at which the search began; ``fetcher`` provides files
+    that are not there yet. ``expected`` has the files of dumps as they were found complete, by
+    key: what is not so any more, or not whole by its total, is left out. ``run_paths`` are those
+    of new runs, where these dumps are not all of them.
     """
     started = time.monotonic() if started is None else started
     interruption = Interruption()
@@ -94,13 +115,24 @@ def ingest_found(
             found.dumps,
             {} if options.replace else stored,
             joined=None if options.replace else options.run,
+            read=reading(fetcher),
         )
         shard = options.shard
         dumps = [dump for dump in accepted.dumps if shard is None or shard.holds(dump.key)]
         tally = Tally(problems=[*found.problems, *accepted.problems])
         # what other shards hold is not gone
         searched = found.searched if shard is None else frozenset()
-        work = _PendingIngest(dumps, stored, accepted.digests, searched, options, jobs)
+        work = _PendingIngest(
+            dumps,
+            stored,
+            accepted.digests,
+            searched,
+            options,
+            jobs,
+            fetcher,
+            expected,
+            run_paths or first_paths(accepted.dumps),
+        )
         if options.fail_fast and tally.has_left_out:
             tally.has_stopped = True
         else:
@@ -122,6 +154,10 @@ class _PendingIngest:
     options: IngestOptions
     processes: int | None
     """How many are wanted; None for one on each processor."""
+    fetcher: Fetcher | None = None
+    expected: Mapping[str, FileStates] | None = None
+    run_paths: Mapping[str, str] = field(default_factory=dict)
+    """Folders that new runs came from first."""
 
     def tags(self, run: str) -> tuple[str, ...]:
         """Return the tags that a run shall have, each ``name=value``."""
@@ -130,7 +166,7 @@ class _PendingIngest:
     def run_path(self, dump: DumpFiles) -> str | None:
         """Return the folder that the run of a dump came from first; None for the dump's own."""
         is_new = self.options.replace or dump.run not in self.stored
-        return None if is_new else self.stored[dump.run].path
+        return self.run_paths.get(dump.run) if is_new else self.stored[dump.run].path
 
     def stored_compilation(self, dump: DumpFiles) -> CompilationDigest | None:
         """Return what the graph holds under the key of a dump."""
@@ -184,13 +220,26 @@ class _PendingIngest:
         ]
 
 
-def _find_all(paths: Iterable[str | Path], run: str | None, folders: UnpackedFolders) -> FoundDumps:
+def first_paths(dumps: Iterable[DumpFiles]) -> Mapping[str, str]:
+    """Return one folder for each run of some dumps: the same in all shards."""
+    paths: dict[str, str] = {}
+    for dump in dumps:
+        paths[dump.run] = min(paths.get(dump.run, dump.run_path), dump.run_path)
+    return paths
+
+
+def _find_all(
+    paths: Iterable[str | Path], run: str | None, folders: UnpackedFolders, remote: RemoteFolders
+) -> FoundDumps:
     """Search all paths; a file that two of them lead to counts once."""
     dumps: dict[tuple[str, int], DumpFiles] = {}
     problems: dict[Problem, None] = {}
     searched: set[str] = set()
     for path in paths:
-        found = folders.find_dumps(Path(path), run)
+        if isinstance(path, str) and is_address(path):
+            found = remote.find_dumps(path, run)
+        else:
+            found = folders.find_dumps(Path(path), run)
         for dump in found.dumps:
             dumps.setdefault(dump.place, dump)
         problems.update(dict.fromkeys(found.problems))
@@ -257,6 +306,7 @@ def _prepared(
         _process_count(dumps, work),
         folder,
         one_by_one=work.options.fail_fast,
+        fetcher=work.fetcher,
     )
 
 
@@ -271,7 +321,7 @@ def _row_folder(load: Load | None) -> Iterator[Path | None]:
 
 
 def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = (work.options.ingested_at or ingest_time()).isoformat(timespec="seconds")
     return [
         Job(
             dump,
@@ -280,9 +330,19 @@ def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
             work.unchanged_sha256(dump),
             work.run_path(dump),
             work.options.detail,
+            expected=None if work.expected is None else work.expected.get(dump.key, ()),
         )
         for dump in dumps
     ]
+
+
+def ingest_time() -> datetime:
+    """Return the time of an ingest that begins now.
+
+    SOURCE_DATE_EPOCH, in seconds, fixes it, so that two exports are the same.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
 
 
 def _process_count(dumps: Sequence[DumpFiles], work: _PendingIngest) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from xlagraph.graph.schema_detail import Detail
 from xlagraph.ingest.files.shards import Shard
@@ -31,6 +32,8 @@ class IngestOptions:
     """Take only the dumps that it holds."""
     detail: Detail = Detail.ALL
     """How much of each compilation is stored."""
+    ingested_at: datetime | None = None
+    """Time of the ingest; by default now, or what SOURCE_DATE_EPOCH says."""
 
     def __post_init__(self) -> None:
         for tag in self.tags:

@@ -1,12 +1,13 @@
 """What an ingest did, what it left out, and how far it is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from xlagraph.ingest.problems import Problem
 
-__all__ = ["Disagreement", "IngestSummary", "Progress"]
+__all__ = ["Disagreement", "IngestSummary", "Progress", "merged_summary"]
 
 
 class Disagreement(NamedTuple):
@@ -72,3 +73,33 @@ class IngestSummary:
         """Whether there was something to ingest, nothing was left out and totals agree."""
         found = self.added or self.updated or self.unchanged
         return bool(found) and not self.disagreeing and not any(p.left_out for p in self.problems)
+
+
+def merged_summary(
+    summaries: Iterable[IngestSummary], problems: Iterable[Problem], seconds: float
+) -> IngestSummary:
+    """Sum up ingests of different dumps side by side, and problems found before them."""
+    parts = list(summaries)
+    missing = {key: lacking for part in parts for key, lacking in part.missing.items()}
+
+    def keys(*groups: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(set(chain.from_iterable(groups))))
+
+    return IngestSummary(
+        runs=keys(*(part.runs for part in parts)),
+        added=keys(*(part.added for part in parts)),
+        updated=keys(*(part.updated for part in parts)),
+        unchanged=keys(*(part.unchanged for part in parts)),
+        moved=keys(*(part.moved for part in parts)),
+        gone=keys(*(part.gone for part in parts)),
+        dropped=keys(*(part.dropped for part in parts)),
+        problems=(*problems, *chain.from_iterable(part.problems for part in parts)),
+        agreeing=sum(part.agreeing for part in parts),
+        disagreeing=tuple(sorted(chain.from_iterable(part.disagreeing for part in parts))),
+        missing=dict(sorted(missing.items())),
+        values=sum(part.values for part in parts),
+        nodes=sum(part.nodes for part in parts),
+        relationships=sum(part.relationships for part in parts),
+        bytes_read=sum(part.bytes_read for part in parts),
+        seconds=seconds,
+    )

@@ -41,13 +41,17 @@ MAY_IMPORT = {
     # XLA's own packing, on records of its own
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
-    "ingest": "runtime graph ingest/files ingest/carriers/text ingest/preparation "
-    "ingest/model ingest/rows ingest/error_message ingest/package_versions",
+    "ingest": "runtime graph ingest/files ingest/carriers/text ingest/cluster ingest/preparation "
+    "ingest/model ingest/remote ingest/rows ingest/error_message ingest/package_versions",
     # released versions of a package, and environments of them: other programs run
     "ingest/package_versions": "ingest",
     "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
     "ingest/rows ingest/model",
     "ingest/model": "",
+    # an export spread over machines, which write parts of it
+    "ingest/cluster": "graph graph/exporter ingest ingest/files ingest/preparation ingest/remote",
+    # what lies behind an address, fetched into files
+    "ingest/remote": "ingest ingest/carriers/text ingest/files",
     "ingest/hlo": "ingest/model",
     # an error message: text in, records and sentences out
     "ingest/error_message": "presentation ingest/model",
@@ -115,9 +119,11 @@ MAY_IMPORT = {
 }
 MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
+    ("ingest", "ingest/cluster"): "its tasks ingest, and ingest names it",
     ("ingest", "ingest/files"): "the errors and problems that files raise are those of an ingest",
     ("ingest", "ingest/preparation"): "so are those that preparing a dump raises",
     ("queries/advice", "queries/advice/causes"): "a cause names the change that a finding replans",
+    ("ingest", "ingest/remote"): "and those of what cannot be fetched",
 }
 """Rooms that import each other, and why; no two modules ever do."""
 # a command or summary is named after what it shows, what an engine has after the other's

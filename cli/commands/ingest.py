@@ -1,8 +1,7 @@
 """`xlagraph ingest`: from folders of dumps into the graph."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,19 +12,40 @@ from xlagraph.cli.options.shared_options import (
     JobsOption,
     RunNameOption,
     TagOption,
-    parse_path,
+    parse_source,
     parse_tags,
 )
-from xlagraph.cli.output.exit_codes import ExitCode
-from xlagraph.cli.output.messages import progress_bar
+from xlagraph.cli.output.exit_codes import ExitCode, UsageError
+from xlagraph.cli.output.messages import note, progress_bar
+from xlagraph.cli.output.termination import sigterm_as_interrupt
 from xlagraph.cli.summaries.ingest import write_summary
+from xlagraph.cli.summaries.watch import write_ingested, write_problem, write_watched
 from xlagraph.graph.schema_detail import Detail
+
+if TYPE_CHECKING:
+    from xlagraph.ingest import IngestOptions
+
+_LOOK_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions(GraphOptions):
     """Options, in reverse order of the help."""
 
+    every: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.05,
+            help=f"Time between two looks of --watch: {_LOOK_SECONDS:g}.",
+        ),
+    ] = None
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Follow the folders, and load what becomes complete, until Ctrl-C."
+        ),
+    ] = False
     wait: Annotated[
         bool,
         typer.Option(
@@ -51,9 +71,11 @@ class LoadOptions(GraphOptions):
 def ingest(
     options: LoadOptions,
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="PATH", help="Folders, single dumps, archives; - for stdin.", parser=parse_path
+            metavar="PATH",
+            help="Folders, single dumps, archives; - for stdin; addresses such as s3://bucket/runs.",
+            parser=parse_source,
         ),
     ],
 ) -> None:
@@ -64,6 +86,8 @@ def ingest(
     from xlagraph.ingest import IngestOptions
     from xlagraph.ingest import ingest as ingest_dumps
 
+    if options.watch or options.every is not None:
+        _check_watch(options, paths)
     chosen = IngestOptions(
         run=options.run,
         tags=[f"{name}={value}" for name, value in parse_tags(options.tag or ())],
@@ -72,6 +96,9 @@ def ingest(
         dry_run=options.dry_run,
         detail=options.detail or Detail.ALL,
     )
+    if options.watch:
+        _watch(options, paths, chosen)
+        return
     with (
         open_graph_of(options, create=True, wait=options.wait) as graph,
         progress_bar() as progress,
@@ -79,4 +106,34 @@ def ingest(
         summary = ingest_dumps(graph, paths, chosen, jobs=options.jobs, progress=progress)
     write_summary(summary, paths)
     if not summary.ok:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _check_watch(options: LoadOptions, paths: list[str]) -> None:
+    if not options.watch:
+        raise UsageError("--every is about --watch")
+    if options.replace or options.dry_run or options.fail_fast:
+        raise UsageError("--watch takes no --replace, --dry-run or --fail-fast")
+    if "-" in paths:
+        raise UsageError("--watch follows folders and addresses, not standard input")
+
+
+def _watch(options: LoadOptions, paths: list[str], chosen: "IngestOptions") -> None:
+    """Follow the folders until Ctrl-C or SIGTERM, which is how it ends."""
+    from xlagraph.ingest import watch, without_credentials
+
+    with open_graph_of(options, create=True, wait=options.wait) as graph, sigterm_as_interrupt():
+        shown = ", ".join(map(without_credentials, paths))
+        note(f"watching {shown}; Ctrl-C ends it")
+        summary = watch(
+            graph,
+            paths,
+            chosen,
+            jobs=options.jobs,
+            look_seconds=_LOOK_SECONDS if options.every is None else options.every,
+            on_ingest=write_ingested,
+            on_problem=write_problem,
+        )
+    write_watched(summary)
+    if summary.held_back:
         raise typer.Exit(ExitCode.FAILED)

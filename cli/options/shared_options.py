@@ -59,6 +59,11 @@ def parse_path(text: str) -> Path:
     return Path(text)
 
 
+def parse_source(text: str) -> str:
+    """Read a path or an address such as ``s3://bucket/runs``; raises UsageError where empty."""
+    return text if "://" in text else str(parse_path(text))
+
+
 VerboseOption = Annotated[
     bool, typer.Option("--verbose", "-v", help="Write more on stderr.", callback=_be_verbose)
 ]

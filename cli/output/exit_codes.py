@@ -33,6 +33,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
         (ingest.FlagsUnusable, ExitCode.USAGE),
         (ingest.VersionUnknown, ExitCode.FAILED),
         (ingest.NotInstallable, ExitCode.FAILED),
+        (ingest.ExtraMissing, ExitCode.USAGE),
         (protos.ProtobufMissing, ExitCode.USAGE),
         (queries.UnknownQuery, ExitCode.USAGE),
         (queries.BadParameter, ExitCode.USAGE),

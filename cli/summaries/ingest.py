@@ -16,7 +16,9 @@ _MOST_OF_KIND: Final = 5
 """Files that are named for one and the same reason, though they are loaded."""
 
 
-def write_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str = "ingest") -> None:
+def write_summary(
+    summary: "IngestSummary", paths: Sequence[str | Path], *, verb: str = "ingest"
+) -> None:
     """Write on stderr what went in, what did not, and whether XLA's totals agree."""
     _write_problems(summary)
     _write_missing(summary)
@@ -33,13 +35,15 @@ def write_summary(summary: "IngestSummary", paths: Sequence[Path], *, verb: str 
         problem("stopped at the first problem, as --fail-fast asks")
     found = len(summary.added) + len(summary.updated) + len(summary.unchanged)
     if not found:
-        from xlagraph.ingest import why_no_dumps
+        from xlagraph.ingest import NoDumps, why_no_dumps, without_credentials
 
-        where = ", ".join(str(path) for path in paths)
+        where = ", ".join(without_credentials(str(path)) for path in paths)
+        folders = [path for path in paths if "://" not in str(path)]
+        reason = why_no_dumps(folders) if folders else NoDumps.OTHER_FILES
         error(
             f"nothing to {verb} below {where}"
             if summary.problems
-            else f"no dumps below {where}; {why_no_dumps(paths).value}"
+            else f"no dumps below {where}; {reason.value}"
         )
         return
     _write_totals(summary, found, verb)

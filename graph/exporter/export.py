@@ -23,6 +23,7 @@ from xlagraph.graph.exporter.import_files import (
     ImportFiles,
 )
 from xlagraph.graph.exporter.manifest import Manifest
+from xlagraph.graph.exporter.run_rows import keep_latest
 from xlagraph.graph.rows.read_back import read_compilations
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.rows.shared_nodes import SharedRows
@@ -147,7 +148,7 @@ class ExportLoad:
     def write(self, rows: CompilationRows) -> None:
         self._written.add(rows.origins)
         for run in rows.nodes["Run"].to_pylist():
-            self._runs[run["key"]] = run
+            keep_latest(self._runs, run)
         for name, table in self._shared.drop_seen(rows):
             if name != "Run":
                 self._files.add(name, table)

@@ -11,7 +11,7 @@ artifacts cannot open one. Null is an empty field, an empty text two quotes.
 """
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,7 +132,8 @@ class ImportFiles:
     holds anything else: nothing is ever overwritten.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, beside: Collection[str] = ()) -> None:
+        """Take the folder, and names of what else may be in it."""
         self.manifest = Manifest()
         self._folder = folder
         self._is_new = not folder.exists()
@@ -144,7 +145,7 @@ class ImportFiles:
             raise GraphUnwritable(
                 f"{folder} holds an export already; remove it, or name another folder"
             )
-        if foreign := sorted(names - _OWN_FILES):
+        if foreign := sorted(names - _OWN_FILES - set(beside)):
             raise GraphUnwritable(
                 f"{folder} is not empty, it holds {foreign[0]}; name a folder that is new or empty"
             )

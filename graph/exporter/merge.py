@@ -16,6 +16,7 @@ import pyarrow.csv as pv
 from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.exporter.import_files import FILE_COLUMNS, ImportFiles
 from xlagraph.graph.exporter.manifest import Manifest, read_manifest
+from xlagraph.graph.exporter.run_rows import keep_latest
 from xlagraph.graph.rows.shared_nodes import unseen_row_numbers
 from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS, SHARED_TABLES
 
@@ -30,7 +31,7 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
     target = Path(folder)
     finished = [_FinishedExport(Path(path), target) for path in exports]
     _refuse_duplicate_compilations(finished)
-    files = ImportFiles(target)
+    files = ImportFiles(target, beside=_folders_inside(target, exports))
     try:
         _write_runs(finished, files)
         _write_shared(finished, files)
@@ -40,6 +41,13 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
         files.delete()
         raise
     return files.manifest
+
+
+def _folders_inside(target: Path, exports: Sequence[str | Path]) -> set[str]:
+    """Return the folders of the target in which exports are."""
+    real = target.resolve()
+    paths = [Path(path).resolve() for path in exports]
+    return {path.relative_to(real).parts[0] for path in paths if real in path.parents}
 
 
 class _FinishedExport:
@@ -97,14 +105,8 @@ def _write_runs(exports: Sequence[_FinishedExport], files: ImportFiles) -> None:
     for export in exports:
         for rows in export.read("Run"):
             for run in rows.to_pylist():
-                key = str(run["key"])
-                if key not in runs or _order(runs[key]) < _order(run):
-                    runs[key] = run
+                keep_latest(runs, run)
     files.add("Run", pa.Table.from_pylist(list(runs.values()), FILE_COLUMNS["Run"]))
-
-
-def _order(run: dict[str, object]) -> tuple[str, ...]:
-    return tuple(str(run[name] or "") for name in ("ingestedAt", "path", "tags"))
 
 
 def _write_shared(exports: Sequence[_FinishedExport], files: ImportFiles) -> None:

@@ -16,7 +16,10 @@ from xlagraph.ingest.model.plan import Plan
 from xlagraph.ingest.model.program import Program
 from xlagraph.ingest.problems import Problem, readable
 
-__all__ = ["DumpContents", "read_compilation", "read_dump"]
+__all__ = ["DumpContents", "FileStates", "file_states", "read_compilation", "read_dump"]
+
+FileStates = tuple[tuple[int, int, int], ...]
+"""Of each file of a dump: which file it is, its size in bytes, when it was changed in ns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +43,21 @@ class DumpContents:
         return [problem for source in self.sources for problem in source.problems]
 
 
-def read_dump(files: DumpFiles) -> DumpContents:
+def file_states(files: DumpFiles) -> FileStates:
+    """Return the states of all files of a dump; `UnreadableDump` if one is not there."""
+    return tuple(_version(part) for source in files.sources for part in source.parts)
+
+
+def read_dump(files: DumpFiles, expected: FileStates | None = None) -> DumpContents:
     """Read all files of a dump.
 
-    Raises `UnreadableDump` if one cannot be read or changes meanwhile.
+    Raises `UnreadableDump` if one cannot be read, changes meanwhile, or is not as expected.
     """
     digest = hashlib.sha256()
     size_bytes = 0
     read = []
     parts = [part for source in files.sources for part in source.parts]
-    before = [_version(part) for part in parts]
+    before = expected or file_states(files)
     for source in files.sources:
         contents = Contents(source, {})
         for part in source.parts:

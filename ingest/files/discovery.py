@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.carrier import Carrier, Part, Source
@@ -16,6 +16,7 @@ from xlagraph.ingest.carriers.profile.profile_carrier import PROFILE_CARRIER
 from xlagraph.ingest.carriers.proto.proto_carrier import PROTO_CARRIER
 from xlagraph.ingest.carriers.text.find import FileKind, split_file_name
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
+from xlagraph.ingest.files.listing import Listing
 from xlagraph.ingest.problems import Problem, readable
 
 __all__ = ["CARRIERS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
@@ -44,7 +45,7 @@ class DumpFiles:
 
     run: str
     run_path: str
-    """Absolute path of the run's folder, links resolved."""
+    """Absolute path of the run's folder, links resolved; the address of a remote one."""
     stem: str
     key: str
     """``run/stem``; unique among the dumps of one search."""
@@ -88,12 +89,16 @@ class DumpOrigin(NamedTuple):
 
     name: str
     """Name of a run whose dumps lie in the folder itself."""
-    path: Path
-    """Absolute, links resolved."""
+    path: str
+    """Absolute, links resolved; or an address."""
 
 
 def find_dumps(
-    path: Path, run: str | None = None, *, origin: DumpOrigin | None = None
+    path: Path,
+    run: str | None = None,
+    *,
+    origin: DumpOrigin | None = None,
+    listing: Listing | None = None,
 ) -> FoundDumps:
     """Search a folder, or look at a single file.
 
@@ -101,14 +106,16 @@ def find_dumps(
     name if it is ``path``; ``run`` names a single one. Sub-folders that XLA makes
     (``NAME/HOST_PID/``, NAME being the module's) belong to the run above. Links to folders
     are not followed below ``path``; a file that is reached twice counts once. ``origin``
-    stands for a temporary folder in the names and paths of runs.
+    stands for a temporary folder in the names and paths of runs. ``listing`` takes the place of
+    the file system: of files that are not there yet, the names decide what they are.
     """
     problems: list[Problem] = []
     gaps: list[Path] = []
     sources: list[_Source] = []
-    is_file = path.is_file()
+    is_file = path.is_file() if listing is None else listing.holds(path)
     root = path.parent if is_file else path
-    for folder, names in _folders(root, problems, gaps):
+    folders = _folders(root, problems, gaps) if listing is None else listing.folders(root)
+    for folder, names in folders:
         sources.extend(_sources(folder, names, problems))
         if is_file:
             break
@@ -121,7 +128,7 @@ def find_dumps(
         if not sources and not problems:
             problems.append(Problem(readable(path), None, _why_none(path)))
 
-    dumps = _with_keys(root, sources, run, origin or _origin_of(root))
+    dumps = _with_keys(root, sources, run, origin or _origin_of(root), listing)
     run_paths = {dump.run_path for dump in dumps}
     if run is not None and len(run_paths) > 1:
         message = f"holds {len(run_paths)} runs; a name can be given to a single one"
@@ -142,7 +149,7 @@ def find_dumps(
 
 def _origin_of(root: Path) -> DumpOrigin:
     name = Path(os.path.abspath(root)).name  # noqa: PTH100 - keep links
-    return DumpOrigin(readable(name) or "/", Path(os.path.realpath(root)))
+    return DumpOrigin(readable(name) or "/", readable(os.path.realpath(root)))
 
 
 class _Source(NamedTuple):
@@ -242,7 +249,11 @@ def _distinct(sources: Iterable[_Source]) -> list[_Source]:
 
 
 def _with_keys(
-    root: Path, sources: Iterable[_Source], run: str | None, origin: DumpOrigin
+    root: Path,
+    sources: Iterable[_Source],
+    run: str | None,
+    origin: DumpOrigin,
+    listing: Listing | None,
 ) -> list[DumpFiles]:
     """Return the dumps with their runs and keys."""
     own_name, real_root = origin
@@ -261,24 +272,25 @@ def _with_keys(
             dumps.append(
                 DumpFiles(
                     run=run_name,
-                    run_path=readable(real_root.joinpath(*parts)),
+                    run_path=readable("/".join((real_root.rstrip("/"), *parts)) or "/"),
                     stem=readable(stem),
                     key=key,
                     other_key=other_key if below else None,
                     name=dump_name(readable(stem)),
                     sources=source.sources,
-                    size_bytes=_size_bytes(source),
+                    size_bytes=_size_bytes(source, listing),
                 )
             )
     return dumps
 
 
-def _run_name(root: Path, parts: tuple[str, ...]) -> str:
+def _run_name(root: str, parts: tuple[str, ...]) -> str:
     """Return the name of a run: its path below the root, without the folders of all profiles."""
-    whole = (*root.parts, *parts)
+    root_parts = PurePosixPath(root).parts
+    whole = (*root_parts, *parts)
     kept = [
         part
-        for number, part in enumerate(parts, len(root.parts))
+        for number, part in enumerate(parts, len(root_parts))
         if _IN_PROFILES not in (whole[number : number + 2], whole[number - 1 : number + 1])
     ]
     return readable("/".join(kept))
@@ -298,14 +310,18 @@ def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
     return parts
 
 
-def _size_bytes(source: _Source) -> int:
+def _size_bytes(source: _Source, listing: Listing | None) -> int:
     size = 0
     for part in chain.from_iterable(each.parts for each in source.sources):
         try:
             if part.content is not None:
                 size += len(part.content)
+            elif part.length is not None:
+                size += part.length
+            elif listing is not None:
+                size += listing.size_bytes(part.path)
             else:
-                size += part.path.stat().st_size if part.length is None else part.length
+                size += part.path.stat().st_size
         except OSError:  # gone meanwhile: reading it will fail
             continue
     return size

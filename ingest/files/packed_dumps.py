@@ -29,11 +29,11 @@ class UnpackedFolders(ExitStack):
     def find_dumps(self, path: Path, run: str | None) -> FoundDumps:
         """Search a folder or file; a file that is not a dump itself, or ``-``, is unpacked."""
         if path == STANDARD_INPUT:
-            return self._find_unpacked(Path(_STDIN), run)
+            return self.find_unpacked(Path(_STDIN), run)
         found = find_dumps(path, run)
         if found.dumps or not path.is_file():
             return found
-        unpacked = self._find_unpacked(path, run)
+        unpacked = self.find_unpacked(path, run)
         return unpacked if unpacked.dumps or path.name.endswith(_SUFFIXES) else found
 
     def name_origins(self, problem: Problem) -> Problem:
@@ -43,9 +43,12 @@ class UnpackedFolders(ExitStack):
                 return problem._replace(file=origin + problem.file.removeprefix(folder))
         return problem
 
-    def _find_unpacked(self, path: Path, run: str | None) -> FoundDumps:
+    def find_unpacked(
+        self, path: Path, run: str | None, *, address: str | None = None
+    ) -> FoundDumps:
+        """Search what a packed file holds; ``address`` is where it was fetched from."""
         folder = Path(self.enter_context(TemporaryDirectory(prefix="xlagraph-")))
-        origin = readable(path)
+        origin = address or readable(path)
         self._origin_by_folder[str(folder)] = origin
         try:
             if path == Path(_STDIN):
@@ -58,7 +61,8 @@ class UnpackedFolders(ExitStack):
         except OSError as error:
             message = f"cannot be read: {error.strerror or error}"
             return FoundDumps((), (Problem(origin, None, message),), frozenset())
-        named = DumpOrigin(readable(_without_suffixes(path.name)), Path(os.path.realpath(path)))
+        place = address or readable(os.path.realpath(path))
+        named = DumpOrigin(readable(_without_suffixes(path.name)), place)
         found = find_dumps(folder, run, origin=named)
         problems = [problem._replace(file=origin) for problem in left_out]
         problems += [self.name_origins(problem) for problem in found.problems]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.schema_detail import Detail
+from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.problems import Problem
 from xlagraph.ingest.rows.counts import RowCounts
@@ -25,6 +26,11 @@ class Job(NamedTuple):
     """Of the folder that the run came from first; None if that is the dump's own."""
     detail: Detail = Detail.ALL
     """How much of it is stored; that of all jobs of an ingest."""
+    problem: Problem | None = None
+    """Why its files could not be fetched."""
+    expected: FileStates | None = None
+    """Files as they were when the dump was found complete. With them it is left out if they have
+    changed, or if its total does not show that the text is whole; empty for remote files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,12 @@ class Outcome:
     total_bytes: int | None = None
     """As printed."""
     allocation_bytes: int = 0
+    is_text: bool = False
+
+    @property
+    def totals_agree(self) -> bool:
+        """Whether the total shows that a text is whole; True for protobuf, which prints none."""
+        return not self.is_text or self.total_bytes == self.allocation_bytes
 
 
 @dataclass(frozen=True, slots=True)

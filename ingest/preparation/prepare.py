@@ -96,13 +96,18 @@ def _tables(
 def _outcome_and_facts(
     job: Job, known: KnownContents
 ) -> tuple[Outcome, tuple[Provenance, CompilationFacts] | None]:
+    if job.problem is not None:
+        return Outcome(problems=(job.problem,)), None
     try:
-        contents = read_dump(job.files)
+        contents = read_dump(job.files, job.expected)
         sha256 = contents.sha256
         if sha256 == job.unchanged_sha256:
             return Outcome(is_unchanged=True), None
         found = known.find(sha256)
         outcome, facts = found or _read_and_derive(contents)
+        if job.expected is not None and not outcome.totals_agree:
+            message = "its allocations do not add up to its total: it may not be complete"
+            return _left_out(job, message), None
         if found is None and not outcome.problems:  # these name files
             known.keep(sha256, outcome, facts)
         return outcome, (
@@ -124,6 +129,7 @@ def _left_out(job: Job, message: str) -> Outcome:
 
 
 def _read_and_derive(contents: DumpContents) -> tuple[Outcome, CompilationFacts]:
+    is_text = contents.are_texts
     plan, program = read_compilation(contents)
     facts = derive_facts(plan, program)
     outcome = Outcome(
@@ -133,6 +139,7 @@ def _read_and_derive(contents: DumpContents) -> tuple[Outcome, CompilationFacts]
         content_bytes=contents.size_bytes,
         total_bytes=plan.total_bytes,
         allocation_bytes=sum(allocation.size_bytes for allocation in plan.allocations),
+        is_text=is_text,
     )
     return outcome, facts
 

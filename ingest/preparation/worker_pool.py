@@ -3,10 +3,12 @@
 from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
+from xlagraph.ingest.preparation.fetching import Fetcher, fetched, fetched_batches
 from xlagraph.ingest.preparation.job import Job, Prepared, batches_of_jobs
 from xlagraph.ingest.preparation.prepare import KnownContents, prepare
 from xlagraph.ingest.preparation.worker import Worker
@@ -24,11 +26,17 @@ _AHEAD_BYTES: Final = 64 * 2**20
 
 
 def prepare_all(
-    jobs: Sequence[Job], processes: int, folder: Path | None, *, one_by_one: bool = False
+    jobs: Sequence[Job],
+    processes: int,
+    folder: Path | None,
+    *,
+    one_by_one: bool = False,
+    fetcher: Fetcher | None = None,
 ) -> Generator[Prepared, None, None]:
     """Prepare jobs in their order, small ones together; with several processes, side by side.
 
     Rows are written below the folder, if there is one. Closing the iterator ends the processes.
+    What is to be fetched is fetched while others are prepared.
     """
     shares = max(processes, 1) * _BATCHES_EACH
     share_bytes = sum(job.files.size_bytes for job in jobs) // shares
@@ -37,14 +45,15 @@ def prepare_all(
     batches = deque(batches_of_jobs(jobs, most_bytes, most_jobs))
     if processes <= 1:
         known = KnownContents()
-        while batches:
-            yield prepare(batches.popleft(), folder, known)
+        with closing(fetched_batches(batches, fetcher)) as ready:
+            for batch in ready:
+                yield prepare(batch, folder, known)
     else:
-        yield from _side_by_side(batches, processes, folder)
+        yield from _side_by_side(batches, processes, folder, fetcher)
 
 
 def _side_by_side(
-    batches: deque[list[Job]], processes: int, folder: Path | None
+    batches: deque[list[Job]], processes: int, folder: Path | None, fetcher: Fetcher | None
 ) -> Generator[Prepared, None, None]:
     workers = [Worker(folder) for _ in range(min(processes, len(batches)))]
     idle: SimpleQueue[Worker] = SimpleQueue()
@@ -52,13 +61,15 @@ def _side_by_side(
         idle.put(worker)
 
     def run(batch: Sequence[Job]) -> list[Prepared]:
-        worker = idle.get()
-        try:
-            return worker.prepare(batch)
-        finally:
-            idle.put(worker)
+        with fetched(batch, fetcher) as ready:
+            worker = idle.get()
+            try:
+                return worker.prepare(ready)
+            finally:
+                idle.put(worker)
 
-    threads = ThreadPoolExecutor(len(workers) or 1)
+    # with a fetcher, as many batches are fetched as are prepared
+    threads = ThreadPoolExecutor((len(workers) or 1) * (1 if fetcher is None else 2))
     waiting: deque[tuple[Future[list[Prepared]], int]] = deque()
     ahead_bytes = 0
     try:
@@ -71,6 +82,10 @@ def _side_by_side(
             future, size_bytes = waiting.popleft()
             yield from future.result()
             ahead_bytes -= size_bytes
+    except BaseException:
+        if fetcher is not None:
+            fetcher.stop()
+        raise
     finally:
         for worker in workers:
             worker.end()

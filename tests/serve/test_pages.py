@@ -74,6 +74,22 @@ def test_from_the_runs_to_one_compilation(shown: Page, address: str) -> None:
     expect(shown.locator("canvas").first).to_be_visible()
 
 
+def test_what_an_ingest_adds_meanwhile_appears_on_the_page(shown: Page, address: str) -> None:
+    def answer_as_before(route: Route) -> None:
+        rows = route.fetch().json()
+        route.fulfill(json=[row for row in rows if row["run"] != "after"])
+
+    shown.clock.install()
+    shown.route("**/api/**", answer_as_before)
+    visit(shown, f"{address}/")
+    runs = shown.get_by_role("grid", name="runs")
+    expect(runs.get_by_text("before")).to_be_visible()
+    expect(runs.get_by_text("after")).to_have_count(0)
+    shown.unroute("**/api/**")
+    shown.clock.fast_forward(5_000)
+    expect(runs.get_by_text("after")).to_be_visible()
+
+
 def test_two_runs_are_compared(shown: Page, address: str) -> None:
     visit(shown, f"{address}/")
     shown.get_by_label("before").select_option("before")

@@ -1,8 +1,11 @@
 """`xlagraph export neo4j`: the first load of a Neo4j, faster than any server takes rows."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,26 +17,26 @@ from xlagraph.cli.options.shared_options import (
     JobsOption,
     RunNameOption,
     TagOption,
-    parse_path,
+    parse_source,
     parse_tags,
 )
 from xlagraph.cli.output.exit_codes import ExitCode, UsageError
-from xlagraph.cli.output.messages import counted, error, note, progress_bar
+from xlagraph.cli.output.messages import counted, detail, error, note, progress_bar
 from xlagraph.cli.summaries.ingest import write_summary
 from xlagraph.graph.schema_detail import Detail
 
 if TYPE_CHECKING:
-    from xlagraph.ingest import Shard
+    from xlagraph.ingest import IngestOptions, Shard
 
 
 NewFolderOption = Annotated[
-    Path,
+    str,
     typer.Option(
         "--output",
         "-o",
         metavar="DIR",
-        help="Where the files go: a new or empty folder.",
-        parser=parse_path,
+        help="Where the files go: a new or empty folder, or an address.",
+        parser=parse_source,
     ),
 ]
 
@@ -42,6 +45,13 @@ NewFolderOption = Annotated[
 class ExportOptions(GraphOptions):
     """Options that need a PATH, in reverse order of the help."""
 
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLUSTER",
+            help="Spread the work: ray (RAY_ADDRESS, or this machine), or ray://HOST:PORT.",
+        ),
+    ] = None
     jobs: JobsOption = None
     detail: DetailOption = None
     shard: Annotated[
@@ -58,11 +68,11 @@ def neo4j(
     options: ExportOptions,
     output: NewFolderOption,
     paths: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="PATH",
-            help="Folders of dumps, or single dumps (default: what the graph holds).",
-            parser=parse_path,
+            help="Folders of dumps, single dumps, addresses (default: what the graph holds).",
+            parser=parse_source,
         ),
     ] = None,
     merge: Annotated[
@@ -75,31 +85,85 @@ def neo4j(
     """
     if paths and options.graph is not None:
         raise UsageError("name a PATH or a --graph to export from, not both")
-    about_dumps = (options.run, options.shard, options.detail, options.jobs)
+    about_dumps = (options.run, options.shard, options.detail, options.jobs, options.on)
     concerns_dumps = bool(options.tag) or any(option is not None for option in about_dumps)
     if not paths and (merge or concerns_dumps):
         raise UsageError(
-            "--merge, --run, --tag, --shard, --detail and --jobs are about a PATH: name one"
+            "--merge, --run, --tag, --shard, --detail, --jobs and --on are about a PATH: name one"
         )
     if merge and concerns_dumps:
         raise UsageError("--merge takes finished exports as they are: name no other option")
-    if not paths:
-        _export_graph(options, output)
-    elif merge:
-        _merge(output, paths)
+    if options.on is not None and options.shard is not None:
+        raise UsageError("--on spreads the dumps itself: leave out --shard")
+    if merge and any("://" in path for path in paths or ()):
+        raise UsageError("--merge takes folders of this machine: fetch the exports first")
+    if options.on is not None:
+        is_ok = _export_on_cluster(output, paths or [], options, options.on)
     else:
-        _export_dumps(output, paths, options)
+        with _folder_of(output) as folder:
+            if not paths:
+                is_ok = _export_graph(options, folder, output)
+            elif merge:
+                is_ok = _merge(folder, [Path(path) for path in paths], output)
+            else:
+                is_ok = _export_dumps(folder, paths, options, output)
+    if not is_ok:
+        raise typer.Exit(ExitCode.FAILED)
 
 
-def _export_dumps(folder: Path, paths: list[Path], options: ExportOptions) -> None:
-    from xlagraph.graph import open_export
-    from xlagraph.ingest import IngestOptions, ingest
+@contextmanager
+def _folder_of(output: str) -> Iterator[Path]:
+    """Provide a folder whose export is copied to an address in the end, or that of a path."""
+    if "://" not in output:
+        yield Path(output)
+        return
+    from xlagraph.ingest import check_is_empty, upload
 
-    shard = _shard(options.shard)
-    tags = [f"{name}={value}" for name, value in parse_tags(options.tag or ())]
-    chosen = IngestOptions(
-        run=options.run, tags=tags, shard=shard, detail=options.detail or Detail.ALL
+    check_is_empty(output)
+    with TemporaryDirectory(prefix="xlagraph-") as temporary:
+        folder = Path(temporary, "export")
+        yield folder
+        if folder.exists():
+            upload(folder, output)
+
+
+def _export_on_cluster(output: str, paths: list[str], options: ExportOptions, cluster: str) -> bool:
+    from xlagraph.ingest import export_on_ray
+
+    if cluster != "ray" and not cluster.startswith("ray://"):
+        raise UsageError(f"expected --on ray or --on ray://HOST:PORT, found {cluster}")
+    manifest, summary = export_on_ray(
+        output,
+        paths,
+        _chosen(options),
+        cluster=None if cluster == "ray" else cluster,
+        processors=options.jobs,
+        on_part=lambda done, of: detail(f"wrote part {done} of {of}"),
     )
+    write_summary(summary, paths, verb="export")
+    if manifest is not None:
+        _write_command(Path(output), output)
+    return summary.ok
+
+
+def _chosen(options: ExportOptions) -> "IngestOptions":
+    from xlagraph.ingest import IngestOptions
+
+    tags = [f"{name}={value}" for name, value in parse_tags(options.tag or ())]
+    return IngestOptions(
+        run=options.run,
+        tags=tags,
+        shard=_shard(options.shard),
+        detail=options.detail or Detail.ALL,
+    )
+
+
+def _export_dumps(folder: Path, paths: list[str], options: ExportOptions, output: str) -> bool:
+    from xlagraph.graph import open_export
+    from xlagraph.ingest import ingest
+
+    chosen = _chosen(options)
+    shard = chosen.shard
     with open_export(folder) as target, progress_bar() as progress:
         summary = ingest(target, paths, chosen, jobs=options.jobs, progress=progress)
     if shard is not None and not (summary.added or summary.problems):
@@ -107,27 +171,27 @@ def _export_dumps(folder: Path, paths: list[Path], options: ExportOptions) -> No
     else:
         write_summary(summary, paths, verb="export")
     if target.manifest.nodes:
-        _write_command(folder)
-    if not summary.ok:
-        raise typer.Exit(ExitCode.FAILED)
+        _write_command(folder, output)
+    return summary.ok
 
 
-def _export_graph(options: GraphOptions, folder: Path) -> None:
+def _export_graph(options: GraphOptions, folder: Path, output: str) -> bool:
     from xlagraph.graph import export as export_graph
 
     with open_graph_of(options) as graph:
         manifest = export_graph(graph, folder)
         if not manifest.nodes:
             error(f"nothing to export: {graph.location} holds no compilation")
-            raise typer.Exit(ExitCode.FAILED)
+            return False
     note(
         f"exported {counted(manifest.counts['Compilation'], 'compilation')}:"
         f" {counted(manifest.nodes, 'node')}, {counted(manifest.relationships, 'relationship')}"
     )
-    _write_command(folder)
+    _write_command(folder, output)
+    return True
 
 
-def _merge(folder: Path, exports: list[Path]) -> None:
+def _merge(folder: Path, exports: list[Path], output: str) -> bool:
     from xlagraph.graph import merge_exports
 
     manifest = merge_exports(folder, exports)
@@ -137,10 +201,18 @@ def _merge(folder: Path, exports: list[Path]) -> None:
         f" {counted(manifest.nodes, 'node')}, {counted(manifest.relationships, 'relationship')};"
         " they are still needed"
     )
-    _write_command(folder)
+    _write_command(folder, output)
+    return True
 
 
-def _write_command(folder: Path) -> None:
+def _write_command(folder: Path, output: str) -> None:
+    """Write how to import an export; of one at an address, what to do first."""
+    if "://" in output:
+        from xlagraph.ingest import without_credentials
+
+        shown = without_credentials(output)
+        note(f"copy {shown} to a stopped Neo4j, and import it with `sh import.sh` there")
+        return
     from xlagraph.graph import import_command
 
     note(f"import it into a stopped Neo4j with `sh {folder / 'import.sh'}`, which runs this:")

@@ -6,6 +6,7 @@ import {ask, root} from './api.js';
 import {fillLater, showPage} from './layout.js';
 import {answerTable, seriesPlot} from './rows.js';
 
+/** @typedef {import('./api.js').Answer} Answer */
 /** @typedef {import('./api.js').Row} Row */
 
 /**
@@ -18,8 +19,44 @@ export function viewAddress(...names) {
   return names.length === 2 ? `${root()}/compare/${path}/` : `${root()}/view/${path}/`;
 }
 
+/** Milliseconds between two questions for what an ingest has added meanwhile. */
+const POLL_MS = 5000;
+
+/** Show the runs and compilations, and again whenever an ingest has changed them. */
 export async function showHome() {
-  const [runs, compilations] = await Promise.all([ask('runs'), ask('compilations')]);
+  let shown = await askAll();
+  showLists(...shown);
+  const poll = async () => {
+    try {
+      const now = document.hidden ? shown : await askAll();
+      if (stateOf(now) !== stateOf(shown)) {
+        const top = scrollY;
+        showLists(...(shown = now));
+        scrollTo(0, top);
+      }
+    } catch {
+      // the service is away or busy: what is shown stays, and the next question may be answered
+    }
+    setTimeout(poll, POLL_MS);
+  };
+  setTimeout(poll, POLL_MS);
+}
+
+/** @returns {Promise<[Answer, Answer]>} the runs and the compilations */
+const askAll = () => Promise.all([ask('runs'), ask('compilations')]);
+
+/**
+ * Return a text that changes with the lists.
+ * @param {[Answer, Answer]} lists
+ * @returns {string}
+ */
+const stateOf = (lists) => JSON.stringify(lists.map((list) => list.rows));
+
+/**
+ * @param {Answer} runs
+ * @param {Answer} compilations
+ */
+function showLists(runs, compilations) {
   const sums = sumsByRun(compilations.rows);
   const rows = runs.rows.map((run) => ({
     run: run.run,

@@ -4,11 +4,14 @@ import csv
 import json
 import re
 from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from tests.graph.exporter.sorted_tables import sorted_tables
 from tests.graph.made_rows import made_rows
 from tests.tiny_dumps import dump, write_dump, write_runs
 from xlagraph.graph import (
@@ -158,23 +161,32 @@ def test_small_compilations_are_read_from_a_graph_together(tmp_path, embedded_gr
     assert max(asked.values()) < 20
 
 
-def test_shards_hold_every_dump_once_and_merge_into_the_whole(tmp_path):
-    runs = tmp_path / "runs"
+def test_shards_together_are_the_export_of_one_process_byte_for_byte(tmp_path):
+    folders = [tmp_path / "host_1", tmp_path / "host_2"]
     for number in range(12):
-        write_dump(runs / "same", number, "jit_f", dump(256, op=f"jit(f)/layer_{number % 2}/dot"))
+        text = dump(256, op=f"jit(f)/layer_{number % 2}/dot")
+        write_dump(folders[number % 2], number, "jit_f", text)
+    options = IngestOptions(
+        run="job", tags=("commit=1",), ingested_at=datetime(2026, 1, 1, tzinfo=UTC)
+    )
     with open_export(tmp_path / "whole") as target:
-        ingest(target, runs, jobs=1)
+        ingest(target, folders, options, jobs=1)
     shards = []
     for number in (1, 2, 3):
         shards.append(tmp_path / f"shard {number}")
         with open_export(shards[-1]) as target:
-            summary = ingest(target, runs, IngestOptions(shard=Shard(number, 3)), jobs=1)
+            summary = ingest(target, folders, replace(options, shard=Shard(number, 3)), jobs=1)
             assert 0 < len(summary.added) < 12
     merged = merge_exports(tmp_path / "merged", shards)
     assert merged.counts["Compilation"] == 12
-    assert tables_of(tmp_path / "merged") == tables_of(tmp_path / "whole")
-    for table in tables_of(tmp_path / "whole") - {"Run", "Compilation"}:
-        assert rows_of(tmp_path / "merged", table) == rows_of(tmp_path / "whole", table)
+    assert sorted_tables(tmp_path / "merged") == sorted_tables(tmp_path / "whole")
+
+
+def test_the_time_of_an_ingest_can_be_given(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    with open_export(tmp_path / "out") as target:
+        ingest(target, write_dump(tmp_path / "run", 1, "jit_f", dump(256)), jobs=1)
+    assert b"2023-11-14T22:13:20+00:00" in sorted_tables(tmp_path / "out")["Run"]
 
 
 def test_merging_keeps_any_text_as_it_is(tmp_path):

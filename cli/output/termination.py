@@ -1,0 +1,17 @@
+"""SIGTERM, by which schedulers end a process, handled like Ctrl-C."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["sigterm_as_interrupt"]
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Handle SIGTERM as Ctrl-C while the context lasts; for the main thread."""
+    former = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)

@@ -1,0 +1,1 @@
+"""An export that is spread over the machines of a cluster."""

@@ -1,0 +1,202 @@
+"""Follows folders while a job writes into them: a compilation enters once it is complete.
+
+look at names and sizes, leave what is not as it was at the last look,
+ingest what is complete and new or changed, wait
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+from xlagraph.graph.engine import Graph
+from xlagraph.ingest.errors import UnreadableDump
+from xlagraph.ingest.files.contents import FileStates, file_states
+from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
+from xlagraph.ingest.load import ingest_found
+from xlagraph.ingest.options import IngestOptions
+from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.readiness import HeldBack, Readiness
+from xlagraph.ingest.remote.addresses import is_address
+from xlagraph.ingest.remote.remote_folders import RemoteFolders
+from xlagraph.ingest.summary import IngestSummary
+from xlagraph.runtime.trim_memory import trim_memory
+
+__all__ = ["LOOK_SECONDS", "Watch", "WatchSummary", "watch"]
+
+LOOK_SECONDS: Final = 5.0
+"""Time between two looks."""
+
+
+@dataclass(slots=True)
+class WatchSummary:
+    """What a watch has done so far."""
+
+    looks: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    held_back: Sequence[HeldBack] = field(default_factory=list)
+    """Compilations that the last look found and that are not in the graph as they are there."""
+
+
+def watch(
+    graph: Graph,
+    paths: Sequence[str | Path],
+    options: IngestOptions | None = None,
+    *,
+    stop: Event | None = None,
+    jobs: int | None = None,
+    look_seconds: float = LOOK_SECONDS,
+    on_ingest: Callable[[IngestSummary], None] = lambda _: None,
+    on_problem: Callable[[Problem], None] = lambda _: None,
+) -> WatchSummary:
+    """Ingest compilations below some folders or addresses as they become complete.
+
+    Ends when ``stop`` is set, or at Ctrl-C, after what is being handed over is in the graph.
+    ``on_ingest`` is called after each ingest, ``on_problem`` once for each problem.
+
+    A compilation is complete when its files were the same in two looks, it has all the kinds of
+    files that others of its folder have, and its allocations add up to XLA's total. Nothing is
+    removed from the graph but what was replaced.
+
+    Raises `GraphError` if the graph fails.
+    """
+    stop = stop or Event()
+    watched = Watch(graph, paths, options or IngestOptions(), jobs=jobs, on_ingest=on_ingest)
+    known: set[Problem] = set()
+    with suppress(KeyboardInterrupt):
+        while not stop.is_set():
+            problems = set(watched.look())
+            for problem in problems - known:
+                on_problem(problem)
+            known = problems
+            stop.wait(look_seconds)
+    return watched.summary
+
+
+class Watch:
+    """Folders that are looked at again and again."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        paths: Sequence[str | Path],
+        options: IngestOptions,
+        *,
+        jobs: int | None = None,
+        on_ingest: Callable[[IngestSummary], None] = lambda _: None,
+    ) -> None:
+        self.summary = WatchSummary()
+        self._graph = graph
+        self._paths = paths
+        self._options = options
+        self._jobs = jobs
+        self._on_ingest = on_ingest
+        self._readiness = Readiness()
+
+    def look(self) -> list[Problem]:
+        """Look once, and ingest what is complete; return what is wrong with the rest."""
+        with RemoteFolders(as_listed=True) as remote:
+            found = _find_all(self._paths, self._options.run, remote)
+            remote_states = {dump.key: remote.versions(dump) for dump in found.dumps}
+            local = [dump for dump in found.dumps if not remote_states[dump.key]]
+            states = {dump.key: _states(dump) for dump in local}
+            ready = self._readiness.ready(found.dumps, {**remote_states, **states})
+            problems = list(found.problems)
+            if ready:
+                problems += self._ingest(ready, found, states, remote)
+        self.summary.looks += 1
+        self.summary.held_back = self._readiness.held_back()
+        return problems
+
+    def _ingest(
+        self,
+        ready: Sequence[DumpFiles],
+        found: FoundDumps,
+        states: dict[str, FileStates],
+        remote: RemoteFolders,
+    ) -> list[Problem]:
+        done = ingest_found(
+            self._graph,
+            _with_moved(ready, found, self._readiness),
+            self._options,
+            jobs=self._jobs,
+            fetcher=remote,
+            expected=states,
+        )
+        self._readiness.done((*done.added, *done.updated, *done.unchanged))
+        self._readiness.forget(done.moved)
+        problems = [remote.name_origins(problem) for problem in done.problems]
+        _note_failures(ready, done, problems, self._readiness)
+        self.summary.added += len(done.added)
+        self.summary.updated += len(done.updated)
+        self.summary.unchanged += len(done.unchanged)
+        self._on_ingest(replace(done, problems=()))
+        trim_memory()
+        return problems
+
+
+def _states(dump: DumpFiles) -> FileStates:
+    try:
+        return file_states(dump)
+    except UnreadableDump:  # gone meanwhile
+        return ()
+
+
+def _find_all(paths: Sequence[str | Path], run: str | None, remote: RemoteFolders) -> FoundDumps:
+    dumps: dict[str, DumpFiles] = {}
+    problems: list[Problem] = []
+    searched: set[str] = set()
+    for path in paths:
+        if isinstance(path, str) and is_address(path):
+            found = remote.find_dumps(path, run)
+        else:
+            found = find_dumps(Path(path), run)
+        for dump in found.dumps:
+            dumps.setdefault(dump.key, dump)
+        problems += found.problems
+        searched |= found.searched
+    return FoundDumps(tuple(dumps.values()), tuple(problems), frozenset(searched))
+
+
+def _with_moved(ready: Sequence[DumpFiles], found: FoundDumps, readiness: Readiness) -> FoundDumps:
+    """Return what is to be ingested, with all of a run in which a key has changed.
+
+    A second process that compiles a module of the same name gives the first another key.
+    """
+    keys = {dump.key for dump in found.dumps}
+    moved = {
+        dump.run
+        for dump in ready
+        if dump.other_key is not None
+        and dump.other_key not in keys
+        and readiness.is_done(dump.other_key)
+    }
+    if not moved:
+        return FoundDumps(tuple(ready), (), frozenset())
+    wanted = {dump.key for dump in ready}
+    dumps = [
+        dump
+        for dump in found.dumps
+        if dump.key in wanted or (dump.run in moved and readiness.is_done(dump.key))
+    ]
+    paths = {dump.run_path for dump in dumps if dump.run in moved}
+    return FoundDumps(tuple(dumps), (), found.searched & paths)
+
+
+def _note_failures(
+    ready: Sequence[DumpFiles],
+    done: IngestSummary,
+    problems: Sequence[Problem],
+    readiness: Readiness,
+) -> None:
+    """Note the dumps that should have been ingested and were not."""
+    entered = {*done.added, *done.updated, *done.unchanged}
+    for dump in ready:
+        if dump.key not in entered:
+            files = {part.path.name for source in dump.sources for part in source.parts}
+            reasons = [each.message for each in problems if each.file.rpartition("/")[2] in files]
+            readiness.failed(dump.key, reasons[0] if reasons else "it could not be ingested")
