@@ -9,20 +9,10 @@ if TYPE_CHECKING:
     from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
     from xlagraph.ingest.carriers.text.render import render_plan
     from xlagraph.ingest.carriers.text.text import DumpPart
-    from xlagraph.ingest.cluster.ray_export import export_on_ray
-    from xlagraph.ingest.cluster.shared_folder import check_is_empty, upload
     from xlagraph.ingest.compiled import ingest_compiled
     from xlagraph.ingest.error_message.explanation import Explanation, explain
     from xlagraph.ingest.error_message.failure import Failure
     from xlagraph.ingest.error_message.log_reader import ErrorLog, read_error_log
-    from xlagraph.ingest.errors import (
-        ExtraMissing,
-        FlagsUnusable,
-        NoMemoryPlan,
-        NotInstallable,
-        ParseError,
-        VersionUnknown,
-    )
     from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
     from xlagraph.ingest.files.no_dumps import NoDumps, why_no_dumps
     from xlagraph.ingest.files.shards import Shard
@@ -36,7 +26,15 @@ if TYPE_CHECKING:
         find_installer,
     )
     from xlagraph.ingest.package_versions.package_range import PackageRange, parse_package_range
-    from xlagraph.ingest.problems import Problem
+    from xlagraph.ingest.problems.errors import (
+        ExtraMissing,
+        FlagsUnusable,
+        NoMemoryPlan,
+        NotInstallable,
+        ParseError,
+        VersionUnknown,
+    )
+    from xlagraph.ingest.problems.problem import Problem
     from xlagraph.ingest.recording import (
         dump_folder_in_flags,
         dump_variables,
@@ -76,12 +74,10 @@ __all__ = [
     "VersionUnknown",
     "WatchSummary",
     "bisect_versions",
-    "check_is_empty",
     "dump_folder_in_flags",
     "dump_variables",
     "environment_variables",
     "explain",
-    "export_on_ray",
     "find_dumps",
     "find_installer",
     "ingest",
@@ -95,7 +91,6 @@ __all__ = [
     "remove_unread_files",
     "render_plan",
     "run_program",
-    "upload",
     "watch",
     "why_no_dumps",
     "without_credentials",
@@ -110,13 +105,11 @@ __getattr__ = lazy_names(
         "model.plan": ["Plan"],
         "carriers.text.render": ["render_plan"],
         "carriers.text.text": ["DumpPart"],
-        "cluster.ray_export": ["export_on_ray"],
-        "cluster.shared_folder": ["check_is_empty", "upload"],
         "compiled": ["ingest_compiled"],
         "error_message.explanation": ["Explanation", "explain"],
         "error_message.failure": ["Failure"],
         "error_message.log_reader": ["ErrorLog", "read_error_log"],
-        "errors": [
+        "problems.errors": [
             "ExtraMissing",
             "FlagsUnusable",
             "NoMemoryPlan",
@@ -132,7 +125,7 @@ __getattr__ = lazy_names(
         "package_versions.bisection": ["Bisection", "bisect_versions"],
         "package_versions.installer": ["Installer", "environment_variables", "find_installer"],
         "package_versions.package_range": ["PackageRange", "parse_package_range"],
-        "problems": ["Problem"],
+        "problems.problem": ["Problem"],
         "recording": [
             "dump_folder_in_flags",
             "dump_variables",

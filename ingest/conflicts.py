@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlagraph.graph.engine import StoredRun
-from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.errors import UnreadableDump
+from xlagraph.ingest.problems.problem import Problem
 
 __all__ = ["AcceptedDumps", "reject_conflicts"]
 

@@ -25,7 +25,7 @@ from xlagraph.ingest.preparation.fetching import Fetcher, reading
 from xlagraph.ingest.preparation.job import Job, Prepared
 from xlagraph.ingest.preparation.row_folder import temporary_row_folder
 from xlagraph.ingest.preparation.worker_pool import prepare_all
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.problem import Problem
 from xlagraph.ingest.remote.addresses import is_address
 from xlagraph.ingest.remote.remote_folders import RemoteFolders
 from xlagraph.ingest.summary import IngestSummary, Progress

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from xlagraph.ingest.errors import FlagsUnusable
 from xlagraph.ingest.files.discovery import find_dumps
+from xlagraph.ingest.problems.errors import FlagsUnusable
 
 __all__ = [
     "dump_folder_in_flags",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.problem import Problem
 
 __all__ = ["Disagreement", "IngestSummary", "Progress", "merged_summary"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xlagraph.graph.engine import CompilationDigest
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.preparation.job import Outcome
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.problem import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.ingest.summary import Disagreement, IngestSummary, Progress
 

@@ -12,12 +12,12 @@ from threading import Event
 from typing import Final
 
 from xlagraph.graph.engine import Graph
-from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import FileStates, file_states
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.load import ingest_found
 from xlagraph.ingest.options import IngestOptions
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.errors import UnreadableDump
+from xlagraph.ingest.problems.problem import Problem
 from xlagraph.ingest.readiness import HeldBack, Readiness
 from xlagraph.ingest.remote.addresses import is_address
 from xlagraph.ingest.remote.remote_folders import RemoteFolders

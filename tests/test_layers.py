@@ -41,26 +41,30 @@ MAY_IMPORT = {
     # XLA's own packing, on records of its own
     "xla_planner": "",
     # text → Plan → measures → rows; what parses and derives knows of no graph
-    "ingest": "runtime graph ingest/files ingest/carriers/text ingest/cluster ingest/preparation "
+    "ingest": "runtime graph ingest/files ingest/carriers/text ingest/preparation ingest/problems "
     "ingest/model ingest/remote ingest/rows ingest/error_message ingest/package_versions",
     # released versions of a package, and environments of them: other programs run
-    "ingest/package_versions": "ingest",
-    "ingest/preparation": "runtime graph graph/rows ingest ingest/files ingest/measures "
+    "ingest/package_versions": "ingest/problems",
+    "ingest/preparation": "runtime graph graph/rows ingest/problems ingest/files ingest/measures "
     "ingest/rows ingest/model",
+    # errors and problems that every part of an ingest can raise or report
+    "ingest/problems": "",
     "ingest/model": "",
     # an export spread over machines, which write parts of it
-    "ingest/cluster": "graph graph/exporter ingest ingest/files ingest/preparation ingest/remote",
+    "ingest/cluster": "graph graph/exporter ingest ingest/problems ingest/files "
+    "ingest/preparation ingest/remote",
     # what lies behind an address, fetched into files
-    "ingest/remote": "ingest ingest/carriers/text ingest/files",
+    "ingest/remote": "ingest/problems ingest/carriers/text ingest/files",
     "ingest/hlo": "ingest/model",
     # an error message: text in, records and sentences out
     "ingest/error_message": "presentation ingest/model",
-    "ingest/carriers": "protos ingest ingest/model",
-    "ingest/carriers/text": "runtime ingest ingest/carriers ingest/model",
-    "ingest/carriers/proto": "runtime protos ingest ingest/carriers ingest/hlo ingest/model",
-    "ingest/carriers/profile": "ingest ingest/carriers ingest/carriers/proto",
-    "ingest/carriers/process": "ingest ingest/carriers ingest/carriers/proto",
-    "ingest/files": "ingest ingest/carriers ingest/carriers/text ingest/carriers/proto "
+    "ingest/carriers": "protos ingest/problems ingest/model",
+    "ingest/carriers/text": "runtime ingest/problems ingest/carriers ingest/model",
+    "ingest/carriers/proto": "runtime protos ingest/problems ingest/carriers ingest/hlo "
+    "ingest/model",
+    "ingest/carriers/profile": "ingest/problems ingest/carriers ingest/carriers/proto",
+    "ingest/carriers/process": "ingest/problems ingest/carriers ingest/carriers/proto",
+    "ingest/files": "ingest/problems ingest/carriers ingest/carriers/text ingest/carriers/proto "
     "ingest/carriers/profile ingest/carriers/process ingest/model",
     "ingest/measures": "ingest/hlo ingest/model",
     "ingest/rows": "presentation graph graph/rows ingest/files ingest/measures ingest/model",
@@ -95,15 +99,16 @@ MAY_IMPORT = {
     "serve/readers": "presentation graph queries queries/pictures report",
     "serve/assistant": "graph queries serve serve/readers",
     # in a program of JAX, its tests and its notebooks
-    "integrations/jax": "runtime presentation graph ingest ingest/error_message ingest/files "
-    "ingest/measures ingest/preparation queries queries/catalogue report",
+    "integrations/jax": "runtime presentation graph ingest ingest/problems "
+    "ingest/error_message ingest/files ingest/measures ingest/preparation "
+    "queries queries/catalogue report",
     "integrations/pytest": "presentation graph integrations/jax",
     "integrations/ipython": "integrations/jax",
     # typer commands
     "cli": "runtime graph graph/opening cli/commands cli/commands/export cli/commands/query "
     "cli/options cli/output",
-    "cli/commands/export": "graph ingest exports queries queries/selection cli/options cli/output "
-    "cli/summaries",
+    "cli/commands/export": "graph ingest ingest/cluster exports queries queries/selection "
+    "cli/options cli/output cli/summaries",
     "cli/commands/query": "runtime graph graph/neo4j queries queries/catalogue "
     "queries/cypher_text queries/lint queries/pictures queries/runner "
     "cli/options cli/output",
@@ -115,15 +120,11 @@ MAY_IMPORT = {
     "queries/value_details cli/options cli/output",
     "cli/options": "presentation graph queries queries/catalogue queries/growth "
     "queries/selection cli/output",
-    "cli/output": "presentation graph protos ingest queries queries/pictures",
+    "cli/output": "presentation graph protos ingest ingest/problems queries queries/pictures",
 }
 MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
-    ("ingest", "ingest/cluster"): "its tasks ingest, and ingest names it",
-    ("ingest", "ingest/files"): "the errors and problems that files raise are those of an ingest",
-    ("ingest", "ingest/preparation"): "so are those that preparing a dump raises",
     ("queries/advice", "queries/advice/causes"): "a cause names the change that a finding replans",
-    ("ingest", "ingest/remote"): "and those of what cannot be fetched",
 }
 """Rooms that import each other, and why; no two modules ever do."""
 # a command or summary is named after what it shows, what an engine has after the other's

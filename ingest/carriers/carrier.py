@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xlagraph.ingest.model.plan import Plan
 from xlagraph.ingest.model.program import Program
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.problem import Problem
 
 __all__ = ["Carrier", "Contents", "Part", "Source"]
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from xlagraph.ingest.carriers.carrier import Contents, Part
 from xlagraph.ingest.model.plan import Plan
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.problem import Problem, readable
 
 __all__ = ["REPORT_PROTO", "REPORT_TEXT", "report_parts", "usage_disagreements"]
 

@@ -21,12 +21,12 @@ from xlagraph.graph.exporter.export import open_export
 from xlagraph.graph.exporter.manifest import Manifest
 from xlagraph.ingest.cluster.shared_folder import SharedFolder
 from xlagraph.ingest.conflicts import reject_conflicts
-from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.load import first_paths, ingest_found, ingest_time
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.fetching import reading
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.errors import ExtraMissing
+from xlagraph.ingest.problems.problem import Problem, readable
 from xlagraph.ingest.remote.addresses import is_address, without_secrets
 from xlagraph.ingest.remote.remote_folders import OF_DUMPS, LentDumps, RemoteFolders
 from xlagraph.ingest.remote.store import Store, StoredFile

@@ -12,7 +12,7 @@ from xlagraph.graph.errors import GraphUnwritable
 from xlagraph.graph.exporter.manifest import MANIFEST, Manifest, read_manifest
 from xlagraph.graph.exporter.merge import merge_exports
 from xlagraph.graph.schema_tables import SHARED_TABLES
-from xlagraph.ingest.errors import ExtraMissing
+from xlagraph.ingest.problems.errors import ExtraMissing
 from xlagraph.ingest.remote.addresses import is_address, without_credentials, without_secrets
 from xlagraph.ingest.remote.store import FILES_AT_ONCE, Store
 

@@ -17,7 +17,7 @@ from xlagraph.ingest.carriers.proto.proto_carrier import PROTO_CARRIER
 from xlagraph.ingest.carriers.text.find import FileKind, split_file_name
 from xlagraph.ingest.carriers.text.read import TEXT_CARRIER
 from xlagraph.ingest.files.listing import Listing
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.problem import Problem, readable
 
 __all__ = ["CARRIERS", "DumpFiles", "DumpOrigin", "FoundDumps", "find_dumps"]
 

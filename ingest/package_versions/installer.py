@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from xlagraph.ingest.errors import NotInstallable, VersionUnknown
+from xlagraph.ingest.problems.errors import NotInstallable, VersionUnknown
 
 __all__ = ["Installer", "environment_folder", "environment_variables", "find_installer"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from xlagraph.ingest.errors import VersionUnknown
+from xlagraph.ingest.problems.errors import VersionUnknown
 
 __all__ = ["PackageRange", "parse_package_range"]
 

@@ -6,11 +6,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Protocol
 
-from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
 from xlagraph.ingest.preparation.job import Job
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.errors import UnreadableDump
+from xlagraph.ingest.problems.problem import Problem
 
 __all__ = ["Fetcher", "fetched_batches", "reading"]
 

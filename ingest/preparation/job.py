@@ -8,7 +8,7 @@ from xlagraph.graph.rows.row_files import RowFiles
 from xlagraph.graph.schema_detail import Detail
 from xlagraph.ingest.files.contents import FileStates
 from xlagraph.ingest.files.discovery import DumpFiles
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.problem import Problem
 from xlagraph.ingest.rows.counts import RowCounts
 
 __all__ = ["Job", "Outcome", "Prepared", "batches_of_jobs"]

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from xlagraph.graph.rows.detail import tables_of_detail
 from xlagraph.graph.rows.row_files import RowFiles
-from xlagraph.ingest.errors import ParseError, UnreadableDump
 from xlagraph.ingest.files.contents import DumpContents, read_compilation, read_dump
 from xlagraph.ingest.measures.compilation_facts import CompilationFacts, derive_facts
 from xlagraph.ingest.model.program import Program
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared, batches_of_jobs
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.errors import ParseError, UnreadableDump
+from xlagraph.ingest.problems.problem import Problem, readable
 from xlagraph.ingest.rows.compilation_rows import Provenance, compilation_tables
 from xlagraph.ingest.rows.counts import RowCounts
 from xlagraph.runtime.garbage_collection import collector_paused

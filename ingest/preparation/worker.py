@@ -18,7 +18,7 @@ from typing import IO, Final, cast
 from xlagraph.graph.errors import GraphError
 from xlagraph.ingest.preparation.job import Job, Outcome, Prepared
 from xlagraph.ingest.preparation.prepare import KnownContents, prepare
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.problem import Problem, readable
 from xlagraph.ingest.rows.counts import RowCounts
 
 __all__ = ["Worker", "prepare_batches"]

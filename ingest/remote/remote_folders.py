@@ -11,11 +11,11 @@ from threading import Event
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.carriers.text.find import split_file_name
-from xlagraph.ingest.errors import ExtraMissing
 from xlagraph.ingest.files.discovery import DumpFiles, DumpOrigin, FoundDumps, find_dumps
 from xlagraph.ingest.files.listing import Listing
 from xlagraph.ingest.files.packed_dumps import UnpackedFolders
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.errors import ExtraMissing
+from xlagraph.ingest.problems.problem import Problem
 from xlagraph.ingest.remote.addresses import address_name, without_credentials, without_secrets
 from xlagraph.ingest.remote.retries import MOST_TRIES, StoreStopped
 from xlagraph.ingest.remote.store import FILES_AT_ONCE, Store, StoredFile

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 from uuid import uuid4
 
-from xlagraph.ingest.errors import ExtraMissing
+from xlagraph.ingest.problems.errors import ExtraMissing
 from xlagraph.ingest.remote.addresses import without_credentials
 from xlagraph.ingest.remote.retries import repeated
 

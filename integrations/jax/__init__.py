@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from xlagraph.runtime.imports import lazy_names
 
 if TYPE_CHECKING:
+    from xlagraph.jax.compilation_watch import Watch, watch_compilations
     from xlagraph.jax.errors import NoPlan, NoTarget
     from xlagraph.jax.exploration import Exploration, ExploredVariant, explore
     from xlagraph.jax.function_plan import FunctionPlan, plan_of_compiled
     from xlagraph.jax.largest_size import LargestSize, largest
     from xlagraph.jax.planning import memory_plan
     from xlagraph.jax.target_devices import devices_of
-    from xlagraph.jax.watching import Watch, watch_compilations
 
 __all__ = [
     "Exploration",
@@ -44,6 +44,6 @@ __getattr__ = lazy_names(
         "largest_size": ["LargestSize", "largest"],
         "planning": ["memory_plan"],
         "target_devices": ["devices_of"],
-        "watching": ["Watch", "watch_compilations"],
+        "compilation_watch": ["Watch", "watch_compilations"],
     },
 )

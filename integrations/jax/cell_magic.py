@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from xlagraph.jax.compilation_watch import watch_compilations
 from xlagraph.jax.function_plan import FunctionPlan
-from xlagraph.jax.watching import watch_compilations
 from xlagraph.presentation.html_tables import html_notes, measured_table
 from xlagraph.presentation.text_tables import text_table
 

@@ -16,8 +16,9 @@ import pytest
 from tests.graph.exporter.sorted_tables import sorted_tables
 from tests.ingest.one_value_dumps import dump_text, name
 from xlagraph.graph import open_export
-from xlagraph.ingest import IngestOptions, export_on_ray, ingest
+from xlagraph.ingest import IngestOptions, ingest
 from xlagraph.ingest.cluster import ray_export
+from xlagraph.ingest.cluster.ray_export import export_on_ray
 
 OPTIONS = IngestOptions(ingested_at=datetime(2026, 1, 1, tzinfo=UTC), tags=("job=7",))
 

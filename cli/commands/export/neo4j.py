@@ -117,7 +117,7 @@ def _folder_of(output: str) -> Iterator[Path]:
     if "://" not in output:
         yield Path(output)
         return
-    from xlagraph.ingest import check_is_empty, upload
+    from xlagraph.ingest.cluster.shared_folder import check_is_empty, upload
 
     check_is_empty(output)
     with TemporaryDirectory(prefix="xlagraph-") as temporary:
@@ -128,7 +128,7 @@ def _folder_of(output: str) -> Iterator[Path]:
 
 
 def _export_on_cluster(output: str, paths: list[str], options: ExportOptions, cluster: str) -> bool:
-    from xlagraph.ingest import export_on_ray
+    from xlagraph.ingest.cluster.ray_export import export_on_ray
 
     if cluster != "ray" and not cluster.startswith("ray://"):
         raise UsageError(f"expected --on ray or --on ray://HOST:PORT, found {cluster}")

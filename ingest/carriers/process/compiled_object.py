@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from xlagraph.ingest.carriers.carrier import Part, Source
 from xlagraph.ingest.carriers.proto.read_messages import ASSIGNMENT, HLO, MODULE
 from xlagraph.ingest.carriers.wire_format import fields
-from xlagraph.ingest.errors import NoMemoryPlan
+from xlagraph.ingest.problems.errors import NoMemoryPlan
 
 __all__ = ["PROCESS", "CompiledSource", "compiled_source"]
 

@@ -16,7 +16,7 @@ from xlagraph.ingest.carriers.file_bytes import UNREADABLE, open_unpacked
 from xlagraph.ingest.carriers.proto.message_files import holds_assignment
 from xlagraph.ingest.carriers.proto.read_messages import HLO
 from xlagraph.ingest.carriers.wire_format import Field, UnfitWireFormat, fields
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.problem import Problem, readable
 
 __all__ = ["PROFILE", "find_executables", "why_not_a_profile"]
 

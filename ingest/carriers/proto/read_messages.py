@@ -26,11 +26,11 @@ from xlagraph.ingest.carriers.proto.module import Module
 from xlagraph.ingest.carriers.proto.peak_rule import LiveValue, printed_peak
 from xlagraph.ingest.carriers.proto.stated_program import name_async_operations, program_of
 from xlagraph.ingest.carriers.proto.trace_order import trace_agrees
-from xlagraph.ingest.errors import UnreadableDump
 from xlagraph.ingest.hlo.buffer_sets import connected_components
 from xlagraph.ingest.model.plan import LiveRange, LiveRanges, Plan
 from xlagraph.ingest.model.program import Program
-from xlagraph.ingest.problems import Problem, readable
+from xlagraph.ingest.problems.errors import UnreadableDump
+from xlagraph.ingest.problems.problem import Problem, readable
 from xlagraph.runtime.garbage_collection import collector_paused
 
 __all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]

@@ -9,8 +9,8 @@ from xlagraph.ingest.carriers.text import line_forms as form
 from xlagraph.ingest.carriers.text.draft_plan import DraftPlan, new_record
 from xlagraph.ingest.carriers.text.line_forms import LineForm
 from xlagraph.ingest.carriers.text.text import DumpText
-from xlagraph.ingest.errors import ParseError
 from xlagraph.ingest.model.plan import Position, Use, UsedValue, Value
+from xlagraph.ingest.problems.errors import ParseError
 
 __all__ = ["parse_totals", "parse_used_value", "syntax_error_in_block"]
 

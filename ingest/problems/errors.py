@@ -9,7 +9,7 @@ NotInstallable    an environment that cannot be made
 ExtraMissing      a package that an address or a cluster needs is not installed
 """
 
-from xlagraph.ingest.problems import Problem
+from xlagraph.ingest.problems.problem import Problem
 
 __all__ = [
     "ExtraMissing",
