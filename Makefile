@@ -6,6 +6,7 @@
 # make viewers  the tools that open exports, for the tests: pprof, speedscope, XProf
 # make protos compile the definitions in protos/
 # make soak   the tests of faults, for hours
+# make release-check  rehearse a release: build, install, check; nothing is uploaded
 # make bench  speed and memory against references of the same run (bench-full: large inputs)
 # make PYTHON=/path/to/python … picks the Python (3.11 or newer) that .venv is made with
 
@@ -18,7 +19,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types page docs protos viewers soak bench bench-full format lock clean
+.PHONY: help demo test check lint types page docs protos viewers soak bench bench-full format lock release-check release-lock clean
 
 help:
 	@sed -n 's/^# //p;/^$$/q' Makefile
@@ -83,6 +84,15 @@ lock:
 	@$(BUILD)/lock/bin/python -m pip freeze --all | grep -v -e '^pip==' -e '^xlagraph ' \
 		>> $(BUILD)/lock/constraints.txt
 	mv $(BUILD)/lock/constraints.txt constraints.txt
+
+release-check: | $(VENV)/bin/python
+	@.ci/release/check $(BUILD)/release $(BIN)/python
+
+# the tools that build and check a release, with their hashes
+release-lock: | $(VENV)/bin/python
+	@$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --no-header \
+		--python-version 3.11 .ci/release/tools.in --output-file .ci/release/tools.txt
 
 clean:
 	rm -rf $(VENV) $(BUILD) *.egg-info
