@@ -91,8 +91,8 @@ MAY_IMPORT = {
     "cli/commands/query": "runtime graph graph/neo4j queries queries/catalogue "
     "queries/cypher_text queries/lint queries/pictures queries/runner "
     "cli/options cli/output",
-    "cli/commands": "presentation graph ingest ingest/error_message ingest/package_versions report serve "
-    "serve/assistant serve/readers queries queries/advice queries/checks queries/growth "
+    "cli/commands": "presentation graph ingest ingest/error_message ingest/package_versions "
+    "report serve serve/assistant serve/readers queries queries/advice queries/checks queries/growth "
     "queries/selection queries/value_details cli/options cli/output cli/summaries",
     "cli/summaries": "presentation graph ingest ingest/error_message ingest/model queries "
     "queries/advice queries/catalogue queries/checks queries/growth queries/stored_compilation "
