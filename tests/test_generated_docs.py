@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
 import pytest
 
 from tests.tiny_dumps import write_runs

@@ -92,8 +92,8 @@ MAY_IMPORT = {
     "queries/cypher_text queries/lint queries/pictures queries/runner "
     "cli/options cli/output",
     "cli/commands": "presentation graph ingest ingest/error_message ingest/package_versions "
-    "report serve serve/assistant serve/readers queries queries/advice queries/checks queries/growth "
-    "queries/selection queries/value_details cli/options cli/output cli/summaries",
+    "report serve serve/assistant serve/readers queries queries/advice queries/checks "
+    "queries/growth queries/selection queries/value_details cli/options cli/output cli/summaries",
     "cli/summaries": "presentation graph ingest ingest/error_message ingest/model queries "
     "queries/advice queries/catalogue queries/checks queries/growth queries/stored_compilation "
     "queries/value_details cli/options cli/output",
