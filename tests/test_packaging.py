@@ -55,7 +55,7 @@ def test_the_wheel_holds_the_folders_under_one_name_and_nothing_beside(wheel: Pa
 
 
 def test_every_file_that_repeats_the_version_states_that_of_the_package() -> None:
-    command = [TREE / ".ci" / "release" / "version", "--unreleased"]
+    command = [str(TREE / ".ci" / "release" / "version"), "--unreleased"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True)
     assert shown.stdout == f"{PROJECT['version']}\n"
 
