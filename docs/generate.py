@@ -1,4 +1,4 @@
-"""Writes what repeats the code: queries.md, schema.md, schema.svg, cli.md, Browser's style.
+"""Writes the pages that repeat the code, the JSON Schema of answers, and llms.txt.
 
 python docs/generate.py            writes them
 python docs/generate.py --check    names those that are stale, and fails
@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from pages.answers_schema import answers_schema
 from pages.command_line import command_line_page
+from pages.llms_index import llms_index
 from pages.queries import queries_page
 from pages.schema import schema_page
 from pages.schema_picture import schema_picture
@@ -30,6 +32,8 @@ def generated_pages() -> dict[str, str]:
         "schema.svg": schema_picture(SCHEMA),
         "../browser/xlagraph.grass": grass(),
         "cli.md": command_line_page(),
+        "answers.schema.json": answers_schema(load_catalogue()),
+        "../llms.txt": llms_index((DOCS / "README.md").read_text(encoding="utf-8")),
     }
 
 

@@ -1,12 +1,18 @@
 """The pages that say what the code says are made from it, and are up to date."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+import pytest
+
+from tests.tiny_dumps import write_runs
+from xlagraph.cli import main
 from xlagraph.graph.schema import SCHEMA
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -77,6 +83,34 @@ def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     for page in DOCS.glob("*.md"):
         assert page.name == "README.md" or f"({page.name})" in index, page.name
+
+
+def test_answers_in_json_are_as_their_schema_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = json.loads((DOCS / "answers.schema.json").read_text(encoding="utf-8"))
+    graph = str(tmp_path / "graph.lbug")
+    assert (
+        main(["ingest", "--jobs", "1", "--graph", graph, str(write_runs(tmp_path / "runs"))]) == 0
+    )
+    for query in ("overview/compilations", "peak/contributors", "compare/roles", "graph/peak"):
+        sides = ["--run-a", "before", "--run-b", "after"] if query == "compare/roles" else []
+        capsys.readouterr()
+        assert main(["query", query, "--graph", graph, "--format", "json", *sides]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer
+        jsonschema.validate(answer, schema["$defs"][query])
+        del answer[0][next(iter(answer[0]))]
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(answer, schema["$defs"][query])
+
+
+def test_the_index_for_language_models_links_to_files_that_are_there() -> None:
+    index = (DOCS.parent / "llms.txt").read_text(encoding="utf-8")
+    pages = re.findall(r"^- \[[^]]+\]\(([^)]+)\)", index, re.MULTILINE)
+    assert len(pages) > 15
+    for page in pages:
+        assert (DOCS.parent / page).exists(), page
 
 
 def test_every_link_into_a_page_finds_its_heading() -> None:

@@ -59,6 +59,12 @@ def test_the_wheel_holds_the_folders_under_one_name_and_nothing_beside(wheel: Pa
     assert held == {*SUBPACKAGES, "__init__.py", "py.typed"}
 
 
+def test_every_file_that_repeats_the_version_states_that_of_the_package() -> None:
+    command = [str(TREE / ".ci" / "release" / "version"), "--unreleased"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert shown.stdout == f"{PROJECT['version']}\n"
+
+
 def test_every_folder_of_modules_is_a_package_that_is_installed() -> None:
     folders = {
         ".".join((name, *path.parent.relative_to(TREE / folder).parts)): path.parent

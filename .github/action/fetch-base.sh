@@ -4,7 +4,7 @@
 set -euo pipefail
 work=$RUNNER_TEMP/xlagraph-$XLAGRAPH_NAME
 artifact=xlagraph-$XLAGRAPH_NAME
-runs=$(gh run list --branch "$BASE_BRANCH" --event push --limit 50 \
+runs=$(gh run list --branch "$BASE_BRANCH" --event push --limit 20 \
     --json databaseId,headSha --jq '.[] | "\(.headSha) \(.databaseId)"')
 ordered=$(grep "^$BASE_COMMIT " <<<"$runs" || true; grep -v "^$BASE_COMMIT " <<<"$runs" || true)
 while read -r commit run; do

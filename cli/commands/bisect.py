@@ -68,7 +68,7 @@ class BisectOptions(RowOptions):
         typer.Option(
             parser=parse_growth_limit,
             metavar="5%|64MiB",
-            help="How much more than the first version a good one may reserve. (default: 0)",
+            help="How much more than the first version a good one may reserve. (default: 1%)",
         ),
     ] = None
 
@@ -104,7 +104,7 @@ def bisect(
         raise UsageError("expected a program, as in `bisect … -- python train.py`; found none")
     if (folder := dump_folder_in_flags(os.environ)) is not None:
         raise UsageError(f"XLA_FLAGS dumps to {folder}: remove that, each version has its folder")
-    limit = options.max_growth or GrowthLimit("0 B", 0, None)
+    limit = options.max_growth or GrowthLimit("1%", None, 0.01)
     installer = find_installer(options.python)
     versions = package.versions(installer.released_versions(package.name))
     note(f"{package.name}: {len(versions)} versions from {package.first} to {package.last}")

@@ -41,7 +41,8 @@ class Installer:
         Pre-releases are left out. Raises VersionUnknown if the index cannot be asked or does not
         know the package.
         """
-        asked = _run([*self.pip, "--python", self.python, "index", "versions", package])
+        other = [] if self.python == sys.executable else ["--python", self.python]
+        asked = _run([*self.pip, *other, "index", "versions", package])
         line = next((line for line in asked.stdout.splitlines() if _VERSIONS in line), None)
         if line is None:
             raise VersionUnknown(f"no versions of {package} found: {_last_line(asked.stderr)}")

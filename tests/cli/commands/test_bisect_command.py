@@ -72,7 +72,7 @@ needs_uv = pytest.mark.skipif(shutil.which("uv") is None, reason="there is no uv
 
 
 @needs_uv
-def test_the_first_bad_version_and_what_grew_with_it_are_shown(run, bisect):
+def test_the_first_bad_version_and_what_grew_with_it_are_shown(run, bisect, tmp_path):
     ended = bisect("grower==1.0..1.3", "--max-growth", "50%", "--format", "json")
     assert ended.code == 4
     assert "grower: 4 versions from 1.0 to 1.3\n" in ended.err
@@ -86,16 +86,13 @@ def test_the_first_bad_version_and_what_grew_with_it_are_shown(run, bisect):
     assert names["train-grower-1.3"] == ["package=grower==1.3"]
     assert set(names) == {f"train-grower-{version}" for version in ("1.0", "1.1", "1.3")}
 
-
-@needs_uv
-def test_growth_within_the_limit_is_no_failure_and_environments_are_used_again(bisect, tmp_path):
-    ended = bisect("grower==1.0..1.3", "--max-growth", "1KiB")
-    assert ended.code == 0
-    assert "grower 1.3: 640 B reserved, 384 B with 1.0; no more than 1KiB of growth" in ended.err
-    assert "train-grower-1.0 → train-grower-1.3: reserved bytes grow by 256 B" in ended.out
+    # environments are used again, and growth within the limit is no failure
     (environment,) = (tmp_path / "cache/xlagraph/environments").glob("grower-1.3-*")
     environment.joinpath("lib/mark").touch()
-    assert bisect("grower==1.0..1.3").code == 4
+    within = bisect("grower==1.1..1.3", "--max-growth", "1KiB")
+    assert within.code == 0
+    assert "grower 1.3: 640 B reserved, 384 B with 1.1; no more than 1KiB of growth" in within.err
+    assert "train-grower-1.1 → train-grower-1.3: reserved bytes grow by 256 B" in within.out
     assert environment.joinpath("lib/mark").exists()
 
 
@@ -112,9 +109,6 @@ def test_what_cannot_be_bisected_is_named_before_anything_is_installed(run, bise
     assert unknown.code == 1
     assert "error: grower 2.0 is not released for this Python; similar versions: " in unknown.err
     assert "1.4rc1" not in unknown.err
-    missing = bisect("no-such-package==1.0..2.0")
-    assert missing.code == 1
-    assert "error: no versions of no-such-package found: " in missing.err
     assert "expected a range such as" in bisect("grower").err
     assert run("bisect", "--package", "grower==1.0..1.3").code == 2
     monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={os.devnull}")
