@@ -12,6 +12,7 @@ from xlagraph.cli.summaries.comparison_sections import all_sections, temporary_r
 from xlagraph.cli.summaries.sections import Section
 from xlagraph.presentation.byte_sizes import human_bytes, share_text
 from xlagraph.queries.growth.groups import EVERYTHING_ELSE, By
+from xlagraph.queries.growth.reason_texts import signed_bytes
 
 if TYPE_CHECKING:
     from xlagraph.graph import Cell
@@ -31,6 +32,12 @@ _PLAIN: Final = {
     "idle at the peak": "temporary memory not in use at the peak",
     "fragmentation": "gaps between temporary values (fragmentation)",
     "temporary, peak unknown": "temporary memory",
+}
+_HEADINGS: Final = {
+    "bytesA": "before",
+    "bytesB": "after",
+    "growthBytes": "change",
+    "growthShare": "share of before",
 }
 _WORDS: Final = """\
 - **Reserved memory** is what the compiled program takes from the device while it runs. XLA, the
@@ -163,8 +170,11 @@ def _table(heading: str, rows: Sequence[tuple[str, int, int]]) -> str:
     lines = [f"| {heading} | before | after | change |", "| --- | ---: | ---: | ---: |"]
     for name, before, after in rows:
         growth = after - before
-        change = "0" if not growth else f"{'+' if growth > 0 else ''}{human_bytes(growth)}"
-        lines.append(f"| {name} | {human_bytes(before)} | {human_bytes(after)} | {change} |")
+        change = "0" if not growth else signed_bytes(growth)
+        cells = [
+            text.replace(" ", "\xa0") for text in (human_bytes(before), human_bytes(after), change)
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -172,7 +182,10 @@ def _section_table(section: Section) -> str:
     rows = [[_short(cell) for cell in row] for row in section.rows]
     stream = StringIO()
     write_md(section.columns, rows, stream)
-    return stream.getvalue().replace("@", "@\u200b")
+    heading, table = stream.getvalue().split("\n", 1)
+    for column, name in _HEADINGS.items():
+        heading = heading.replace(f" {column} ", f" {name} ")
+    return f"{heading}\n{table}".replace("@", "@\u200b")
 
 
 def _folded(title: str, body: str) -> str:

@@ -1,11 +1,11 @@
 """Checkpoints that one side has and the other lacks, as op names show them."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from xlagraph.queries.growth.held_values import HeldValue
 from xlagraph.queries.growth.op_parts import (
-    is_recomputed,
+    has_checkpoint,
     names_before_checkpoint,
     stem,
 )
@@ -17,35 +17,45 @@ Scope = tuple[str, ...]
 
 
 class ChangedCheckpoints(NamedTuple):
-    """Scopes that are recomputed in the backward pass of one side only, and exist in both."""
+    """Scopes that have a checkpoint on one side only, and exist on both."""
 
     gone: frozenset[Scope]
     new: frozenset[Scope]
 
-    def are_around(self, value: HeldValue) -> bool:
-        """Whether a value belongs to one of these scopes."""
+    def around(self, value: HeldValue) -> Literal["gone", "new"] | None:
+        """Return which change is around a value: that of its innermost scope."""
+        if not (self.gone or self.new):
+            return None
         names = stem(value.op_name)
-        scopes = self.gone | self.new
-        return any(names[:end] in scopes for end in range(len(names) + 1)) if scopes else False
+        for end in range(len(names), -1, -1):
+            if names[:end] in self.new:
+                return "new"
+            if names[:end] in self.gone:
+                return "gone"
+        # what a loop stacks for the backward pass belongs to the checkpoint in its body
+        if names and names[-1] == "while":
+            for scopes, change in ((self.new, "new"), (self.gone, "gone")):
+                if any(scope[: len(names)] == names for scope in scopes):
+                    return "new" if change == "new" else "gone"
+        return None
 
 
 def changed_checkpoints(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> ChangedCheckpoints:
     """Return the scopes whose checkpoints are gone or new."""
-    recomputed_a, all_a = _scopes(a)
-    recomputed_b, all_b = _scopes(b)
+    inside_a, all_a = _scopes(a)
+    inside_b, all_b = _scopes(b)
     return ChangedCheckpoints(
-        frozenset((recomputed_a - recomputed_b) & all_b),
-        frozenset((recomputed_b - recomputed_a) & all_a),
+        frozenset((inside_a - inside_b) & all_b), frozenset((inside_b - inside_a) & all_a)
     )
 
 
 def _scopes(values: Iterable[HeldValue]) -> tuple[set[Scope], set[Scope]]:
-    """Return the scopes that are recomputed, and all scopes."""
-    recomputed: set[Scope] = set()
+    """Return the scopes with a checkpoint, and all scopes."""
+    inside: set[Scope] = set()
     every: set[Scope] = {()}
     for op_name in {value.op_name for value in values}:
         names = stem(op_name)
         every |= {names[:end] for end in range(1, len(names))}
-        if is_recomputed(op_name):
-            recomputed.add(names_before_checkpoint(op_name))
-    return recomputed, every
+        if has_checkpoint(op_name):
+            inside.add(names_before_checkpoint(op_name))
+    return inside, every

@@ -8,12 +8,13 @@ from typing import Final
 
 from xlagraph.queries.growth.checkpoints import ChangedCheckpoints, changed_checkpoints
 from xlagraph.queries.growth.held_values import HeldValue, Part, Reserved
-from xlagraph.queries.growth.op_parts import is_recomputed, scope_names
+from xlagraph.queries.growth.op_parts import has_checkpoint, scope_names
 from xlagraph.queries.growth.reasons import Kind, Reason, Subject
 from xlagraph.queries.growth.value_matching import Matching, dimensions, match_values
 
 __all__ = ["explain_pair", "merge_reasons"]
 
+_CHECKPOINT: Final = {"gone": Kind.UNCHECKPOINTED, "new": Kind.CHECKPOINTED}
 _UNMATCHED: Final = {
     Part.INPUTS: Kind.INPUTS,
     Part.OUTPUTS: Kind.OUTPUTS,
@@ -98,8 +99,8 @@ class _Explanation:
             if elements_a == elements_b and a.dtype != b.dtype:
                 return self.of(Kind.DTYPE, before=a.dtype or "", after=b.dtype or "")
             return self.of(Kind.SIZE, factor=elements_b / elements_a if elements_a else 0.0)
-        if a.part is Part.LIVE and self.checkpoints.are_around(b):
-            return self._checkpoint()
+        if a.part is Part.LIVE and (change := self.checkpoints.around(b)):
+            return self.of(_CHECKPOINT[change])
         return self.of(Kind.PEAK if a.size_bytes == b.size_bytes else Kind.PADDING)
 
     def _reason_of_one(self, value: HeldValue, *, is_new: bool) -> Reason:
@@ -111,8 +112,8 @@ class _Explanation:
             if not is_new and self._take(self.donated, value):
                 return self.of(Kind.DONATED)
         if value.part is Part.LIVE:
-            if self.checkpoints.are_around(value):
-                return self._checkpoint()
+            if change := self.checkpoints.around(value):
+                return self.of(_CHECKPOINT[change])
             others = self.scopes_a if is_new else self.scopes_b
             unknown = [name for name in scope_names(value.op_name)[:-1] if name not in others]
             if unknown:
@@ -121,9 +122,6 @@ class _Explanation:
                 reason.scopes.add(unknown[0])
                 return reason
         return self.of(_UNMATCHED[value.part])
-
-    def _checkpoint(self) -> Reason:
-        return self.of(Kind.UNCHECKPOINTED if self.checkpoints.gone else Kind.CHECKPOINTED)
 
     def _take(self, sizes: Counter[int], value: HeldValue) -> bool:
         """Whether an output of that size is left over for a donation; it is counted then."""
@@ -154,7 +152,7 @@ class _Explanation:
                 reason = self.of(kind)
                 reason.scopes = {"/".join(scope) for scope in scopes}
                 reason.count_a = reason.count_b = sum(
-                    self.checkpoints.are_around(value) and is_recomputed(value.op_name)
+                    self.checkpoints.around(value) is not None and has_checkpoint(value.op_name)
                     for value in values
                 )
 

@@ -7,7 +7,7 @@ from itertools import groupby, takewhile
 from typing import Final
 
 __all__ = [
-    "is_recomputed",
+    "has_checkpoint",
     "names_before_checkpoint",
     "own_op_name",
     "primitive",
@@ -19,8 +19,6 @@ _WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
 _FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
 CHECKPOINT_NAMES: Final = frozenset({"checkpoint", "remat", "remat2", "rematted_computation"})
 """Parts of op names that `jax.checkpoint` adds."""
-RECOMPUTED_NAME: Final = "rematted_computation"
-"""The one of them that marks what the backward pass computes again."""
 
 
 def own_op_name(op_name: str | None) -> str | None:
@@ -72,9 +70,9 @@ def primitive(op_name: str | None) -> str | None:
     return names[-1] if names else None
 
 
-def is_recomputed(op_name: str | None) -> bool:
-    """Whether the op is one that a checkpoint computes again."""
-    return RECOMPUTED_NAME in scope_names(op_name)
+def has_checkpoint(op_name: str | None) -> bool:
+    """Whether the op belongs to a function that `jax.checkpoint` wraps."""
+    return not CHECKPOINT_NAMES.isdisjoint(scope_names(op_name))
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:

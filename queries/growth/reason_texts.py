@@ -11,6 +11,7 @@ from xlagraph.queries.growth.reasons import Kind, Reason
 __all__ = ["reason_text", "signed_bytes"]
 
 _WITHOUT_LINE: Final = {Kind.UNDONATED, Kind.DONATED, Kind.INPUTS, Kind.OUTPUTS, Kind.CONSTANTS}
+_LOOP_NAMES: Final = {"while", "body", "closed_call"}
 _SCOPES_NAMED: Final = 3
 _LEAST_SHARE_OF_LINE: Final = 0.2
 
@@ -53,10 +54,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             padding = f"{'more' if is_more else 'less'} padding"
             return f"{_counted(reason.count_b, 'value')} of the same shape with {padding}"
         case Kind.PLACED:
-            count = _counted(reason.count_b, "temporary value")
-            return (
-                f"{count} {'out of' if is_more else 'moved into'} allocations of inputs or outputs"
-            )
+            moved = f"moved {'out of' if is_more else 'into'} allocations of inputs or outputs"
+            return f"{_counted(reason.count_b, 'temporary value')} {moved}"
         case Kind.PEAK:
             return f"same values, but {'more' if is_more else 'fewer'} of them live at the peak"
         case Kind.IDLE:
@@ -125,7 +124,13 @@ def _replaced(reason: Reason, noun: str) -> str:
 
 
 def _of(scopes: set[str]) -> str:
-    return f" of {_folded(scopes)}" if scopes - {""} else ""
+    """Return where checkpoints are, without the names that a loop adds to its body."""
+    named = {
+        "/".join(name for name in scope.split("/") if name not in _LOOP_NAMES) for scope in scopes
+    }
+    if named - {""}:
+        return f" of {_folded(named)}"
+    return " in a loop" if scopes - {""} else ""
 
 
 def _folded(scopes: set[str]) -> str:

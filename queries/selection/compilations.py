@@ -99,11 +99,18 @@ def select(graph: Graph, name: str) -> Selection:
     try:
         key = find_compilation(graph, name).key
     except NoSuchCompilation as error:
+        near = list(dict.fromkeys((*similar_names(name, runs), *error.candidates)))
         raise NoSuchCompilation(
-            f"no run of {graph.location} is called '{name}', and no compilation has it in its key",
-            list(dict.fromkeys((*similar_names(name, runs), *error.candidates)))[:_MOST_NEAR],
+            f"no run of {graph.location} is called '{name}', and no compilation has it in its key"
+            + ("" if near else f" ({len(runs)} runs were searched: {_some(runs)})"),
+            near,
         ) from None
     return Selection(key, is_run=False, compilations=(key,))
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NEAR} more" if len(names) > _MOST_NEAR else ""
+    return f"{', '.join(names[:_MOST_NEAR])}{more}"
 
 
 def select_exact(graph: Graph, name: str) -> Selection:

@@ -34,7 +34,7 @@ def test_without_a_gate_it_says_what_changed(run, graph):
 def test_the_reasons_and_the_growth_by_cause_are_open_and_all_else_is_folded(run, graph):
     shown = run("compare", "before", "after", "--format", "md").out
     opened = re.sub(r"<details>.*?</details>\n", "", shown, flags=re.DOTALL)
-    assert opened.split("\n\n", 2)[2].rstrip() == (
+    assert opened.replace("\xa0", " ").split("\n\n", 2)[2].rstrip() == (
         "### Why\n\n"
         "- **+256 B** 1 value has 2 times as many elements, as f32[64] → f32[128]"
         " (mostly f.py:5)\n"

@@ -73,3 +73,18 @@ def test_ten_thousand_recompilations_of_one_signature_take_no_time():
 
 def test_nothing_pairs_with_nothing():
     assert pairs_of([], []) == ([], [], [])
+
+
+def test_a_function_of_another_name_is_found_by_a_signature_that_no_other_has():
+    step = ((0, "", "f32[8]"), (1, "", "s32[8]"), ("result", "f32[8]"))
+    a = [("step", 1, step), ("add", 2, SMALL)]
+    b = [("multiply", 1, SMALL), ("train_step", 2, step)]
+    # one parameter tells too little: many small programs have the same
+    assert pairs_of(a, b) == ([("1", "2")], ["2"], ["1"])
+
+
+def test_a_signature_that_several_have_names_no_renamed_function():
+    step = ((0, "", "f32[8]"), (1, "", "s32[8]"), ("result", "f32[8]"))
+    a = [("f", 1, step), ("g", 2, step)]
+    b = [("h", 1, step)]
+    assert pairs_of(a, b) == ([], ["1", "2"], ["1"])

@@ -19,6 +19,7 @@ class Case(NamedTuple):
 
 
 PARAMETER = "0 | 64 | parameter 0, shape |f32[16]| at ShapeIndex {}"
+BODY = "jit(f)/jvp()/while/body/closed_call"
 RECOMPUTED = "jit(f)/transpose(jvp(layer_0))/jvp(layer_0)/checkpoint/rematted_computation/tanh"
 
 
@@ -80,6 +81,19 @@ CASES = {
             """,
         ),
         ["checkpoint of layer_0 gone (mostly f.py:1): +64 B"],
+    ),
+    "checkpoint in a loop": Case(
+        temporaries(
+            64,
+            f"""
+            1 | b | f32[8]{{0}}  | 0 | 32 | 1-1 | exp(x)   | {BODY}/exp @ f.py:2
+            1 | s | f32[16]{{0}} | 0 | 64 | 2-3 | while(x) | jit(f)/jvp()/while @ f.py:1
+            """,
+        ),
+        temporaries(
+            32, f"1 | b | f32[8]{{0}} | 0 | 32 | 1-2 | exp(x) | {BODY}/checkpoint/exp @ f.py:2"
+        ),
+        ["checkpoint in a loop added (mostly f.py:1): -32 B"],
     ),
     "copies": Case(
         temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),

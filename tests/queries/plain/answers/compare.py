@@ -49,6 +49,20 @@ def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") 
     )
 
 
+class _Alike(NamedTuple):
+    """What values that are one row have in common; of lone ones not the name but the shape."""
+
+    is_lone: bool
+    name: str | None
+    opcode: str | None
+    shape_index: str | None
+    shape: str | None = None
+    root: str | None = None
+
+
+_Members = list[tuple[PlainDump, PlainValue]]
+
+
 @in_order(
     "change opName opcode shapeIndex shapeA shapeB valuesA valuesB opNameA bytesA bytesB"
     " growthBytes"
@@ -56,28 +70,27 @@ def roles(dumps: Sequence[PlainDump], run_a: str, run_b: str, module: str = "") 
 def values(
     dumps: Sequence[PlainDump], run_a: str, run_b: str, memory_space: int = 0, module: str = ""
 ) -> Rows:
-    named: dict[Row, _Sides] = {}
+    named: dict[_Alike, tuple[_Members, _Members]] = {}
     for side, run in enumerate((run_a, run_b)):
         for dump in chosen(dumps, run, module):
             for value in dump.values:
                 is_here = value.allocation.color == memory_space and value.size > 0
                 if is_here and role(value.allocation) != "threadLocal":
-                    op_name = over_generations(dump.attribution(value).op_name)
-                    group = (op_name, value.made.opcode, value.shape_index)
-                    named.setdefault(group, ([], []))[side].append((dump, value))
-    groups: dict[Row, _Sides] = {}
-    for (op_name, *made), sides in named.items():
+                    name = over_generations(dump.attribution(value).op_name)
+                    alike = _Alike(False, name, value.made.opcode, value.shape_index)
+                    named.setdefault(alike, ([], []))[side].append((dump, value))
+    groups: dict[_Alike, tuple[_Members, _Members]] = {}
+    for alike, sides in named.items():
         for side, members in enumerate(sides):
             for dump, value in members:
-                is_lone = not all(sides)
-                root = dump.root(value.name) if is_lone else None
-                group = (
-                    (None, *made, value.shape, root) if is_lone else (op_name, *made, None, None)
+                lone = alike._replace(
+                    is_lone=True, name=None, shape=value.shape, root=dump.root(value.name)
                 )
-                groups.setdefault((is_lone, *group), ([], []))[side].append((dump, value))
+                group = alike if all(sides) else lone
+                groups.setdefault(group, ([], []))[side].append((dump, value))
     last = chr(0x10FFFF)  # null sorts behind all text
     rows: list[tuple[tuple[object, ...], Row]] = []
-    for (is_lone, name, opcode, index, shape, root), sides in groups.items():
+    for (is_lone, same_name, opcode, index, shape, root), sides in groups.items():
         sizes = [sum(value.size for _, value in side) for side in sides]
         shapes = [min((value.shape for _, value in side), default=None) for side in sides]
         names = [_smallest_name(side) for side in sides]
@@ -92,7 +105,7 @@ def values(
             continue
         op_name = names[0] if names[1] is None else names[1]
         renamed = names[0] if None not in names and names[0] != names[1] else None
-        words = (op_name, opcode, index, shape, root, name)
+        words = (op_name, opcode, index, shape, root, same_name)
         place = (-abs(growth), -growth, *(word or last for word in words), is_lone)
         counts = map(len, sides)
         rows.append(
@@ -101,10 +114,7 @@ def values(
     return [row for _, row in sorted(rows)]
 
 
-_Sides = tuple[list[tuple[PlainDump, PlainValue]], list[tuple[PlainDump, PlainValue]]]
-
-
-def _smallest_name(members: Iterable[tuple[PlainDump, PlainValue]]) -> str | None:
+def _smallest_name(members: _Members) -> str | None:
     names = [over_generations(dump.attribution(value).op_name) for dump, value in members]
     return min((name for name in names if name is not None), default=None)
 
@@ -191,7 +201,7 @@ def _places(
             for value, share in dump.shares(color).items():
                 if not roles or role(value.allocation) in roles:
                     sums[key(dump, value)][side] += share
-                    modules[key(dump, value)] |= {dump.module_name} - {None}
+                    modules[key(dump, value)].update(filter(None, [dump.module_name]))
     matched: dict[tuple[str | None, bool], list[_Place]] = defaultdict(list)
     for (name, source), (before, after) in sums.items():
         place = _Place(name, source, (before, after), frozenset(modules[name, source]))
