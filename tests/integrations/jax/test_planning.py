@@ -134,14 +134,14 @@ class jax_settings:  # noqa: N801 - a context manager
         compilation_cache.reset_cache()
 
 
-class RefusingCompiler:
+class RefusingCompiler(jax.stages.Lowered):
     """A compiler that dumps a plan, as XLA does, and then fails."""
 
     def __init__(self, message: str, *, has_planned: bool = True) -> None:
         self.message = message
         self.has_planned = has_planned
 
-    def compile(self, compiler_options):
+    def compile(self, compiler_options=None, **_: object):
         if self.has_planned:
             plan = tiny_dump(
                 "0 | 64 | preallocated-temp", "0 | a | f32[16] | 0 | 64 | 0-1 | iota()"
@@ -154,6 +154,7 @@ def test_a_plan_that_the_compiler_refuses_is_read_all_the_same():
     found = compile_lowered(RefusingCompiler(TPU_REFUSES), "run", holds_plan=False)
     refused = FunctionPlan(found.files, found.error)
     assert (refused.reserved, refused.fits(), refused.fits("1GiB")) == (64, False, False)
+    assert refused.failure is not None
     assert refused.failure.missing_bytes == 8 * 2**30
     assert "exceeds available HBM" in repr(refused)
 

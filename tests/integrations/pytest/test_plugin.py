@@ -8,14 +8,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-# what pytester runs in this process finds these imported, and does not import them twice
 from xlagraph.graph import open_graph
-from xlagraph.jax import memory_plan, watch_compilations
-from xlagraph.pytest import baseline_session, donations, limit
+from xlagraph.jax import memory_plan
 from xlagraph.queries import run as run_query
 
 pytest_plugins = ["pytester"]
-_IMPORTED = jax, jnp, memory_plan, watch_compilations, baseline_session, donations, limit
 
 MODEL = """
     import jax, jax.numpy as jnp
@@ -33,8 +30,15 @@ GROWN = (
 )
 
 
+@pytest.fixture(scope="module")
+def jax_and_engine() -> None:
+    """Import what the plugin uses: pytester unloads what it imports first, native code too."""
+    with memory_plan(lambda x: x + 1, jax.ShapeDtypeStruct((8,), jnp.float32)) as plan:
+        plan.advise()
+
+
 @pytest.fixture
-def run(pytester: pytest.Pytester):
+def run(pytester: pytest.Pytester, jax_and_engine: None):
     """Run a test file over `model.py` in this process."""
     pytester.makepyfile(model=MODEL)
 
