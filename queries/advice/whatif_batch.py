@@ -5,17 +5,14 @@ parameters that differ are the batch, and each value differs from its counterpar
 same name, op and type, by some power of the ratio. Without another compilation it is named: the
 first dimension of some parameters.
 
-A value without a counterpart is judged by its shape. It carries the batch if one of its
-dimensions is the batch, or the batch merged with its neighbours (tokens = batch x length), and if
-it is made of a parameter that carries it, or of nothing that the program is given. What has the
-shape of another parameter, or of a slice of one, does not carry it: that is a gradient.
+A value without a counterpart is judged by its shape (`batch_shapes`).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
+from xlagraph.queries.advice.batch_shapes import BatchDimension, ShapeRule
 from xlagraph.queries.advice.donors import parameters
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation, ValueFacts
 from xlagraph.queries.advice.stacked_values import dimensions
@@ -33,15 +30,6 @@ __all__ = [
 
 _MOST_POWERS = 3
 _MOST_NAMED = 4
-
-
-class BatchDimension(NamedTuple):
-    """A dimension of an entry parameter that is the batch."""
-
-    parameter: int
-    """Value id."""
-    dimension: int
-    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +114,7 @@ def batch(
     other: tuple[PlannableCompilation, Fraction] | None = None,
 ) -> Batch:
     """Return what keeps which part of its bytes when the batch is `kept` of what it is."""
-    rule = _ShapeRule(stored, found)
+    rule = ShapeRule(stored, found)
     powers: dict[int, int] = {}
     judged = 0
     counterparts = {} if other is None else _counterparts(other[0])
@@ -177,87 +165,6 @@ def _power(facts: ValueFacts, counterpart: ValueFacts | None, ratio: Fraction) -
             return None
         found += 1
     return found if found <= _MOST_POWERS else None
-
-
-class _ShapeRule:
-    """Whether values carry the batch, as their shapes and what they are made of say."""
-
-    def __init__(self, stored: PlannableCompilation, found: list[BatchDimension]) -> None:
-        self._stored = stored
-        carriers = {each.parameter for each in found}
-        self._carriers = carriers
-        self._lengths = {each.length for each in found} - {1}
-        self._others = _shapes_of_parameters(stored, carriers)
-        self._reached = _reached(stored, carriers)
-        given = {facts.value_id for facts in parameters(stored)}
-        self._of_others = _reached(stored, given - carriers)
-        self._lengths |= _merged_lengths(stored, self._lengths, self._reached)
-
-    def carries(self, value_id: int) -> bool:
-        """Whether a value carries the batch."""
-        if value_id in self._carriers:
-            return True
-        facts = self._stored.facts[value_id]
-        lengths = dimensions(facts.shape)
-        if self._lengths.isdisjoint(lengths) or _without_ones(lengths) in self._others:
-            return False
-        return value_id in self._reached or value_id not in self._of_others
-
-
-def _without_ones(lengths: Iterable[int]) -> tuple[int, ...]:
-    """Return the lengths without those of 1, sorted: a transposed shape is the same."""
-    return tuple(sorted(length for length in lengths if length != 1))
-
-
-def _shapes_of_parameters(
-    stored: PlannableCompilation, carriers: Iterable[int]
-) -> set[tuple[int, ...]]:
-    """Return the shapes of the other parameters, and those of their slices."""
-    excluded = frozenset(carriers)
-    shapes: set[tuple[int, ...]] = set()
-    for facts in parameters(stored):
-        lengths = dimensions(facts.shape)
-        if facts.value_id not in excluded and lengths:
-            shapes |= {_without_ones(lengths), _without_ones(lengths[1:])}
-    return shapes - {()}
-
-
-def _reached(stored: PlannableCompilation, value_ids: Iterable[int]) -> frozenset[int]:
-    """Return these values, and all that is made of them or shares their bytes."""
-    by_id = stored.program.by_id
-    reached = set(value_ids)
-    waiting = list(reached)
-    while waiting:
-        value_id = waiting.pop()
-        value = by_id.get(value_id)
-        members = stored.program.sets[value.buffer_set] if value is not None else ()
-        following = [member.value_id for member in members if not member.is_table]
-        for next_id in (*following, *stored.readers.get(value_id, ())):
-            if next_id not in reached:
-                reached.add(next_id)
-                waiting.append(next_id)
-    return frozenset(reached)
-
-
-def _merged_lengths(
-    stored: PlannableCompilation, lengths: Iterable[int], reached: Iterable[int]
-) -> set[int]:
-    """Return the products of the batch and its neighbours in the shapes that carry it."""
-    batch_lengths = frozenset(lengths)
-    merged: set[int] = set()
-    for value_id in reached:
-        facts = stored.facts.get(value_id)
-        shape = dimensions(facts.shape) if facts is not None else ()
-        for at, length in enumerate(shape):
-            if length in batch_lengths:
-                after = before = length
-                for neighbour in shape[at + 1 : -1]:
-                    after *= neighbour
-                    merged.add(after)
-                for neighbour in reversed(shape[:at]):
-                    before *= neighbour
-                    merged.add(before)
-    return merged
 
 
 def _text(

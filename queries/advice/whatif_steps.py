@@ -19,6 +19,12 @@ from xlagraph.queries.advice.whatif_reasons import (
     why_nothing_is_saved,
 )
 from xlagraph.queries.advice.whatif_result import Effect
+from xlagraph.queries.advice.whatif_sentences import (
+    counted,
+    joined_text,
+    range_text,
+    saved_text,
+)
 from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.xla_planner.replay import Replay
@@ -139,8 +145,8 @@ class _Steps:
         self._add(
             change,
             ends,
-            f"{_counted(len(ends), 'value')} of {len(named)} named end{'s' * (len(ends) == 1)}"
-            f" earlier; {_saved_text(saved, why)}",
+            f"{counted(len(ends), 'value')} of {len(named)} named end{'s' * (len(ends) == 1)}"
+            f" earlier; {saved_text(saved, why)}",
             saved,
         )
 
@@ -158,8 +164,8 @@ class _Steps:
         sizes = self._bytes_of(changed_ids)
         saved, why = self._advance(found.least, changed_ids)
         most_after = (self.outcome.at_most or self._plan).reserved_bytes()
-        saving = _range_text(most_before - most_after, saved, why)
-        what = f"{_counted(found.value_count, 'value')} that {scope} keeps for the backward pass"
+        saving = range_text(most_before - most_after, saved, why)
+        what = f"{counted(found.value_count, 'value')} that {scope} keeps for the backward pass"
         if found.stacked_ids:
             what += f", {len(found.stacked_ids)} of them stacked by a loop,"
         verb = "is" if found.value_count == 1 else "are"
@@ -181,13 +187,13 @@ class _Steps:
         self.outcome = replace(self.outcome, donation=donation)
         effective = [each for each in donation.parameters if each.output is not None]
         change = " ".join(f"--donate {name}" for name in names)
-        text = f"{_counted(len(donation.parameters), 'parameter')}:"
+        text = f"{counted(len(donation.parameters), 'parameter')}:"
         text += f" {outcomes_text(donation.parameters)}"
         labels = {facts.label: value_id for value_id, facts in self._stored.facts.items()}
         given = [labels[each.parameter] for each in donation.parameters]
         if effective:
             saved, _ = self._advance(donation.donated.program, frozenset())
-            text += f"; {_saved_text(saved, why_donation_saves_nothing(effective))}"
+            text += f"; {saved_text(saved, why_donation_saves_nothing(effective))}"
         else:
             saved = 0
             text += "; nothing changes"
@@ -218,7 +224,7 @@ class _Steps:
         after = sum(members[0].size_bytes for members in _sets(program, value_ids))
         if before == after:
             why = why_not_changed(self._stored, self._program, named)
-            self._add(change, (), _joined_text(introduction, f"changes nothing: {why}"))
+            self._add(change, (), joined_text(introduction, f"changes nothing: {why}"))
             return
         text = self._sizes_text(named, value_ids, before, after, word, introduction)
         if self._most is not None:
@@ -227,7 +233,7 @@ class _Steps:
         self._add(
             change,
             value_ids,
-            _joined_text(introduction, f"{text}; {_saved_text(saved, why)}"),
+            joined_text(introduction, f"{text}; {saved_text(saved, why)}"),
             saved,
             (before, after),
         )
@@ -245,13 +251,11 @@ class _Steps:
         in_plan = self._program.by_id.keys() & set(named)
         text = ""
         if followed := len(value_ids - in_plan):
-            text = (
-                f"{_counted(len(in_plan), 'value')} named, and {followed} that share their bytes,"
-            )
+            text = f"{counted(len(in_plan), 'value')} named, and {followed} that share their bytes,"
             text += " stack or copy them: "
         elif introduction is None:
-            text = f"{_counted(len(in_plan), 'value')} named: "
-        text += f"{_counted(count, 'buffer')} of {human_bytes(before)}"
+            text = f"{counted(len(in_plan), 'value')} named: "
+        text += f"{counted(count, 'buffer')} of {human_bytes(before)}"
         text += f" {'is' if count == 1 else 'are'} {word}"
         if after:
             text += f", {human_bytes(after)} now"
@@ -308,28 +312,3 @@ def _sets(program: PlannedProgram, value_ids: frozenset[int]) -> list[tuple[Plan
     by_id = program.by_id
     names = {by_id[value_id].buffer_set for value_id in value_ids if value_id in by_id}
     return [program.sets[name] for name in sorted(names)]
-
-
-def _joined_text(introduction: str | None, text: str) -> str:
-    return text if introduction is None else f"{introduction}; {text}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def _range_text(saved_least: int, saved_most: int, why: str) -> str:
-    if saved_least == saved_most or max(saved_least, saved_most) <= 0:
-        return _saved_text(saved_most, why)
-    low, high = sorted((saved_least, saved_most))
-    if low > 0:
-        return f"saves {human_bytes(low)} to {human_bytes(high)} of what is reserved"
-    return f"saves up to {human_bytes(high)} of what is reserved"
-
-
-def _saved_text(saved: int, why: str) -> str:
-    if saved > 0:
-        return f"saves {human_bytes(saved)} of what is reserved"
-    if saved < 0:
-        return f"costs {human_bytes(-saved)}: the values are packed worse"
-    return f"saves nothing: {why}"

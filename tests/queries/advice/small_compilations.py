@@ -24,7 +24,7 @@ def facts(value_id, shape, opcode="add", op_name=None, **known):
 def compilation(values, known, *, allocations=(), results=(), platform="gpu", key="run/f"):
     """Return the compilation of these values and facts."""
     made = program(*values, allocations=allocations)
-    readers = {}
+    readers: dict[int, list[int]] = {}
     for value in values:
         for read in value.reads:
             readers.setdefault(read, []).append(value.value_id)

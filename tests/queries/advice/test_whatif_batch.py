@@ -44,7 +44,9 @@ def step(size, *, extra="sine"):
 
 def test_a_comparison_shows_the_batch_and_its_powers():
     small, large = step(4, extra="cosine"), step(8)
-    found, ratio = compared_dimensions(large, small)
+    compared = compared_dimensions(large, small)
+    assert compared is not None
+    found, ratio = compared
     assert [(each.parameter, each.dimension, each.length) for each in found] == [(0, 0, 8)]
     assert ratio == HALF
     carrying = batch(large, HALF, found, (small, ratio))
