@@ -105,7 +105,6 @@ MAY_IMPORT = {
 }
 MUTUAL = {
     ("graph", "graph/rows"): "a load takes rows, and the columns of rows follow from the schema",
-    ("ingest", "ingest/cluster"): "its tasks ingest, and ingest names it",
     ("ingest", "ingest/files"): "the errors and problems that files raise are those of an ingest",
     ("ingest", "ingest/preparation"): "so are those that preparing a dump raises",
     ("ingest", "ingest/remote"): "and those of what cannot be fetched",
