@@ -74,6 +74,7 @@ def watch(
                 on_problem(problem)
             known = problems
             stop.wait(look_seconds)
+    watched.note_held_back()  # Ctrl-C may have ended a look
     return watched.summary
 
 
@@ -109,8 +110,12 @@ class Watch:
             if ready:
                 problems += self._ingest(ready, found, states, remote)
         self.summary.looks += 1
-        self.summary.held_back = self._readiness.held_back()
+        self.note_held_back()
         return problems
+
+    def note_held_back(self) -> None:
+        """Put into the summary what is not in the graph now."""
+        self.summary.held_back = self._readiness.held_back()
 
     def _ingest(
         self,

@@ -55,7 +55,7 @@ def test_it_is_the_export_of_one_process(corpus, tmp_path, expected):
 
 def test_workers_that_are_killed_cost_no_row(corpus, tmp_path, expected, monkeypatch):
     monkeypatch.setattr(ray_export, "_LEAST_BYTES", 2**18)
-    killed = []
+    killed: list[int] = []
     is_over = threading.Event()
 
     def kill() -> None:

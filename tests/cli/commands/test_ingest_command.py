@@ -1,7 +1,12 @@
 """`ingest` says what went in, and what is gone, lacking or wrong."""
 
+import signal
+import subprocess
 from pathlib import Path
 
+import pytest
+
+from tests.cli.command_line import COMMAND, json_rows
 from tests.tiny_dumps import BEFORE_F, BEFORE_G, dump, write_dump, write_runs
 from xlagraph.graph import open_graph
 
@@ -66,3 +71,37 @@ def test_fail_fast_stops_at_the_first_dump_that_does_not_fit(run, tmp_path):
     assert ended.code == 1
     assert ":2: " in ended.err
     assert "stopped at the first problem, as --fail-fast asks" in ended.err
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_watch_ends_at_a_signal_with_what_it_found_in_the_graph(run, tmp_path, sent):
+    runs = write_runs(tmp_path / "runs")
+    command = [*COMMAND, "ingest", str(runs), "--watch", "--every", "0.1", "--jobs", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watching:
+        assert watching.stderr is not None
+        lines = iter(watching.stderr.readline, "")
+        assert any(f"added {BEFORE_G}" in line for line in lines)
+        watching.send_signal(sent)
+        rest = watching.stderr.read()
+    assert watching.returncode == 0
+    assert ": 4 added, 0 replaced, 0 unchanged, 0 held back" in rest
+    assert len(json_rows(run("compilations", "--format", "json"))) == 4
+
+
+def test_a_watch_names_what_it_held_back(run, tmp_path):
+    write_dump(tmp_path / "runs", 1, "jit_f", dump(256, total=1))
+    command = [*COMMAND, "ingest", str(tmp_path / "runs"), "--watch", "--every", "0.1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watching:
+        assert watching.stderr is not None
+        lines = iter(watching.stderr.readline, "")
+        assert any(line.startswith("left out for now: ") for line in lines)
+        watching.send_signal(signal.SIGINT)
+        rest = watching.stderr.read()
+    assert watching.returncode == 1
+    assert "its allocations do not add up to its total" in rest
+
+
+def test_options_that_a_watch_does_not_take_are_refused(run):
+    assert "--watch takes no --replace" in run("ingest", "runs", "--watch", "--replace").err
+    assert "standard input" in run("ingest", "-", "--watch").err
+    assert run("ingest", "runs", "--every", "3").code == 2
