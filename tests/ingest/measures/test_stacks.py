@@ -51,8 +51,9 @@ def facts_of(module: str, *labels: str) -> CompilationFacts:
         line
         if (found := line.partition(" op="))[1] == ""
         else '{} metadata={{op_name="{}" source_file="f.py" source_line={}}}'.format(
-            found[0], *found[2].split(" @ ")
+            found[0], *found[2].partition(", ")[0].split(" @ ")
         )
+        + "".join(found[2].partition(", ")[1:])
         for line in module.splitlines()
     ]
     values = [
@@ -116,6 +117,15 @@ def test_other_state_of_a_loop_keeps_its_own_op():
 def test_a_part_that_is_the_whole_is_no_stack():
     module = SCAN.replace("PART", "soft").replace("f32[1,4] bitcast", "f32[8,4] bitcast")
     assert owners(module, "loop{1}") == [("own", "while", 12)]
+
+
+def test_state_of_which_the_turns_write_only_some_parts_is_no_stack():
+    module = SCAN.replace("PART", "soft").replace(
+        "op=while @ 12", "op=while @ 12, backend_config={known}"
+    )
+    few, enough = '{"known_trip_count":{"n":"7"}}', '{"known_trip_count":{"n":"8"}}'
+    assert owners(module.replace("{known}", few), "loop{1}") == [("own", "while", 12)]
+    assert owners(module.replace("{known}", enough), "loop{1}") == [("stack", "exp", 7)]
 
 
 def test_what_a_stack_begins_as_keeps_its_op_if_the_user_made_it():
