@@ -4,7 +4,7 @@ By the first rule that finds an instruction with an op name; file, line and call
 those of that same instruction:
 
 0. stack: of what lies in the bytes of a stack that a loop fills, what a turn writes there
-   (see `loop_stacks`), by rules 0 to 3.
+   (see `stacks`), by rules 0 to 3.
 1. own: the defining instruction.
 2. inside: of the computation that it calls (fusion, call, async, custom call; nested ones
    too), breadth first from the root, operands in their order; for a tuple element from
@@ -27,7 +27,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result, index_numbers
-from xlagraph.ingest.measures.stack_elements import Where, find_stacks
+from xlagraph.ingest.measures.stacks import Where, find_stacks
 from xlagraph.ingest.model.installed_files import is_installed
 from xlagraph.ingest.model.plan import Plan, Value
 from xlagraph.ingest.model.program import Instruction, Program

@@ -9,12 +9,11 @@
 Unknown types are allowed: they have a shape but no dense size.
 """
 
-import math
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = ["ShapeFacts", "element_count", "printed_shape", "shape_facts"]
+__all__ = ["ShapeFacts", "dimensions", "printed_shape", "shape_facts"]
 
 
 class ShapeFacts(NamedTuple):
@@ -80,13 +79,13 @@ def printed_shape(shape: str, layout: str | None) -> str:
     return "".join(printed)
 
 
-def element_count(text: str) -> int | None:
-    """Return the elements of a printed array, 1 of a scalar; None where they are not known."""
+def dimensions(text: str) -> tuple[int, ...] | None:
+    """Return the dimensions of a printed array, bounds as they are; None if one is not known."""
     leaf = _LEAF.fullmatch(text)
     if leaf is None:
         return None
     sizes = [_SIZE.fullmatch(size) for size in leaf[4].split(",") if size]
-    return None if None in sizes else math.prod(int(size[1]) for size in sizes if size)
+    return None if None in sizes else tuple([int(size[1]) for size in sizes if size])
 
 
 def _tuple_facts(text: str) -> ShapeFacts:

@@ -160,7 +160,7 @@ def _only_match(graph: Graph, part: str) -> str:
     if not matches:
         keys = compilation_keys(graph)
         near_runs = get_close_matches(part.partition("/")[0], run_names(graph), n=2)
-        near = near_runs if near_runs and "/" not in part else _near_keys(part, keys)
+        near = [*(near_runs if "/" not in part else ()), *_near_keys(part, keys)][:_MOST_NEAR]
         raise NoSuchCompilation(
             f"no compilation has '{part}' in its key, of {len(keys)} in {graph.location}", near
         )

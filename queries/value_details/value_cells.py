@@ -28,15 +28,6 @@ def value_cells(details: ValueDetails) -> dict[str, Cell]:
         },
         "storage": _storage(details),
         "maker": _maker(details),
-        "loop": None if details.loop is None else _mapping(details.loop),
-        "loopStack": None
-        if value.stack_loop is None
-        else {
-            "stackLoop": value.stack_loop,
-            "stackTurns": value.stack_turns,
-            "turnBytes": value.turn_bytes,
-            "stackElement": value.stack_element,
-        },
         "stack": _frames(details.stack),
         "attribution": {
             "attribution": value.attribution,
@@ -69,6 +60,15 @@ def value_cells(details: ValueDetails) -> dict[str, Cell]:
             "contributors": peak.contributors,
             "peakBytes": peak.peak_bytes,
             "peakStep": peak.peak_step,
+        },
+        "loop": None if details.loop is None else _mapping(details.loop),
+        "loopStack": None
+        if value.stack_loop is None
+        else {
+            "stackLoop": value.stack_loop,
+            "stackTurns": value.stack_turns,
+            "turnBytes": value.turn_bytes,
+            "stackElement": value.stack_element,
         },
     }
 

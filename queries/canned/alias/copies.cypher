@@ -14,6 +14,8 @@
 // @column   neededBy      STRING        the first user that computes with it: past copy-done,
 //           tuple and the like
 // @column   users         INTEGER       instructions that use the copy
+// @column   reason        STRING        transfer to another memory space, layout change, read later
+//           (by forcedBy), input is kept (for the caller), constant is kept, or loop state
 // @column   forcedBy      STRING        the last reader of the old value, for which it is kept in
 //           two places; null if none computes with it: a caller or a loop keeps it
 // @column   forcedByFile  STRING        file of your line that it comes from
@@ -90,7 +92,16 @@ MATCH (:Compilation {key: $compilation})-[:USES_SPACE]->(s:MemorySpace)
 WHERE s.color = v.memorySpace
 RETURN DISTINCT v.label AS value, v.sizeBytes AS sizeBytes, p.physicalBytes AS physicalBytes,
        o.label AS copied, o.name AS copiedFrom, o.opcode AS copiedOpcode,
-       usedBy, neededBy, users, forcedBy, forcedByFile, forcedByLine, originalLive, ofLoop,
+       usedBy, neededBy, users,
+       CASE WHEN o.memorySpace <> v.memorySpace THEN 'transfer'
+            WHEN o.shape = v.shape AND coalesce(o.layout, '') <> coalesce(v.layout, '')
+            THEN 'layout change'
+            WHEN forcedBy IS NOT NULL THEN 'read later'
+            WHEN originalLive AND o.opcode = 'constant' THEN 'constant is kept'
+            WHEN originalLive AND o.opcode = 'parameter' AND b.parameterNumber IS NOT NULL
+            THEN 'input is kept'
+            WHEN ofLoop THEN 'loop state' ELSE null END AS reason,
+       forcedBy, forcedByFile, forcedByLine, originalLive, ofLoop,
        b.parameterNumber IS NOT NULL AND o.opcode = 'parameter' AS ofParameter,
        v.shape AS shape, v.opcode AS opcode, v.opName AS opName,
        v.sourceFile AS sourceFile, v.sourceLine AS sourceLine,

@@ -58,7 +58,7 @@ def test_machines_get_one_object_with_all_parts(run, tiny):
     assert list(row) == [
         *("compilation", "value", "asked", "what", "storage", "maker", "stack"),
         *("attribution", "attributionStack", "names"),
-        *("before", "after", "aliases", "readers", "life", "peak"),
+        *("before", "after", "aliases", "readers", "life", "peak", "loop", "loopStack"),
     ]
     assert row["life"]["ending"] == "lastUse"
     assert [reader["instruction"] for reader in row["readers"]] == ["vmem", "pair", "update"]

@@ -1,6 +1,5 @@
 """A second writing of the rule by which loop state belongs to what a turn writes into it."""
 
-import math
 import re
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,9 @@ def _stack(dump: "PlainDump", loop: str, root: str, number: int) -> dict[Result,
     is_state = dump.opcode(last) == "parameter" and dump.module.computations.get(last) == body
     if not (writes and is_state and index == (number,) and not calls):
         return {}
-    if min(_parts(dump, name) for (name, _), _ in writes) < 2:
+    turns = min(_parts(dump, name) for (name, _), _ in writes)
+    runs = re.search(r'known_trip_count\\?":\{\\?"n\\?":\\?"(\d+)', dump.line(loop))
+    if turns < 2 or (runs and turns > int(runs[1]) * len(writes)):
         return {}
     element = _element(dump, loop, root, writes[0])
     held = [(loop, (number,)), *(result for result, _ in way)]
@@ -123,18 +124,19 @@ def _fills(dump: "PlainDump", name: str) -> bool:
     if dump.text(name).target == "AllocateBuffer":
         return True
     is_fill = dump.opcode(name) == "broadcast" or only_moves(dump, name)
-    return is_fill and all(_count(dump, operand) == 1 for operand, _ in dump.operands(name))
+    return is_fill and all(_sizes(dump, operand) == [] for operand, _ in dump.operands(name))
 
 
 def _parts(dump: "PlainDump", write: str) -> int:
-    part = _count(dump, dump.operands(write)[1][0])
-    whole = _count(dump, write)
-    return whole // part if part and whole % part == 0 else 0
+    part, whole = _sizes(dump, dump.operands(write)[1][0]), _sizes(dump, write)
+    shares = [of / size for of, size in zip(whole, part, strict=False) if of != size > 0]
+    is_slice = len(whole) == len(part) and len(shares) == 1 and shares[0] == int(shares[0])
+    return int(shares[0]) if is_slice else 0
 
 
-def _count(dump: "PlainDump", name: str) -> int:
-    dimensions = re.match(r"[a-z][a-z0-9]*\[([\d,<=]*)\]", dump.line(name))
-    return math.prod(map(int, re.findall(r"\d+", dimensions[1]))) if dimensions else 0
+def _sizes(dump: "PlainDump", name: str) -> list[int]:
+    found = re.match(r"[a-z][a-z0-9]*\[([\d,<=]*)\]", dump.line(name))
+    return [int(size) for size in re.findall(r"\d+", found[1])] if found else [0]
 
 
 def _line(dump: "PlainDump", name: str) -> tuple[str, int | None] | None:

@@ -51,8 +51,9 @@ def facts_of(module: str, *labels: str) -> CompilationFacts:
         line
         if (found := line.partition(" op="))[1] == ""
         else '{} metadata={{op_name="{}" source_file="f.py" source_line={}}}'.format(
-            found[0], *found[2].split(" @ ")
+            found[0], *found[2].partition(", ")[0].split(" @ ")
         )
+        + "".join(found[2].partition(", ")[1:])
         for line in module.splitlines()
     ]
     values = [
@@ -71,10 +72,15 @@ def facts_of(module: str, *labels: str) -> CompilationFacts:
     return derive_facts(plan, join_texts(plan, parse_module_text("\n".join(lines))))
 
 
+def owners(module: str, *labels: str) -> list[tuple[str, str, int | None]]:
+    """Return rule, op name and line of what each value belongs to."""
+    found = facts_of(module, *labels).attributions
+    return [(each.rule.value, each.op_name, each.source_line) for each in found if each]
+
+
 def test_all_that_lies_in_its_bytes_belongs_to_what_a_turn_writes():
-    facts = facts_of(SCAN.replace("PART", "soft"), *IN_ITS_BYTES)
-    owners = {(each.rule.value, each.op_name, each.source_line) for each in facts.attributions}
-    assert owners == {("stack", "exp", 7)}
+    found = owners(SCAN.replace("PART", "soft"), *IN_ITS_BYTES)
+    assert found == [("stack", "exp", 7)] * len(IN_ITS_BYTES)
 
 
 def test_it_holds_a_part_of_each_turn():
@@ -83,45 +89,49 @@ def test_it_holds_a_part_of_each_turn():
 
 
 def test_what_is_carried_belongs_to_what_the_turn_before_made_of_it():
-    (found,) = facts_of(SCAN.replace("PART", "copied"), "loop{1}").attributions
-    assert (found.op_name, found.source_line) == ("tanh", 9)
+    assert owners(SCAN.replace("PART", "copied"), "loop{1}") == [("stack", "tanh", 9)]
 
 
 def test_what_the_body_hands_on_as_it_is_belongs_to_what_goes_in():
     module = SCAN.replace("fusion(stack, PART, turn)", "fusion(stack, row, turn)").replace(
         "  tall =", "  row = f32[4] dynamic-slice(table, turn), op=dynamic_slice @ 12\n  tall ="
     )
-    (found,) = facts_of(module, "loop{1}").attributions
-    assert found.op_name == "rows"
+    assert owners(module, "loop{1}") == [("stack", "rows", 1)]
 
 
 def test_a_write_at_another_line_than_the_loops_is_the_users():
     module = SCAN.replace("PART", "soft").replace("op=update @ 12", "op=scatter @ 5")
-    (found,) = facts_of(module, "loop{1}").attributions
-    assert (found.rule.value, found.op_name) == ("stack", "scatter")
+    assert owners(module, "loop{1}") == [("stack", "scatter", 5)]
 
 
 def test_other_state_of_a_loop_keeps_its_own_op():
-    facts = facts_of(SCAN.replace("PART", "soft"), "loop{2}", "loop{3}", "soft")
-    assert [(each.rule.value, each.op_name) for each in facts.attributions] == [
-        ("own", "while"),
-        ("own", "while"),
-        ("own", "exp"),
+    module, labels = SCAN.replace("PART", "soft"), ("loop{2}", "loop{3}", "soft")
+    assert owners(module, *labels) == [
+        ("own", "while", 12),
+        ("own", "while", 12),
+        ("own", "exp", 7),
     ]
-    assert facts.stacks == (None, None, None)
+    assert facts_of(module, *labels).stacks == (None, None, None)
 
 
 def test_a_part_that_is_the_whole_is_no_stack():
     module = SCAN.replace("PART", "soft").replace("f32[1,4] bitcast", "f32[8,4] bitcast")
-    (found,) = facts_of(module, "loop{1}").attributions
-    assert (found.rule.value, found.op_name) == ("own", "while")
+    assert owners(module, "loop{1}") == [("own", "while", 12)]
+
+
+def test_state_of_which_the_turns_write_only_some_parts_is_no_stack():
+    module = SCAN.replace("PART", "soft").replace(
+        "op=while @ 12", "op=while @ 12, backend_config={known}"
+    )
+    few, enough = '{"known_trip_count":{"n":"7"}}', '{"known_trip_count":{"n":"8"}}'
+    assert owners(module.replace("{known}", few), "loop{1}") == [("own", "while", 12)]
+    assert owners(module.replace("{known}", enough), "loop{1}") == [("stack", "exp", 7)]
 
 
 def test_what_a_stack_begins_as_keeps_its_op_if_the_user_made_it():
     module = SCAN.replace("PART", "soft").replace("op=broadcast_in_dim @ 12", "op=zeros @ 3")
-    facts = facts_of(module, "zeros", "fresh")
-    assert [each.op_name for each in facts.attributions] == ["zeros", "zeros"]
-    assert facts.stacks == (None, None)
+    assert owners(module, "zeros", "fresh") == [("own", "zeros", 3), ("operand", "zeros", 3)]
+    assert facts_of(module, "zeros", "fresh").stacks == (None, None)
 
 
 def test_computations_know_the_innermost_loop_that_runs_them():

@@ -8,8 +8,9 @@
       return (…, …, stack)                              result 2 is state 2 with one more part
 
 A loop's state is a stack where the body hands it on with parts written into it, and nothing else.
-The parts are of equal size, two or more. In the same bytes lie the parameters of body and
-condition, what the body hands on, and the broadcast or its copy that the stack begins as.
+The parts are equal slices along one dimension, two or more, and no more than there are turns. In
+the same bytes lie the parameters of body and condition, what the body hands on, and the broadcast
+or its copy that the stack begins as.
 
 The element is what the part is made of before the loop brings it into place: the slice update and
 what moves or reshapes the part at the line of the loop itself belong to the loop.
@@ -20,7 +21,7 @@ from typing import Final, NamedTuple
 
 from xlagraph.ingest.measures.origins import MOVING, Origins, Result
 from xlagraph.ingest.model.program import Computation, Instruction, Program
-from xlagraph.ingest.model.shapes import element_count
+from xlagraph.ingest.model.shapes import dimensions
 
 __all__ = ["ResultKey", "Stack", "Where", "find_stacks"]
 
@@ -124,8 +125,9 @@ class _Loop:
         if not (writes and self._is_state(path[-1], number)):
             return None, ()
         turns = min(map(self._parts, writes))
-        if turns < 2:  # a part that is the whole is no stack
-            return None, ()
+        runs = self._loop.attributes.trip_count
+        if turns < 2 or (runs is not None and turns > runs * len(writes)):
+            return None, ()  # a part is the whole, or they do not fill it
         element = self._element(writes[0])
         stack = Stack(self._loop.name, turns, element.result, self._maker(element))
         return stack, (
@@ -169,7 +171,7 @@ class _Loop:
         if instruction.opcode != "broadcast" and not self._origins.runs_only_moves(instruction):
             return False
         return all(
-            element_count(self._shape(operand.name, instruction)) == 1
+            dimensions(self._shape(operand.name, instruction)) == ()
             for operand in instruction.operands
         )
 
@@ -180,10 +182,16 @@ class _Loop:
     def _parts(self, write: _At) -> int:
         """Return how many parts like the one that is written make up the whole; else 0."""
         instruction = write.result.instruction
-        part = instruction.operands[1].name if len(instruction.operands) > 1 else ""
-        count = element_count(self._shape(part, instruction))
-        whole = element_count(instruction.shape or "")
-        return whole // count if count and whole and whole % count == 0 else 0
+        written = instruction.operands[1].name if len(instruction.operands) > 1 else ""
+        part = dimensions(self._shape(written, instruction)) or ()
+        whole = dimensions(instruction.shape or "") or ()
+        if len(part) != len(whole):
+            return 0
+        differing = [(size, of) for size, of in zip(part, whole, strict=True) if size != of]
+        if len(differing) != 1 or differing[0][0] == 0:
+            return 0
+        size, of = differing[0]
+        return of // size if of % size == 0 else 0
 
     def _back(self, at: _At | None) -> Iterator[_At]:
         """Yield a result and what it was before it was handed on, with parts written or not."""
