@@ -24,7 +24,7 @@ class UsageError(Exception):
 def exit_code_of(error: Exception) -> ExitCode | None:
     """Return the exit code for an error; None for a defect."""
     from xlagraph.graph import errors as graph
-    from xlagraph.ingest.problems.problem import errors as ingest
+    from xlagraph.ingest.problems import errors as ingest
     from xlagraph.protos import errors as protos
     from xlagraph.queries import errors as queries
 

@@ -25,15 +25,15 @@ UNWIND coalesce(r.tags, ['']) + [''] AS tagged
 WITH r,
      min(CASE WHEN tagged STARTS WITH ($sortBy + '=') AND NOT $sortBy IN ['run', 'time']
               THEN tagged ELSE null END) AS tag
+WITH r, tag,
+     CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END AS width
 MATCH (r)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
-OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
-WITH r, c, m, tag, CASE WHEN $sortBy = 'time' THEN c.ingestedAt ELSE '' END AS moment,
-     CASE WHEN tag =~ '.*=[0-9]+' THEN size(tag) WHEN tag IS NULL THEN null ELSE 0 END AS width
-WHERE $module = '' OR m.name = $module
-WITH r, c, m, tag, moment, width
+      AND ($module = '' OR EXISTS { MATCH (c)-[:OF_MODULE]->(n:Module) WHERE n.name = $module })
+WITH r, c, tag, width, CASE WHEN $sortBy = 'time' THEN c.ingestedAt ELSE '' END AS moment
 ORDER BY moment, width, tag, r.name, c.key
 LIMIT $limit // before the rest is read
+OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 OPTIONAL MATCH (c)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 RETURN r.name AS run, c.key AS compilation, m.name AS module,
        coalesce(s.reservedBytes, 0) AS reservedBytes,
