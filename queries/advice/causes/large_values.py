@@ -27,7 +27,7 @@ _INFLATION: Final = 16
 """Times that a value is at least larger than what it is made of."""
 _LEAST_IDLE: Final = 0.1
 """Part of the peak that an idle value holds at least."""
-_LEAST_OF_LINE: Final = 0.25
+_LEAST_OF_LINE: Final = 0.4
 """Part of the peak that a line holds at least, to be named for that alone."""
 _LIKELIHOOD_OF_LINE: Final = 0.2
 """Part to expect of what a line holds: that it is large does not say that it can be smaller."""
@@ -39,12 +39,16 @@ _HANDED_ON: Final = frozenset(
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield the gradients of each example alone: a parameter's dimensions behind a batch."""
-    shapes = {dimensions(value) for value in program.parameters if len(dimensions(value)) > 1}
+    inputs = {dimensions(value) for value in program.parameters}
+    shapes = {lengths for lengths in inputs if len(lengths) > 1}
+    batches = {lengths[0] for lengths in inputs if lengths}
     found: list[StoredValue] = []
     examples: list[int] = []
     for value in program.temporaries:
         lengths = dimensions(value)
-        if len(lengths) < 3 or lengths[0] < 2 or not is_per_example(value.attributed_op_name):
+        if len(lengths) < 3 or lengths[0] < 2 or lengths in inputs or not program.is_alone(value):
+            continue
+        if not (is_per_example(value.attributed_op_name) or lengths[0] in batches):
             continue
         inner = lengths[1:]
         if inner in shapes or inner[::-1] in shapes:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from tests.tiny_dumps import tiny_dump
-from xlagraph.graph import open_graph
+from xlagraph.graph import Cell, open_graph
 from xlagraph.ingest import ingest
 from xlagraph.queries.advice.causes.forced_copies import forced_copies
 from xlagraph.queries.advice.causes.kept_by_checkpoints import kept_by_checkpoints
@@ -47,6 +47,11 @@ def programs(graph, tmp_path):
     return read
 
 
+def changed(cause):
+    assert cause.change is not None
+    return cause.change
+
+
 def named(causes):
     """Return the values that each cause names, with its reason."""
     return [(cause.title, [row["value"] for row in cause.rows]) for cause in causes]
@@ -81,8 +86,8 @@ def test_the_reader_of_the_old_value_of_a_donated_input_is_named(programs):
         ],
     )
     assert cause.title == "A reader of the old value forces a copy of a donated input"
-    assert cause.change.labels == ("k", "k2")  # copies of copies are one case
-    assert "train.py:31 reads the old x" in cause.rows[0]["reason"]
+    assert changed(cause).labels == ("k", "k2")  # copies of copies are one case
+    assert "train.py:31 reads the old x" in str(cause.rows[0]["reason"])
     assert (cause.rows[0]["userFile"], cause.rows[0]["userLine"]) == ("/a/train.py", 31)
 
 
@@ -121,7 +126,7 @@ def test_two_carries_that_change_places_are_one_cause(programs):
     ]
     (cause,) = forced_copies(program, rows)
     assert cause.title.startswith("Two loop carries change places")
-    assert set(cause.change.labels) == {"ka", "kb"}
+    assert set(changed(cause).labels) == {"ka", "kb"}
     assert cause.rows[0]["reason"] == (
         "carry 0 and carry 1 change places in each turn; sim.py:7 reads the old value"
     )
@@ -164,7 +169,7 @@ def test_a_result_of_another_type_than_its_input_cannot_take_its_bytes(programs)
     )
     program.stored = replace(program.stored, results=(program.by_label["out"].value_id,))
     (cause,) = results_of_another_type(program)
-    assert cause.change.labels == ("out",)
+    assert changed(cause).labels == ("out",)
     assert cause.rows[0]["reason"] == "result of bf16, while the input w is f32"
     assert cause.doubt == "only if the caller does not need the input afterwards"
 
@@ -172,7 +177,7 @@ def test_a_result_of_another_type_than_its_input_cannot_take_its_bytes(programs)
 def test_an_input_that_is_donated_but_not_used_says_why(programs):
     program = programs(DONATED, "0 | x | f32[1024] | 0 | 4096 | 0-1 | parameter(0)")
     row = {"value": "x", "outcome": "never used", "reason": "no output of that size and type"}
-    rows = [row | {"readerFile": None, "readerLine": None}]
+    rows = [{**row, "readerFile": None, "readerLine": None}]
     (cause,) = unused_donations(program, rows)
     assert cause.rows[0]["reason"] == "donated but not used: no output of that size and type"
     assert not list(unused_donations(program, [rows[0] | {"outcome": "in place"}]))
@@ -242,12 +247,12 @@ def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
         """
         0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
         1 | g | s8[8,32,32] | 0    | 8192 | 1-2 | fusion(w) | jit(f)/vmap(transpose(jvp()))/dot
-        1 | h | s8[8,32,32] | 8192 | 8192 | 1-2 | fusion(w) | jit(f)/stack
+        1 | h | s8[8,16,32] | 8192 | 4096 | 1-2 | fusion(w) | jit(f)/stack
         """,
     )
     (cause,) = per_example_gradients(program)
     assert named([cause]) == [("Gradients are kept for each example", ["g"])]
-    assert cause.change.factors == {"g": Fraction(1, 8)}
+    assert changed(cause).factors == {"g": Fraction(1, 8)}
 
 
 def test_logits_have_an_element_for_each_token_and_each_word(programs):
@@ -323,8 +328,8 @@ def test_a_replicated_parameter_needs_a_constraint_on_activations_too(programs):
         "0 | 4096 | parameter 0, shape |s8[4096]| at ShapeIndex {}",
         "0 | w | s8[4096] | 0 | 4096 | 0-1 | parameter(0)",
     )
-    rows = [{"value": "w", "devices": 8, "sharding": "{replicated}"}]
-    (cause,) = replicated_parameters(program, rows)
-    assert cause.change.factors == {"w": Fraction(1, 8)}
+    row: dict[str, Cell] = {"value": "w", "devices": 8, "sharding": "{replicated}"}
+    (cause,) = replicated_parameters(program, [row])
+    assert changed(cause).factors == {"w": Fraction(1, 8)}
     assert "with_sharding_constraint" in cause.remedies["jax"]
-    assert not list(replicated_parameters(program, [rows[0] | {"sharding": None}]))
+    assert not list(replicated_parameters(program, [{**row, "sharding": None}]))
