@@ -39,23 +39,17 @@ _HANDED_ON: Final = frozenset(
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield the gradients of each example alone: a parameter's dimensions behind a batch."""
-    inputs = {dimensions(value) for value in program.parameters}
-    shapes = {lengths for lengths in inputs if len(lengths) > 1}
-    batches = {lengths[0] for lengths in inputs if lengths}
-    found: list[StoredValue] = []
-    examples: list[int] = []
-    for value in program.temporaries:
-        lengths = dimensions(value)
-        if len(lengths) < 3 or lengths[0] < 2 or lengths in inputs or not program.is_alone(value):
-            continue
-        if not (is_per_example(value.attributed_op_name) or lengths[0] in batches):
-            continue
-        inner = lengths[1:]
-        if inner in shapes or inner[::-1] in shapes:
-            found.append(value)
-            examples.append(lengths[0])
-    if not found:
+    shapes = {lengths for value in program.parameters if len(lengths := dimensions(value)) > 1}
+    found = [
+        value
+        for value in program.temporaries
+        # without the mark, batch × sequence × width looks the same
+        if is_per_example(value.attributed_op_name) and program.is_alone(value)
+        if (inner := dimensions(value)[1:]) in shapes or inner[::-1] in shapes
+    ]
+    if not any(is_backward(value.attributed_op_name) for value in found):
         return
+    examples = [dimensions(value)[0] for value in found]
     factors = {
         value.label: max(Fraction(1, count), Fraction(1, _PARTS))
         for value, count in zip(found, examples, strict=True)

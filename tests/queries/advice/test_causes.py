@@ -247,7 +247,7 @@ def test_gradients_of_each_example_have_a_parameter_behind_the_batch(programs):
         """
         0 | w | s8[32,32]   | 0    | 1024 | 0-3 | parameter(0)
         1 | g | s8[8,32,32] | 0    | 8192 | 1-2 | fusion(w) | jit(f)/vmap(transpose(jvp()))/dot
-        1 | h | s8[8,16,32] | 8192 | 4096 | 1-2 | fusion(w) | jit(f)/stack
+        1 | h | s8[8,32,32] | 8192 | 8192 | 1-2 | fusion(w) | jit(f)/transpose(jvp(mlp))/dot
         """,
     )
     (cause,) = per_example_gradients(program)
