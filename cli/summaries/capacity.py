@@ -127,17 +127,19 @@ def changes_section(
     title = f"What to change first{less} (how: {before}{shlex.join(words)})"
     if not changes:
         return Section(title, ("change",), [("no finding: use less, or split it over devices",)])
+    are_combined = any(change.together_bytes is not None for change in changes)
     rows: list[tuple[Cell, ...]] = [
         (
             change.finding.advice.title,
             change.finding.savings.text,
-            _together_text(change),
+            *((_together_text(change),) if are_combined else ()),
             _line(change),
             change.finding.query.id,
         )
         for change in changes
     ]
-    return Section(title, ("change", "saves", "together", "line", "query"), rows)
+    together = ("together",) if are_combined else ()
+    return Section(title, ("change", "saves", *together, "line", "query"), rows)
 
 
 def _together_text(change: "CombinedChange") -> str:

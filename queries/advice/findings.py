@@ -177,11 +177,9 @@ class _Search:
         )
         if not self._is_enough(_sum(every, "sizeBytes"), "reserved"):
             return None
-        found = [
-            self._of_rows(query, advice, chosen)
-            for chosen in ([saving, every] if len(saving) < len(every) else [saving])
-            if chosen
-        ]
+        others = _sum(every, "sizeBytes") - _sum(saving, "sizeBytes")
+        sets = [saving, every] if self._is_enough(others, "reserved") else [saving]
+        found = [self._of_rows(query, advice, chosen) for chosen in sets if chosen]
         return max(found, key=lambda finding: finding.bytes, default=None)
 
     def _of_rows(self, query: Query, advice: Advice, rows: Rows) -> Finding:

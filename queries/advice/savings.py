@@ -86,10 +86,12 @@ class Planner:
         least, most = program, program
         is_certain = True
         is_range = False
+        has_stacks = False
         for change in changes:
             if change.kind is not ChangeKind.DONATE:
                 found = self._changed(change, least)
                 is_range = is_range or found.least is not found.most
+                has_stacks = has_stacks or bool(found.stacked_ids)
                 most = (found if least is most else self._changed(change, most)).most
                 least = found.least
                 is_certain = is_certain and self._is_certain(change, found)
@@ -97,7 +99,8 @@ class Planner:
             label for each in changes if each.kind is ChangeKind.DONATE for label in each.labels
         }
         saved = self._saved(self._donated(least, donated))
-        if not is_range:
+        if not is_range or (self.is_cpu and not has_stacks and _only_recomputes(changes)):
+            # on CPU nothing is expected of it: the other end of the range is not worth a plan
             return Savings(saved, is_certain=is_certain)
         other = self._saved(self._donated(most, donated))
         least_saved = max(0, min(saved, other))
@@ -202,6 +205,10 @@ class Planner:
 
     def _ids(self, labels: Iterable[str]) -> set[int]:
         return {self._id_by_label[label] for label in labels if label in self._id_by_label}
+
+
+def _only_recomputes(changes: Sequence[Change]) -> bool:
+    return all(change.kind is ChangeKind.RECOMPUTE for change in changes)
 
 
 def _exact(program: PlannedProgram) -> Checkpoint:

@@ -90,6 +90,7 @@ def _cases(program: PeakProgram, copies: Iterable[_Copy]) -> Iterator[_Case]:
 
     def find(value_id: int) -> int:
         while leader[value_id] != value_id:
+            leader[value_id] = leader[leader[value_id]]
             value_id = leader[value_id]
         return value_id
 

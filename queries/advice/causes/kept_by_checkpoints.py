@@ -80,7 +80,9 @@ def kept_by_checkpoints(
             if not _has(scopes.wrapped, loop):
                 continue
             (stacked if _has(scopes.recomputing, loop) else by_policy).append(value)
-        elif not knows_merged and row["ofCheckpoint"] and not _has(scopes.recomputing, parts[:1]):
+        elif not (knows_merged or _has(scopes.recomputing, parts[:1])) and (
+            row["ofCheckpoint"] or _is_read_by_checkpoint(program, value)
+        ):
             merged.append(value)
     yield from _cause(
         "A checkpoint in a loop saves nothing: its policy keeps all, or it is around too little",
@@ -100,6 +102,12 @@ def kept_by_checkpoints(
         merged,
         _MERGED,
     )
+
+
+def _is_read_by_checkpoint(program: PeakProgram, value: StoredValue) -> bool:
+    facts = program.stored.facts
+    readers = program.stored.readers.get(value.value_id, ())
+    return any(is_checkpointed(facts[reader].op_name) for reader in readers if reader in facts)
 
 
 def _scopes(program: PeakProgram) -> _Scopes:

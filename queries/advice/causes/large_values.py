@@ -27,7 +27,7 @@ _INFLATION: Final = 16
 """Times that a value is at least larger than what it is made of."""
 _LEAST_IDLE: Final = 0.1
 """Part of the peak that an idle value holds at least."""
-_LEAST_OF_LINE: Final = 0.25
+_LEAST_OF_LINE: Final = 0.4
 """Part of the peak that a line holds at least, to be named for that alone."""
 _LIKELIHOOD_OF_LINE: Final = 0.2
 """Part to expect of what a line holds: that it is large does not say that it can be smaller."""
@@ -39,19 +39,17 @@ _HANDED_ON: Final = frozenset(
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
     """Yield the gradients of each example alone: a parameter's dimensions behind a batch."""
-    shapes = {dimensions(value) for value in program.parameters if len(dimensions(value)) > 1}
-    found: list[StoredValue] = []
-    examples: list[int] = []
-    for value in program.temporaries:
-        lengths = dimensions(value)
-        if len(lengths) < 3 or lengths[0] < 2 or not is_per_example(value.attributed_op_name):
-            continue
-        inner = lengths[1:]
-        if inner in shapes or inner[::-1] in shapes:
-            found.append(value)
-            examples.append(lengths[0])
-    if not found:
+    shapes = {lengths for value in program.parameters if len(lengths := dimensions(value)) > 1}
+    found = [
+        value
+        for value in program.temporaries
+        # without the mark, batch × sequence × width looks the same
+        if is_per_example(value.attributed_op_name) and program.is_alone(value)
+        if (inner := dimensions(value)[1:]) in shapes or inner[::-1] in shapes
+    ]
+    if not any(is_backward(value.attributed_op_name) for value in found):
         return
+    examples = [dimensions(value)[0] for value in found]
     factors = {
         value.label: max(Fraction(1, count), Fraction(1, _PARTS))
         for value, count in zip(found, examples, strict=True)

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from xlagraph.queries.advice.savings import Planner
@@ -127,7 +127,9 @@ class PeakProgram:
 
 def dimensions(value: StoredValue) -> tuple[int, ...]:
     """Return the dimensions of an array, outermost first; none of a scalar or a tuple."""
-    if value.dtype in ("tuple", "token", None):
-        return ()
-    within = value.shape.partition("[")[2].partition("]")[0]
-    return tuple(map(int, _DIMENSION.findall(within)))
+    return () if value.dtype in ("tuple", "token", None) else _lengths(value.shape)
+
+
+@lru_cache(maxsize=1 << 12)
+def _lengths(shape: str) -> tuple[int, ...]:
+    return tuple(map(int, _DIMENSION.findall(shape.partition("[")[2].partition("]")[0])))

@@ -5,6 +5,7 @@ does not show that it was asked for. What it does show is a result of the same d
 another type.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -63,19 +64,20 @@ def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
         for value_id in dict.fromkeys(program.stored.results)
         if (value := program.values.get(value_id)) is not None and _is_own(program, value)
     ]
-    left = [
-        value
-        for value in program.parameters
-        if value.memory_space == program.color and not is_donated(program.stored, value.value_id)
-    ]
     taken = {value.shape for value in results}
+    left: defaultdict[tuple[int, ...], list[StoredValue]] = defaultdict(list)
+    for value in program.parameters:
+        is_free = not is_donated(program.stored, value.value_id) and value.shape not in taken
+        if is_free and value.memory_space == program.color:
+            left[dimensions(value)].append(value)
     rows: list[dict[str, Cell]] = []
     labels: list[str] = []
     for result in results:
-        donor = next((each for each in left if _differs_in_type(each, result, taken)), None)
+        waiting = left[dimensions(result)]
+        donor = next((each for each in waiting if _could_be(each, result)), None)
         if donor is None:
             continue
-        left.remove(donor)
+        waiting.remove(donor)
         reason = f"result of {result.dtype}, while the input {donor.label} is {donor.dtype}"
         rows.append(evidence_row(result, reason))
         labels.append(result.label)
@@ -99,12 +101,10 @@ def _is_own(program: PeakProgram, value: StoredValue) -> bool:
     return not any(member.is_stored for member in program.program.sets[planned.buffer_set])
 
 
-def _differs_in_type(donor: StoredValue, result: StoredValue, taken: set[str]) -> bool:
-    """Return whether an input differs from a result in its type alone, and fits no other."""
+def _could_be(donor: StoredValue, result: StoredValue) -> bool:
+    """Return whether a result could be of the type of an input that has its dimensions."""
     return (
-        dimensions(donor) == dimensions(result) != ()
-        and donor.dtype != result.dtype
-        and donor.shape not in taken
+        dimensions(result) != ()
         and _is_float(donor.dtype) == _is_float(result.dtype)
         and not _NARROW & {donor.dtype, result.dtype}
     )

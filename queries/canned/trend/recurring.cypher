@@ -3,7 +3,7 @@
 // @answers  Which ops are at the peak in the most compilations?
 // @param    run          STRING = ''   name of a run; all of them if empty
 // @param    memorySpace  INTEGER = 0   number of the memory space
-// @param    latest       INTEGER = 5000  compilations to look at, those that were ingested last
+// @param    latest       INTEGER = 8000  compilations to look at, those that were ingested last
 // @param    limit        INTEGER = 20  rows to return
 // @column   opName       STRING        op name that values belong to, as the framework set it
 // @column   compilations INTEGER       in how many compilations it is at the peak
