@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from xlagraph.cli.output.columns import set_wide
 from xlagraph.cli.output.formats import WRITERS, Format, write_object
 from xlagraph.cli.output.terminal import fitting_columns
 from xlagraph.graph import Cell
@@ -92,9 +93,14 @@ class Terminal(io.StringIO):
 
 
 def on_a_terminal(monkeypatch, width, columns, rows):
+    """Return the lines that a command with --wide writes to a terminal."""
     monkeypatch.setenv("COLUMNS", str(width))
     stream = Terminal()
-    WRITERS[Format.TABLE](columns, rows, stream)
+    set_wide(given=True)
+    try:
+        WRITERS[Format.TABLE](columns, rows, stream)
+    finally:
+        set_wide(given=False)
     return stream.getvalue().splitlines()
 
 

@@ -18,6 +18,7 @@ def facts(value_id, shape, opcode="add", op_name=None, **known):
         "parameter": None,
         "computation": "main",
     } | known
+    given = {"is_stacked": False, **given}
     return ValueFacts(value_id=value_id, shape=shape, opcode=opcode, op_name=op_name, **given)
 
 
