@@ -26,16 +26,16 @@ def said(run: Path) -> list[str]:
         ("Total bytes used: 16 (16B)\n", []),
         (
             "Total bytes used: 20 (20B)\n",
-            [".txt states 20 bytes, the allocations beside it add up to 16"],
+            [".txt states 20 bytes, but its allocations add up to 16"],
         ),
         (NEW.format(16), []),
         (
             NEW.format(20),
-            [".txt states 20 bytes in memory space 0, the allocations beside it add up to 16"],
+            [".txt states 20 bytes in memory space 0, but its allocations add up to 16"],
         ),
         (
             NEW.format(16) + "\nMemory Space: vmem (color=1)\nTotal bytes: 4 (4B)\n",
-            [".txt states 4 bytes in memory space 1, the allocations beside it add up to 0"],
+            [".txt states 4 bytes in memory space 1, but its allocations add up to 0"],
         ),
         (
             "cut",
@@ -53,7 +53,7 @@ def test_a_report_that_disagrees_is_named(tmp_path: Path, report: str, problems:
     ("total", "problems"),
     [
         (32, []),
-        (33, [".pb states 33 bytes in memory space 0, the allocations beside it add up to 32"]),
+        (33, [".pb states 33 bytes in memory space 0, but its allocations add up to 32"]),
     ],
 )
 def test_a_report_in_protobuf_is_held_against_a_protobuf_dump(

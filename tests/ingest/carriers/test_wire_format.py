@@ -38,7 +38,7 @@ def test_reading_a_value_in_between_does_not_matter():
         (b"\x12\x05ab", "it ends inside of a field"),
         (b"\x12", "it ends inside of a field"),
         (b"\x12\xff\xff\xff\xff\x07", "it ends inside of a field"),
-        (b"\x0b", "a field has the type 3, which there is not"),
+        (b"\x0b", "a field has the type 3, which does not exist"),
         (b"\x02\x00", "it ends inside of a field"),
         (b"\x08" + b"\xff" * 11, "a number has more than 64 bits"),
     ],

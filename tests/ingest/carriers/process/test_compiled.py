@@ -89,14 +89,14 @@ def test_where_jax_holds_no_plan_a_sentence_says_what_to_do(embedded_graph: Grap
     with pytest.raises(NoMemoryPlan) as refused:
         ingest_compiled(embedded_graph, Compiled(statistics), run="live")
     assert str(refused.value) == (
-        "jit_f does not hold its buffer assignment, like all that is compiled for a GPU or TPU "
-        "that is not there; let XLA dump it, and ingest the folder: lowered.compile("
+        "jit_f has no buffer assignment, like every program compiled for a GPU or TPU that is "
+        "not present; let XLA dump it, and ingest the folder: lowered.compile("
         "compiler_options={'xla_dump_to': 'DIR', 'xla_dump_hlo_as_text': True})"
     )
 
 
 def test_anything_else_is_a_type_error(embedded_graph: Graph):
-    with pytest.raises(TypeError, match=r"expected what .* returns, found function"):
+    with pytest.raises(TypeError, match=r"expected the result of .*, found function"):
         ingest_compiled(embedded_graph, oldest, run="live")
 
 

@@ -87,8 +87,8 @@ def test_executables_without_an_assignment_are_passed_over(folder: Path):
     assert find_dumps(folder).problems == ()
     (problem,) = find_dumps(path).problems
     assert problem.message == (
-        "holds no executable with a buffer assignment: profile a process that has compiled, with "
-        "jax.profiler.trace"
+        "contains no executable with a buffer assignment: profile a process that has compiled, "
+        "with jax.profiler.trace"
     )
 
 
