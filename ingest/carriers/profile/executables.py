@@ -53,7 +53,7 @@ def find_executables(folder: Path, names: Sequence[str], problems: list[Problem]
         try:
             found = _executables(path)
         except UnfitWireFormat as error:
-            message = f"expected a whole profile, found that {error}"
+            message = f"expected a whole profile, but {error}"
             problems.append(Problem(readable(path), None, message))
             continue
         except UNREADABLE as error:

@@ -112,6 +112,4 @@ def test_a_damaged_profile_is_left_out_in_a_sentence(folder: Path, content: byte
     assert summary.added == ("whole/f(8)",)
     (problem,) = summary.problems
     assert problem.left_out
-    assert str(problem).startswith(
-        f"{folder / 'vm.xplane.pb'}: expected a whole profile, found that"
-    )
+    assert str(problem).startswith(f"{folder / 'vm.xplane.pb'}: expected a whole profile, but")

@@ -79,13 +79,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "\nallocation 1: size 16",
         "\nallocation 0: size 16",
-        (4, "allocation 0: size 16", "an allocation number that no line before has"),
+        (4, "allocation 0: size 16", "an allocation number that no earlier line has"),
     ),
     "a value id twice": (
         NEW,
         " value: <1 arg1.2 @0>",
         " value: <0 arg1.2 @0>",
-        (5, " value: <0 arg1.2 @0>", "a value id that no line before has"),
+        (5, " value: <0 arg1.2 @0>", "a value id that no earlier line has"),
     ),
     "a value outside its allocation": (
         NEW,
@@ -97,13 +97,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "allocation 0: size 16",
         f"allocation 0: size {BIG}",
-        (2, f"allocation 0: size {BIG}", "numbers of at most 64 bits with their sign"),
+        (2, f"allocation 0: size {BIG}", "numbers that fit into 64 bits with a sign"),
     ),
     "a number far beyond 64 bits": (
         NEW,
         "add.3, operand 0",
         f"add.3, operand {'9' * 5000}",
-        (18, "  add.3, operand 999", "numbers of at most 64 bits with their sign"),
+        (18, "  add.3, operand 999", "numbers that fit into 64 bits with a sign"),
     ),
     "allocations beyond 64 bits in all": (
         NEW,
@@ -145,13 +145,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "\n<1 arg1.2 @0>",
         "\n<0 arg0.1 @0>",
-        (20, "<0 arg0.1 @0>", "a value that an allocation holds, each of them once"),
+        (20, "<0 arg0.1 @0>", "a value of an allocation, each value once"),
     ),
     "a used value that no allocation holds": (
         NEW,
         "\n<1 arg1.2 @0>",
         "\n<9 arg1.2 @0>",
-        (20, "<9 arg1.2 @0>", "a value that an allocation holds, each of them once"),
+        (20, "<9 arg1.2 @0>", "a value of an allocation, each value once"),
     ),
     "a used value without id": (
         NEW,
@@ -205,7 +205,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         " uses:\n  add.3, operand 0\n",
         " uses:\n  (none)\n",
-        (37, " from instruction: %tuple.4", "'(none)' in each empty list of uses or in none"),
+        (37, " from instruction: %tuple.4", "'(none)' in every empty list of uses or in no list"),
     ),
     "the instruction of another value": (
         NEW,
@@ -241,7 +241,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         GLUED,
         "parameter(1)<2 add.3 @0>",
         "parameter(1)\n<2 add.3 @0>",
-        (25, "<2 add.3 @0>", "a line end before each value or before none"),
+        (25, "<2 add.3 @0>", "a line end before every value or before no value"),
     ),
     "a glued line without a value at its end": (
         GLUED,
@@ -307,13 +307,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "    add.3{}:2-4",
         "    add.9{}:2-4",
-        (49, "    add.9{}:2-4", "the range of a value in an allocation, each once"),
+        (49, "    add.9{}:2-4", "the range of a value in an allocation, one range for each"),
     ),
     "a second range of a value": (
         NEW,
         "    tuple.4{}:3-4",
         "    add.3{}:3-4",
-        (50, "    add.3{}:3-4", "the range of a value in an allocation, each once"),
+        (50, "    add.3{}:3-4", "the range of a value in an allocation, one range for each"),
     ),
     "a reversed range": (
         NEW,
@@ -343,7 +343,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "  Live ranges at 3 (peak):\n",
         "  Live ranges at 2 (peak):\n",
-        (55, "    tuple.4{}: 8 bytes", "a value live at step 2, each once"),
+        (55, "    tuple.4{}: 8 bytes", "a value live at step 2, each listed once"),
     ),
     "a live value that is not in the peak": (
         NEW,
@@ -385,13 +385,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "allocation 2: size 16",
         "allocation 2: \r\nsize 16",
-        (6, "allocation 2: ", "LF at the end of this line, as at the end of the first"),
+        (6, "allocation 2: ", "LF at the end of this line, as on the first line"),
     ),
     "a Windows file with another line end": (
         NEW.replace("\n", "\r\n"),
         "\r\nallocation 2",
         "\nallocation 2",
-        (5, " value: <1 arg1.2 @0>", "CR LF at the end of this line, as at the end of the first"),
+        (5, " value: <1 arg1.2 @0>", "CR LF at the end of this line, as on the first line"),
     ),
 }
 

@@ -61,7 +61,7 @@ def test_error_in_a_companion_names_that_file():
 def test_a_peak_names_its_values_with_their_indices_or_without_not_once_each():
     error = error_of(edited(GLUED, "    arg1.2: 16 bytes", "    arg0.1{}: 16 bytes"))
     assert error.text == "    arg0.1{}: 16 bytes"
-    assert error.expected == "a value live at step 3, each once"
+    assert error.expected == "a value live at step 3, each listed once"
 
 
 def test_companions_without_allocations_are_refused():
@@ -75,7 +75,7 @@ def test_section_in_two_files_is_refused():
     allocations, _, rest = NEW.partition("\nTotal")
     error = error_of(allocations, f"Total{rest}", f"Total{rest}")
     assert (error.file, error.line) == ("c.txt", 1)
-    assert error.expected == "the used values in one file of the dump only"
+    assert error.expected == "the used values in only one file of the dump"
 
 
 def test_companion_that_is_empty_is_refused():
@@ -93,7 +93,7 @@ def test_cut_within_a_line_shows(name):
 def test_cut_within_a_line_that_fits_says_that_the_file_is_cut():
     error = error_of(GLUED.removesuffix("\n"))
     assert (error.line, error.text) == (51, "    tuple.4: 8 bytes")
-    assert error.expected == "the end of this line: the file is cut in it"
+    assert error.expected == "the end of this line: the file is cut here"
 
 
 def test_cut_between_lines_shows_unless_it_is_between_sections():
