@@ -148,8 +148,8 @@ def test_a_computation_that_two_calls_run_is_named():
         )
     ) == [
         (
-            "jit_f(8).hlo_proto.pb: several instructions run f; its parameters are taken to be "
-            "those of the first"
+            "jit_f(8).hlo_proto.pb: several instructions run f; its parameters are taken "
+            "from the first one"
         )
     ]
 

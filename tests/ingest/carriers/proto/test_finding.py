@@ -64,8 +64,8 @@ def test_other_stages_are_passed_over_below_a_folder_and_named_alone(run: Path):
     assert find_dumps(run).problems == ()
     assert messages(find_dumps(early)) == [
         (
-            f"{early.name}: holds a module without a buffer assignment, which XLA dumps at the "
-            "last stage only: …after_optimizations.hlo.pb"
+            f"{early.name}: contains a module without a buffer assignment; XLA dumps it only "
+            "at the last stage: …after_optimizations.hlo.pb"
         )
     ]
 

@@ -106,8 +106,8 @@ def test_a_heap_trace_that_contradicts_is_named(trace: str):
     assert plan.heap_trace_agrees is False
     assert problems(message) == [
         (
-            "jit_f(8).hlo_proto.pb: its heap trace contradicts the live ranges derived from it, so "
-            "that they, peaks and reuse are uncertain; dump the text too: --xla_dump_hlo_as_text"
+            "jit_f(8).hlo_proto.pb: its heap trace contradicts its derived live ranges: live "
+            "ranges, peaks and reuse are uncertain; dump the text too: --xla_dump_hlo_as_text"
         )
     ]
 
@@ -144,7 +144,7 @@ def test_without_a_schedule_there_are_no_ranges_and_the_reason_is_named():
     assert plan.derived == ("total", "positions", "uses")
     assert problems(message) == [
         (
-            "jit_f(8).hlo_proto.pb: its module has no schedule, so that live ranges, peaks and "
+            "jit_f(8).hlo_proto.pb: its module has no schedule: live ranges, peaks and "
             "reuse are unknown; dump the text too: --xla_dump_hlo_as_text"
         )
     ]

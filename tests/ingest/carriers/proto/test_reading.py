@@ -202,7 +202,7 @@ def _changed(path: str, value: int | str | None) -> bytes:
         ),
         (
             "buffer_assignment.buffer_allocations.0.index", 1,
-            "expected allocations with different indices, found two of one",
+            "expected allocations with different indices, found two with the same",
         ),
         (
             "buffer_assignment.buffer_allocations.0.size", -1,
