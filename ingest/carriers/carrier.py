@@ -18,7 +18,7 @@ __all__ = ["Carrier", "Contents", "Part", "Source"]
 
 
 class Part(NamedTuple):
-    """A file with a part of a compilation, or a range of bytes in a file with several ones."""
+    """A file with a part of a compilation, or a range of bytes in a larger file."""
 
     name: str
     """Name of the part: ``allocations``, ``module text``, …"""
@@ -47,7 +47,7 @@ class Source:
 
 @dataclass(slots=True)
 class Contents:
-    """The bytes of one source, unpacked."""
+    """The bytes of one source, decompressed."""
 
     source: Source
     bytes_by_part: dict[str, bytes]

@@ -40,7 +40,7 @@ class DumpName(NamedTuple):
     module: str | None
     """Module name without trailing ``.digits``: the same program in all runs."""
     platform: str | None
-    """``cpu``, ``gpu`` or ``rocm``."""
+    """Platform: ``cpu``, ``gpu`` or ``rocm``."""
 
 
 def dump_name(stem: str) -> DumpName:

@@ -2,7 +2,7 @@
 
 Total bytes used: 49436 (48.3KiB)        STAGE-memory-usage-report.txt, jaxlib 0.4.35 to 0.9.1
 
-Memory Space: default (color=0)          the same since jaxlib 0.9.2: one for each space
+Memory Space: default (color=0)          since jaxlib 0.9.2: one for each memory space
 Total bytes: 49436 (48.3KiB)
 
 MemoryUsageReportProto                   STAGE-memory-usage-report.pb

@@ -223,7 +223,7 @@ class _Pass:
         return _arrays(self._trees[self._module.root(inner).name])
 
     def _updated_operand(self, start: ProtoInstruction) -> int | None:
-        """Return the operand that a start's computation updates in place; None if it does not."""
+        """Return the operand number that a start updates in place; None if it updates none."""
         inner = next(self._module.inner(start), None)
         if inner is None or self._module.root(inner).opcode != "dynamic-update-slice":
             return None
@@ -305,7 +305,7 @@ def _arrays(tree: _Tree) -> _Tree:
 
 
 def _with_values(tree: _Tree, own: Iterable[tuple[tuple[int, ...], int]]) -> _Tree:
-    """Return a tree with other values at some indices."""
+    """Return a tree with the given values at their indices."""
     value = tree.value
     below: defaultdict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
     for index, value_id in own:

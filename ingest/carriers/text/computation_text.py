@@ -88,7 +88,7 @@ class PrintedComputation(Computation):
         else:
             read = map(self._instruction, self._lines)
             found = [instruction for instruction in read if instruction is not None]
-        if (root := self.__dict__.get("_found_root")) is not None:  # one object each
+        if (root := self.__dict__.get("_found_root")) is not None:  # keep one object
             return [root if each.name == root.name else each for each in found]
         return found
 

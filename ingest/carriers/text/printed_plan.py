@@ -59,5 +59,5 @@ class PrintedPlan(Plan):
     human_total: str | None = None
     """Text beside the total such as ``48.3KiB``; None before TensorFlow 2.7."""
     peak_stack_trace: tuple[str, ...] | None = None
-    """Lines of the stack-trace tree below the printed peak, its headline first."""
+    """Lines of the stack-trace tree below the printed peak, the headline first."""
     style: Style = field(default_factory=Style)

@@ -37,7 +37,7 @@ class DumpPart(NamedTuple):
             view = memoryview(content)
             with suppress(
                 UnicodeDecodeError
-            ):  # decoded whole, so that the error counts from the start
+            ):  # the whole file is decoded below, so that the position in the error is right
                 return cls(name, str(view[:start], "utf-8"), str(view[start:], "utf-8"))
         return cls(name, content.decode())
 

@@ -1,7 +1,7 @@
-"""Each rule that a dump can break: a small whole dump, and one edit that breaks it.
+"""The rules that a dump can break: a small valid dump, and one edit that breaks a rule.
 
-A case is the dump, what is replaced in it and by what; then the line that the error names, the
-beginning of that line, and a part of what was expected there.
+A case is the dump, the old text and its replacement; then the line that the error names, the
+beginning of this line, and a part of the expectation in the error.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ Used values:
 
 
 class BrokenRule(NamedTuple):
-    """A dump with one edit."""
+    """A dump, the edit that breaks it, and the expected error."""
 
     dump: str
     old: str
