@@ -129,9 +129,7 @@ class _Pass:
                 self._called_twice.add(inner.name)
                 continue
             if inner.name in self._entered:
-                raise UnfitMessage(
-                    f"expected a program that ends, found that {inner.name} runs itself"
-                )
+                raise UnfitMessage(f"expected a program that ends, but {inner.name} runs itself")
             operands = [self._operand(instruction, row) for row in range(len(instruction.operands))]
             if instruction.opcode == "conditional":
                 operands = operands[number + 1 : number + 2]

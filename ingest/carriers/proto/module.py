@@ -229,5 +229,5 @@ class Module:
         if instruction.opcode in _CONTROL_FLOW or instruction.is_async_start:
             for name in instruction.called:
                 if self.computations[name].is_fused:
-                    raise UnfitMessage(f"expected that {name} belongs to a fusion, found a call")
+                    raise UnfitMessage(f"expected a fusion to run {name}, found a call")
                 yield self.computations[name]

@@ -35,9 +35,8 @@ class DumpPart(NamedTuple):
         """
         if start := content.rfind(_STACK_TRACE) + 1:
             view = memoryview(content)
-            with suppress(
-                UnicodeDecodeError
-            ):  # the whole file is decoded below, so that the position in the error is right
+            # After an error decode the whole file: the position then counts from its start.
+            with suppress(UnicodeDecodeError):
                 return cls(name, str(view[:start], "utf-8"), str(view[start:], "utf-8"))
         return cls(name, content.decode())
 

@@ -117,7 +117,7 @@ def _fused_entry(message: Any) -> None:
     ("damage", "sentence"),
     [
         (_fused_entry, "expected the entry computation fused, found no such computation"),
-        (_fused_body_called, "expected that fused belongs to a fusion, found a call"),
+        (_fused_body_called, "expected a fusion to run fused, found a call"),
         (_loop_without_condition, "expected the body and condition of a loop, found 1 comp"),
         (_fused_ids_twice, "expected operands of fused among its instructions, found others"),
         (_fused_operand_elsewhere, "expected operands of fused among its instructions, found o"),

@@ -57,7 +57,7 @@ def edited(text, old, new):
 
 
 CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
-    "a line that fits no form": (
+    "a line that matches no form": (
         NEW,
         "\nallocation 1: size 16",
         "\nallocation one: size 16",
@@ -147,7 +147,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "\n<0 arg0.1 @0>",
         (20, "<0 arg0.1 @0>", "a value of an allocation, each value once"),
     ),
-    "a used value that no allocation holds": (
+    "a used value that is in no allocation": (
         NEW,
         "\n<1 arg1.2 @0>",
         "\n<9 arg1.2 @0>",
@@ -177,19 +177,19 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "  arg0.1\n",
         (17, "  add.3, operand 0", "the header of uses or a remark in place of uses"),
     ),
-    "a use among the positions": (
+    "a use in the positions": (
         NEW,
         "  tuple.4 {0}\n",
         "  tuple.4 {0}\n  tuple.4, operand 0\n",
         (30, "  tuple.4, operand 0", "a position like '  tuple.13 {1}'"),
     ),
-    "a first use that is none": (
+    "an invalid first use": (
         NEW,
         "  add.3, operand 0\n",
         "  add.3\n",
         (18, "  add.3", "a use like '  get-tuple-element.18, operand 0 {}'"),
     ),
-    "a second use that is none": (
+    "an invalid second use": (
         NEW,
         "  add.3, operand 0\n",
         "  add.3, operand 0\n  (none)\n",
@@ -201,7 +201,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         " uses are not initialized yet.\n  add.3, operand 0\n",
         (18, "  add.3, operand 0", "no uses after the remark"),
     ),
-    "an empty list of uses that says so where another does not": (
+    "an empty list of uses printed in two ways": (
         NEW,
         " uses:\n  add.3, operand 0\n",
         " uses:\n  (none)\n",
@@ -219,13 +219,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "%arg1.2 = ",
         (25, " from instruction: %arg1.2 = ", "the text of '%arg1.2'"),
     ),
-    "a value without instruction among others with one": (
+    "a value without instruction after values with one": (
         NEW,
         " from instruction: %arg1.2 = f32[4]{0} parameter(1)\n",
         "",
         (25, "<2 add.3 @0>", "' from instruction: %', as before"),
     ),
-    "an instruction where the others have none": (
+    "an instruction after values without one": (
         UNSAID,
         "  add.3, operand 1\n",
         "  add.3, operand 1\n from instruction:%arg1.2 = f32[4]{0} parameter(1)\n",
@@ -237,7 +237,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         " from instruction:%arg1.2",
         (25, " from instruction:%arg1.2", "' from instruction: %', as before"),
     ),
-    "a value on a line of its own where the others are glued": (
+    "a value on a separate line after glued values": (
         GLUED,
         "parameter(1)<2 add.3 @0>",
         "parameter(1)\n<2 add.3 @0>",
@@ -249,13 +249,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "parameter(1)",
         (24, " from instruction: %arg1.2", "the text of '%arg1.2'"),
     ),
-    "an instruction told twice, the second time longer": (
+    "an instruction printed twice, the second time longer": (
         LEAVES,
         "parameter(0)\n<3",
         "parameter(0), sharding={replicated}\n<3",
         (17, " from instruction: %arg = ", "the text of '%arg', the same for all its values"),
     ),
-    "an instruction told twice, the second time another": (
+    "an instruction printed twice with different texts": (
         LEAVES,
         "(f32[]) parameter(0)\n<3",
         "(f32[]) parameter(1)\n<3",
@@ -333,7 +333,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "",
         (51, "    arg0.1{}: 16 bytes", "a live range like"),
     ),
-    "something else than a peak": (
+    "another line instead of a peak": (
         NEW,
         "  Live ranges at 3 (peak):\n",
         "  Dead ranges at 3:\n",
@@ -381,7 +381,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "usage: 57",
         (60, "  Live ranges at 3 (peak):", "a value live at the peak or the header of the stack"),
     ),
-    "other line ends from some line on": (
+    "other line ends after some line": (
         NEW,
         "allocation 2: size 16",
         "allocation 2: \r\nsize 16",
