@@ -170,7 +170,7 @@ def test_a_reducer_is_outside_of_the_schedule():
 
 def test_a_program_that_runs_itself_is_refused():
     text = "f:\n  a = f32[4] parameter(0) <1>\n  ROOT n = f32[4] call(a) calls=f\n"
-    with pytest.raises(UnreadableDump, match="expected a program that ends, found that f runs its"):
+    with pytest.raises(UnreadableDump, match="expected a program that ends, but f runs itself"):
         read(
             hlo(f"{text}main:\n  p = f32[4] parameter(0) <2>\n  ROOT c = f32[4] call(p) calls=f\n")
         )
