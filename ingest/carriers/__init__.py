@@ -1,1 +1,1 @@
-"""Readers of what a compilation may come as: one package a carrier."""
+"""Readers of the forms in which a compilation is stored: one package for each carrier."""

@@ -1,8 +1,8 @@
-"""The interface of a carrier: it finds compilations among files, and reads them.
+"""The interface of a carrier, which finds compilations in files and reads them.
 
-A carrier is a package beside this module. It fills a `Plan` and a `Program`, with None or
-nothing where it lacks a fact; no other package knows how it spells them. `discovery` lists
-the carriers.
+A carrier is a package beside this module. It fills a `Plan` and a `Program`; a fact that it
+lacks is None or empty. No other package knows the format of a carrier. `discovery` lists the
+carriers.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,60 +18,60 @@ __all__ = ["Carrier", "Contents", "Part", "Source"]
 
 
 class Part(NamedTuple):
-    """A file, or a range of bytes in one that holds several compilations."""
+    """A file with a part of a compilation, or a range of bytes in a larger file."""
 
     name: str
-    """Which part of the compilation it is: ``allocations``, ``module text``, …"""
+    """Name of the part: ``allocations``, ``module text``, …"""
     path: Path
     start: int = 0
     length: int | None = None
-    """Bytes; None for the rest of the file."""
+    """Length in bytes; None for the rest of the file."""
     content: bytes | None = None
-    """Of what is no file: the path is a name for messages then."""
+    """Bytes of a part that is not a file; the path is then only a name for messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The files in which one carrier holds one compilation."""
+    """The files of one carrier that contain one compilation."""
 
     carrier: str
     stem: str
-    """Name of the compilation in its folder, as the file system spells it."""
+    """Name of the compilation in its folder, spelled as in the file system."""
     parts: tuple[Part, ...]
-    """The one without which there is no compilation first."""
+    """Parts of the compilation; the required one is first."""
 
     def path(self, part: str) -> Path | None:
-        """Return the file of a part; None if there is none."""
+        """Return the file of a part; None if it does not exist."""
         return next((each.path for each in self.parts if each.name == part), None)
 
 
 @dataclass(slots=True)
 class Contents:
-    """The bytes of one source, unpacked."""
+    """The bytes of one source, decompressed."""
 
     source: Source
     bytes_by_part: dict[str, bytes]
     problems: list[Problem] = field(default_factory=list)
-    """Faults of parts without which the compilation can be read."""
+    """Faults of optional parts: the compilation can be read without them."""
 
     def take(self, part: str) -> bytes | None:
-        """Return the bytes of a part and release them; None if there is none."""
+        """Return the bytes of a part and release them; None if it does not exist."""
         return self.bytes_by_part.pop(part, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """One way in which compilations come."""
+    """A format in which compilations are stored, with its functions."""
 
     name: str
     find: Callable[[Path, Sequence[str], list[Problem]], list[Source]]
-    """Return the compilations that it holds among the named files of a folder.
+    """Return the compilations in the named files of a folder.
 
-    Append to the problems what is one by its name and cannot be taken.
+    Append a problem for each file that has the name of a compilation but cannot be used.
     """
     read: Callable[[Contents], tuple[Plan, Program]]
-    """Return plan and program; raise ParseError or UnreadableDump."""
+    """Return the plan and the program; raise ParseError or UnreadableDump."""
     missing: Callable[[], str | None] = lambda: None
-    """Return how to install what it reads with; None if it is there."""
+    """Return how to install the packages required for reading; None if they are installed."""
     why_none: Callable[[Path], str | None] = lambda _: None
-    """Return why a file of its names holds no compilation; None for other names."""
+    """Return why a file with such a name contains no compilation; None for other names."""

@@ -1,4 +1,4 @@
-"""Reads a file, packed or not; refuses what is not a file or too large when unpacked."""
+"""Read plain and gzip-compressed files, up to a limit of the decompressed size."""
 
 import errno
 import gzip
@@ -15,8 +15,8 @@ __all__ = ["MOST_UNPACKED_BYTES", "UNREADABLE", "begins_like_a_dump", "open_unpa
 
 _HEADER: Final = b"BufferAssignment:"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-MOST_UNPACKED_BYTES: Final = 2**30  # what is small when packed may fill the memory
-_SNIFFED_BYTES: Final = 512  # the header, and whatever a packer writes before it
+MOST_UNPACKED_BYTES: Final = 2**30  # a small compressed file can fill the memory
+_SNIFFED_BYTES: Final = 512  # enough for the gzip header and the first line
 UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
@@ -27,10 +27,10 @@ def read_bytes(
     *,
     most_bytes: int = MOST_UNPACKED_BYTES,
 ) -> bytes:
-    """Read a whole file, and unpack it if it is packed; or a range of its bytes as they are.
+    """Read a whole file, decompressed if it is gzip; or a range of its bytes, unchanged.
 
-    Raises OSError if it cannot be read, is not a regular file, or unpacks to more than
-    ``most_bytes``, EOFError or zlib.error if it cannot be unpacked.
+    Raises OSError if the file cannot be read, is not a regular file, or is larger than
+    ``most_bytes`` when decompressed; EOFError or zlib.error if it cannot be decompressed.
     """
     with _open(path) as file:
         if length is not None:
@@ -58,9 +58,9 @@ def _open(path: Path) -> BinaryIO:
 
 @contextmanager
 def open_unpacked(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
-    """Open a file for reading here and there, unpacked if it is packed; with its size, if known.
+    """Open a file for random access, decompressed if it is gzip; also yield its size, if known.
 
-    Raises what `read_bytes` raises.
+    Raises the same errors as `read_bytes`.
     """
     with _open(path) as raw, BufferedReader(cast("RawIOBase", raw)) as file:
         if file.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):

@@ -1,4 +1,4 @@
-"""Facts in the name of a dump: the program that it is of, and its platform.
+"""Read the program and the platform from the name of a dump.
 
 [TIMESTAMP.]module_NNNN[.NAME][.cl_N].STAGE
 [HOST/]NAME(NNNN)                             in a profile or process
@@ -33,14 +33,14 @@ _TRAILING_NUMBER: Final = re.compile(r"\.\d+\Z")
 
 
 class DumpName(NamedTuple):
-    """What the name of a dump shows; None where it is silent."""
+    """The facts in the name of a dump; None if the name does not state them."""
 
     module_id: int | None
     module_name: str | None
     module: str | None
-    """Module name without trailing ``.digits``: the program across runs."""
+    """Module name without trailing ``.digits``: the same program in all runs."""
     platform: str | None
-    """``cpu``, ``gpu`` or ``rocm``."""
+    """Platform: ``cpu``, ``gpu`` or ``rocm``."""
 
 
 def dump_name(stem: str) -> DumpName:
@@ -56,6 +56,6 @@ def dump_name(stem: str) -> DumpName:
 
 
 def split_timestamp(stem: str) -> tuple[int, str]:
-    """Return microseconds, 0 if there are none, and the rest of the stem."""
+    """Return the timestamp in microseconds (0 if there is none) and the rest of the stem."""
     match = _TIMESTAMP.match(stem)
     return (0, stem) if match is None else (int(match[0][:-1]), stem[match.end() :])

@@ -1,8 +1,8 @@
-"""XLA's own memory usage report beside a compilation, held against its allocations.
+"""Compare XLA's memory usage report with the allocations of a compilation.
 
 Total bytes used: 49436 (48.3KiB)        STAGE-memory-usage-report.txt, jaxlib 0.4.35 to 0.9.1
 
-Memory Space: default (color=0)          the same since jaxlib 0.9.2: one for each space
+Memory Space: default (color=0)          since jaxlib 0.9.2: one for each memory space
 Total bytes: 49436 (48.3KiB)
 
 MemoryUsageReportProto                   STAGE-memory-usage-report.pb
@@ -33,7 +33,7 @@ _OF_SPACE: Final = re.compile(
 
 
 def report_parts(folder: Path, names: Sequence[str], part: str) -> dict[str, tuple[Part, ...]]:
-    """Return the reports of a folder by the stems of their compilations; NAME before NAME.gz."""
+    """Return the reports in a folder by the stem of their compilation; NAME before NAME.gz."""
     found: dict[str, tuple[Part, ...]] = {}
     for name in names:
         unpacked = name.removesuffix(".gz")
@@ -43,7 +43,7 @@ def report_parts(folder: Path, names: Sequence[str], part: str) -> dict[str, tup
 
 
 def usage_disagreements(contents: Contents, plan: Plan) -> Iterator[Problem]:
-    """Yield where a report that lies beside a compilation states other sums than its plan."""
+    """Yield a problem for each sum of a report that differs from the sum in the plan."""
     by_color: Counter[int] = Counter()
     for allocation in plan.allocations:
         by_color[allocation.color] += allocation.size_bytes
@@ -60,14 +60,14 @@ def usage_disagreements(contents: Contents, plan: Plan) -> Iterator[Problem]:
             planned = by_color.total() if color is None else by_color[color]
             if planned != size:
                 of = "" if color is None else f" in memory space {color}"
-                message = f"states {size} bytes{of}, the allocations beside it add up to {planned}"
+                message = f"states {size} bytes{of}, but its allocations add up to {planned}"
                 yield Problem(readable(path), None, message, left_out=False)
 
 
 def _reported(part: str, content: bytes) -> Mapping[int | None, int]:
-    """Return the bytes of each memory space; under None those of all together.
+    """Return the bytes of each memory space; the key None has their total.
 
-    Raises ValueError where that is not in it.
+    Raises ValueError if the report states neither.
     """
     if part == REPORT_PROTO:
         return _reported_in_message(content)

@@ -1,10 +1,10 @@
-"""The top level of a protobuf message in a file: where its fields lie, without decoding them.
+"""Locate the fields of a protobuf message in a file without decoding them.
 
     message = { tag value }     tag = number << 3 | type, as a varint
     type 0  varint              type 1  8 bytes
     type 2  length, bytes       type 5  4 bytes
 
-A profile has gigabytes of events beside what is looked for here.
+A profile has gigabytes of events beside the few fields that are needed.
 """
 
 from collections.abc import Iterator
@@ -15,27 +15,29 @@ __all__ = ["Field", "UnfitWireFormat", "fields"]
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _FIXED: Final = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}
 _LONGEST_VARINT: Final = 10
+"""Largest number of bytes in a varint."""
 
 
 class UnfitWireFormat(ValueError):
-    """Raised where bytes are not a message, or end inside of one."""
+    """Raised if bytes are not a message, or end inside a message."""
 
 
 class Field(NamedTuple):
-    """A field of a message."""
+    """The place of a field in a file."""
 
     number: int
     start: int
-    """Of its value, in bytes from the start of the file."""
+    """Start of the value, in bytes from the start of the file."""
     length: int
+    """Length of the value in bytes; 0 for a varint."""
     value: int | None = None
-    """Largest number of bytes in a varint."""
+    """Number in a varint; None for the other types."""
 
 
 def fields(file: BinaryIO, start: int = 0, length: int | None = None) -> Iterator[Field]:
-    """Yield the fields of the message that lies here, by default in the whole file.
+    """Yield the fields of the message in a range of a file, by default the whole file.
 
-    Raises UnfitWireFormat, and what reading the file raises.
+    Raises UnfitWireFormat, and the errors of reading the file.
     """
     position = start
     end = None if length is None else start + length
@@ -55,7 +57,7 @@ def fields(file: BinaryIO, start: int = 0, length: int | None = None) -> Iterato
         elif kind in _FIXED:
             size = _FIXED[kind]
         else:
-            raise UnfitWireFormat(f"a field has the type {kind}, which there is not")
+            raise UnfitWireFormat(f"a field has the type {kind}, which does not exist")
         begins = file.tell()
         position = begins + size
         if number == 0 or (end is not None and position > end):
@@ -64,7 +66,7 @@ def fields(file: BinaryIO, start: int = 0, length: int | None = None) -> Iterato
 
 
 def _varint(file: BinaryIO, *, may_end: bool = False) -> int | None:
-    """Return a number of 7 bits a byte, the lowest first; None at the end, where it may be."""
+    """Return a number stored as 7 bits a byte, the lowest first; None at an allowed end."""
     number = 0
     for count in range(_LONGEST_VARINT):
         byte = file.read(1)

@@ -1,1 +1,1 @@
-"""HLO programs: their text, and the rules by which XLA lets values share storage."""
+"""The rules by which XLA lets the values of an HLO program share storage."""

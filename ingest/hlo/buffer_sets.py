@@ -1,15 +1,15 @@
-"""Buffer sets: values that must share an address.
+"""Derive buffer sets: the values that must share an address.
 
-XLA's `HloAliasAnalysis` (xla/hlo/analysis/hlo_alias_analysis.cc). For each tuple index the
-values at these positions are joined:
+The rules are those of XLA's `HloAliasAnalysis` (xla/hlo/analysis/hlo_alias_analysis.cc). At each
+tuple index, the values at these positions are joined:
 
-- of a loop: result, operand, root and parameter of the body, parameter of the condition;
-- of a conditional: its result and the root of each branch;
-- of an update in place: the output and the operand that it is written into;
-- of the entry computation: a result and the parameter that it is donated.
+- loop: its result and operand, the root and parameter of its body, the parameter of its condition;
+- conditional: its result and the root of each branch;
+- update in place: the output and the operand that it overwrites;
+- entry computation: a result and the parameter donated to it.
 
-Not joined: what may share but need not (sorts, elementwise operations), and the result of an
-asynchronous start with the root of its computation.
+Values that may share but need not (sorts, elementwise operations) are not joined. The result of an
+asynchronous start is not joined with the root of its computation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ from xlagraph.ingest.model.program import (
 __all__ = ["Positions", "buffer_sets", "connected_components"]
 
 Positions = Mapping[str, Mapping[str, int]]
-"""By instruction and index the id of the value that is visible there."""
+"""Id of the value at each position, by instruction and shape index."""
 
 
 def buffer_sets(
@@ -37,9 +37,9 @@ def buffer_sets(
     program: Program,
     computations: Iterable[Computation],
 ) -> dict[int, int]:
-    """Return the set of each value, named after its smallest id.
+    """Return the set of each value: the smallest id in the set.
 
-    `computations` are those that the schedule runs; fused ones are read where they are called.
+    `computations` are those in the schedule; fused ones are read at their callers.
     """
     pairs = (
         pair for computation in computations for pair in _pairs(computation, positions, program)

@@ -1,8 +1,9 @@
-"""Which outputs of an instruction must lie where an operand lies.
+"""Find the outputs of an instruction that must share the bytes of an operand.
 
-XLA's `AliasInfo::GetInPlaceInputOutputPairs` (xla/hlo/analysis/alias_info.cc): updates of a
-slice and scatters write into their first operands, a fusion does where such an update is an
-output and its operand leads back to a parameter, and any instruction as it declares.
+The rules are those of XLA's `AliasInfo::GetInPlaceInputOutputPairs` (xla/hlo/analysis/
+alias_info.cc). Updates of a slice and scatters write into their first operands. So does a fusion
+if such an update is an output and its operand leads back to a parameter. Any instruction
+can declare more pairs.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,13 +23,13 @@ __all__ = ["IN_PLACE_OPCODES", "in_place_pairs"]
 
 _FIRST_OPERAND: Final = ("dynamic-update-slice", "set-dimension-size")
 _UPDATING: Final = frozenset((*_FIRST_OPERAND, "scatter", "fusion"))
-"""Those that a fusion can hold."""
+"""Opcodes that update in place and can be inside a fusion."""
 IN_PLACE_OPCODES: Final = _UPDATING | {"all-reduce-start", "ragged-all-to-all"}
-"""Besides those that declare it."""
+"""Opcodes that update in place without declaring it."""
 
 
 def in_place_pairs(instruction: Instruction, program: Program) -> tuple[Aliasing, ...]:
-    """Return each output with the operand that it must share its bytes with."""
+    """Return each output that must share the bytes of an operand, with this operand."""
     return (*_by_opcode(instruction, program), *instruction.attributes.aliasing)
 
 
@@ -79,10 +80,10 @@ def _of_fusion(fusion: Instruction, program: Program) -> Iterable[Aliasing]:
 def _parameter_behind(
     source: Instruction, index: str, body: Computation, program: Program
 ) -> tuple[int, str] | None:
-    """Return number and index of the parameter into which an output of a fusion is written."""
+    """Return the number and index of the parameter that an output of a fusion overwrites."""
     source, index = _without_indirection(source, index, body)
     for found, at in _operands_behind(source, index, body, program):
-        if found.opcode == "fusion":  # nested: through it once
+        if found.opcode == "fusion":  # nested fusions are followed one level deep
             found, at = next(_operands_behind(found, at, body, program), (found, at))
         if found.opcode == "parameter" and found.parameter_number is not None:
             return found.parameter_number, at
@@ -92,7 +93,7 @@ def _parameter_behind(
 def _operands_behind(
     source: Instruction, index: str, body: Computation, program: Program
 ) -> Iterator[tuple[Instruction, str]]:
-    """Yield what an output of an instruction is written into, with its tuple index."""
+    """Yield the operands that an output of an instruction overwrites, with tuple index."""
     for pair in in_place_pairs(source, program):
         if pair.output_index == index:
             operand = source.operand(pair.operand)
@@ -103,7 +104,7 @@ def _operands_behind(
 def _without_indirection(
     instruction: Instruction, index: str, body: Computation
 ) -> tuple[Instruction, str]:
-    """Return what an instruction stands for, behind bitcasts, elements and tuples."""
+    """Return the source of an instruction behind bitcasts, tuple elements and tuples."""
     passed: set[str] = set()
     while instruction.operands:
         operand = instruction.operands[0]

@@ -1,15 +1,15 @@
-"""Whether an instruction may write an output over an operand that ends there.
+"""Decide if an instruction may write an output over an operand that it reads last.
 
-XLA's `HloDataflowAnalysis::CanShareOperandBufferWithUser` (xla/hlo/analysis/
-hlo_dataflow_analysis.cc), and for fusions on GPUs the backend's own rule, `GpuAliasInfo`
-(before it `FusionCanShareBufferHint`, xla/service/gpu/buffer_sharing.cc).
+The rules are those of XLA's `HloDataflowAnalysis::CanShareOperandBufferWithUser` (xla/hlo/analysis/
+hlo_dataflow_analysis.cc). Fusions on GPUs have a rule of the backend, `GpuAliasInfo` (formerly
+`FusionCanShareBufferHint`, xla/service/gpu/buffer_sharing.cc).
 
-- An output in place lies over its operand; a constant is never overwritten.
-- Elsewhere shape and layout must be equal, and each element must be read no later than it is
-  written: elementwise operations; fusions in which every path from the parameter is one;
-  sorts, if nobody else reads the operand; the second operand of a triangular solve.
-- A fusion on a GPU needs only as many elements of the same width; bitcasts on the path are
-  fine, the reduction that it is emitted for ends a path, and the output must be reached.
+- An update in place overwrites its operand; a constant is never overwritten.
+- Otherwise shape and layout must be equal, and each element must be read no later than it is
+  written: elementwise operations; fusions in which every path from the parameter is elementwise;
+  sorts, if they are the only reader of the operand; the second operand of a triangular solve.
+- A fusion on a GPU requires only the same number of elements of the same width. Bitcasts on the
+  path are allowed, a reduction that is an output ends a path, and the output must be reached.
 """
 
 import re
@@ -40,14 +40,14 @@ _ELEMENTWISE: Final = frozenset((
     "stochastic-convert", "subtract", "tan", "tanh", "xor",
 ))  # fmt: skip
 _NO_OTHER_ORDER: Final = _ELEMENTWISE | {"parameter", "constant", "tuple"}
-"""A fusion of these alone reads each element no later than it writes it."""
+"""Opcodes of fusions that read each element no later than they write it."""
 _IN_PLACE: Final = {
     "dynamic-update-slice": 0,
     "scatter": 0,
     "set-dimension-size": 0,
     "triangular-solve": 1,
 }
-"""Which operand they may write over."""
+"""Number of the operand that each opcode may overwrite."""
 _COLLECTIVES: Final = ("all-reduce", "collective-broadcast")
 _OVERWRITING: Final = _ELEMENTWISE | {*_IN_PLACE, "fusion", "sort", *IN_PLACE_OPCODES}
 _OVERWRITING_ON_GPU: Final = _OVERWRITING | {*_COLLECTIVES, "custom-call"}
@@ -57,24 +57,24 @@ _WIDTH: Final = re.compile(r"\D+(\d{1,18})")
 
 
 class WrittenOutput(NamedTuple):
-    """An output that an instruction writes, or a leaf of it."""
+    """An output that an instruction writes, or a leaf of the output."""
 
     instruction: Instruction
     shape_index: str
     shape: str
-    """With layout, as printed."""
+    """Shape with layout, as printed."""
 
 
 class ReadOperand(NamedTuple):
-    """An operand of that instruction, or a leaf of it."""
+    """An operand that the instruction reads, or a leaf of the operand."""
 
     operand: int
     shape: str
-    """With layout, as printed where it is read."""
+    """Shape with layout, as printed at the reader."""
 
 
 def ever_overwrites(instruction: Instruction, *, is_gpu: bool) -> bool:
-    """Return whether an instruction may overwrite any operand: a quick test first."""
+    """Return whether an instruction can overwrite any operand; a quick first test."""
     opcodes = _OVERWRITING_ON_GPU if is_gpu else _OVERWRITING
     return instruction.opcode in opcodes or bool(instruction.attributes.aliasing)
 
@@ -87,7 +87,7 @@ def may_overwrite(
     *,
     is_gpu: bool,
 ) -> bool:
-    """Return whether an output may be written over an operand that nothing else needs."""
+    """Return whether an output may overwrite an operand that nothing else needs."""
     instruction, output_index, output_shape = output
     operand, operand_shape = read
     is_equal = output_shape == operand_shape
@@ -148,7 +148,7 @@ def _is_read_once(instruction: Instruction, name: str) -> bool:
 
 
 def _same_elements(one: str, other: str) -> bool:
-    """Return whether two arrays have as many elements of the same width."""
+    """Return whether two arrays have the same number of elements of the same width."""
     found, others = _ARRAY.match(one), _ARRAY.match(other)
     return (
         found is not None
@@ -171,7 +171,7 @@ def _width(dtype: str) -> int:
 
 
 def _fusion_may_overwrite(fusion: Instruction, operand: int, program: Program) -> bool:
-    """Return `AreTransitiveUsesElementwiseOrTuple` of the operand's parameter."""
+    """Return XLA's `AreTransitiveUsesElementwiseOrTuple` for the parameter of an operand."""
     body = program.computations.get(fusion.callee("calls") or "")
     if body is None:
         return False
@@ -199,7 +199,7 @@ def _reads_in_other_order(body: Computation) -> list[str]:
 
 
 def _read_by(names: Iterable[str], body: Computation) -> frozenset[str]:
-    """Return some instructions and all that they read, directly or not."""
+    """Return the named instructions and all that they read, directly or indirectly."""
     waiting = list(names)
     reached = set(waiting)
     while waiting:
@@ -212,7 +212,7 @@ def _read_by(names: Iterable[str], body: Computation) -> frozenset[str]:
 
 
 def _positions(user: Instruction, name: str) -> list[int]:
-    """Return as which of its operands an instruction reads another."""
+    """Return the operand numbers at which an instruction reads another one."""
     return [row for row, operand in enumerate(user.operands) if operand.name == name]
 
 
@@ -261,7 +261,7 @@ def _gpu_fusion_may_overwrite(
 
 
 def _reductions(outputs: list[Instruction], body: Computation) -> frozenset[str]:
-    """Return the reductions among the outputs: computed before another output is written."""
+    """Return the reductions in the outputs, computed before any other output is written."""
     found = set()
     for output in outputs:
         source = output

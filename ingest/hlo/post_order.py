@@ -1,10 +1,10 @@
-"""The post-order of instructions: what decides between buffers of one size.
+"""Compute the post-order of instructions, which orders buffers of equal size.
 
 XLA sorts by it in `BufferAssigner::AssignBuffersForComputations` (xla/service/
-buffer_assignment.cc): callers before callees (the call graph's post-order, reversed); inside
-a computation (`HloComputation::MakeInstructionPostOrder`) from each instruction without users,
-operands first, the first operand first, control predecessors before operands. The order of
-the program text is the schedule, which is another.
+buffer_assignment.cc). Callers precede callees (the reversed post-order of the call graph). Inside
+a computation (`HloComputation::MakeInstructionPostOrder`) the search starts at each instruction
+without users; it visits control predecessors, then operands from first to last, then the
+instruction. The program text has another order, that of the schedule.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def scheduled_computations(program: Program) -> list[Computation]:
 
 
 def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
-    """Return the computations that run as part of the schedule where an instruction stands."""
+    """Return the computations that an instruction runs as part of the schedule."""
     opcode = instruction.opcode
     if opcode == "while":
         names = (instruction.callee("condition"), instruction.callee("body"))
@@ -51,18 +51,18 @@ def _scheduled_callees(instruction: Instruction) -> tuple[str, ...]:
 
 
 def _callees(computation: Computation) -> Iterator[str]:
-    """Yield what a computation runs, in the order in which XLA's call graph lists it.
+    """Yield the computations that a computation runs, in the order of XLA's call graph.
 
-    That is the order in which the instructions were made, not the schedule. The CPU compiler makes
-    its calls last of all (`ParallelTaskAssigner`, xla/service/cpu/parallel_task_assignment.cc) and
-    numbers them as it does: `call`, `call.1`, `call.2`.
+    This is the order in which instructions were created, not the schedule. The CPU compiler
+    creates calls last (`ParallelTaskAssigner`, xla/service/cpu/parallel_task_assignment.cc) and
+    numbers them in this order: `call`, `call.1`, `call.2`.
     """
     for instruction in sorted(computation.instructions, key=_order_of_making):
         yield from _scheduled_callees(instruction)
 
 
 def _order_of_making(instruction: Instruction) -> int:
-    """Return the number of a call, from 0; -1 for all others, which keep their order."""
+    """Return the number of a call, from 0; -1 for other instructions, to keep their order."""
     if instruction.opcode != "call":
         return -1
     _, _, number = instruction.name.rpartition(".")
@@ -70,7 +70,10 @@ def _order_of_making(instruction: Instruction) -> int:
 
 
 def post_order(computations: list[Computation]) -> dict[str, int]:
-    """Return the post-order of each instruction, from 0; `computations`: callers before callees."""
+    """Return the post-order number of each instruction, from 0.
+
+    `computations` has callers before callees.
+    """
     order: dict[str, int] = {}
     for computation in computations:
         used = {

@@ -1,1 +1,1 @@
-"""A compilation of the process that runs, without any file."""
+"""Compilations of the running process, which need no file."""

@@ -1,8 +1,8 @@
-"""Takes a compilation from what JAX returns, without any file.
+"""Read a compilation from the object that JAX returns, without any file.
 
-`jax.jit(f).lower(…).compile()` holds the buffer assignment in its memory statistics, as a
-BufferAssignmentProto (jaxlib 0.6.2 and later) or inside of a HloProto (up to 0.6.0), and the
-module, with its schedule, in its executable. JAX itself is never imported.
+The object is the result of `jax.jit(f).lower(…).compile()`. Its memory statistics contain the
+buffer assignment, as a BufferAssignmentProto (jaxlib 0.6.2 and later) or inside an HloProto (up
+to 0.6.0). Its executable contains the module with its schedule. JAX is never imported.
 """
 
 from io import BytesIO
@@ -18,28 +18,28 @@ __all__ = ["PROCESS", "CompiledSource", "compiled_source"]
 
 PROCESS: Final = "process"
 _NO_ASSIGNMENT: Final = (
-    "{name} does not hold its buffer assignment, like all that is compiled for a GPU or TPU that "
-    "is not there; let XLA dump it, and ingest the folder: lowered.compile("
+    "{name} has no buffer assignment, like every program compiled for a GPU or TPU that is not "
+    "present; let XLA dump it, and ingest the folder: lowered.compile("
     "compiler_options={{'xla_dump_to': 'DIR', 'xla_dump_hlo_as_text': True}})"
 )
 _PLATFORMS: Final = {"cuda": "gpu"}
 _MODULE_ID: Final = 5
-"""Number of that field of an HloModuleProto."""
+"""Number of the field ``id`` of an HloModuleProto."""
 
 
 class CompiledSource(NamedTuple):
     """A compilation of this process."""
 
     source: Source
-    """Its parts are bytes, not files; the stem is ``jit_f(8)``."""
+    """Source whose parts are bytes, not files; its stem is ``jit_f(8)``."""
     platform: str | None
-    """``cpu``, ``gpu``, ``rocm`` or ``tpu``, where JAX tells."""
+    """Platform: ``cpu``, ``gpu``, ``rocm`` or ``tpu``; None if JAX does not state it."""
 
 
-def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - of any version of JAX
-    """Return what a compilation holds of its memory plan.
+def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - an object of any JAX version
+    """Return the source of a compiled JAX function.
 
-    Raises TypeError for anything else, and NoMemoryPlan where it holds none.
+    Raises TypeError for any other object, and NoMemoryPlan if it has no memory plan.
     """
     try:
         executable = compiled.runtime_executable()
@@ -48,7 +48,7 @@ def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - of any v
         name, content = module.name, module.as_serialized_hlo_module_proto()
     except (AttributeError, TypeError, ValueError) as error:
         kind = type(compiled).__name__
-        message = f"expected what jax.jit(f).lower(…).compile() returns, found {kind}: {error}"
+        message = f"expected the result of jax.jit(f).lower(…).compile(), found {kind}: {error}"
         raise TypeError(message) from None
     whole = getattr(statistics, "serialized_hlo_proto", b"")
     assignment = getattr(statistics, "serialized_buffer_assignment_proto", b"")
@@ -66,6 +66,6 @@ def compiled_source(compiled: Any) -> CompiledSource:  # noqa: ANN401 - of any v
 
 
 def _module_id(module: bytes) -> int:
-    """Return the number that the process gave the module; absent means 0."""
+    """Return the number of the module in its process; 0 if it is absent."""
     found = fields(BytesIO(module), 0, len(module))
     return next((each.value or 0 for each in found if each.number == _MODULE_ID), 0)

@@ -1,4 +1,4 @@
-"""The carrier of compilations of this process: no folder holds one."""
+"""The carrier of compilations in the running process, which no folder contains."""
 
 from typing import Final
 

@@ -1,10 +1,10 @@
-"""The executables in the profiles of a folder.
+"""Find the executables in the profiles of a folder.
 
     XSpace { planes = 1 }           HOST.xplane.pb, one for each host
     XPlane { name = 2, lines = 3, event_metadata = 4, stat_metadata = 5 }
 
-The plane ``/host:metadata`` names each executable of the process, ``jit_f(8)``, and has its
-HloProto in a stat. The planes before it are events, which are passed over.
+The plane ``/host:metadata`` names each executable of the process, such as ``jit_f(8)``, and has
+its HloProto in a stat. The planes before it contain events, which are skipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _STAT_KIND, _STAT_BYTES = 1, 6
 
 class _Executable(NamedTuple):
     name: str
-    """``jit_f(8)``."""
+    """Name with the number of the module: ``jit_f(8)``."""
     start: int
     length: int
 
@@ -43,7 +43,7 @@ class _Executable(NamedTuple):
 def find_executables(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
     """Return the executables in the profiles of a folder.
 
-    Where several hosts have profiles, names begin with the host's.
+    If several hosts have profiles, each name begins with the name of the host.
     """
     profiles = [name for name in names if name.endswith(_ENDING)]
     sources = []
@@ -53,7 +53,7 @@ def find_executables(folder: Path, names: Sequence[str], problems: list[Problem]
         try:
             found = _executables(path)
         except UnfitWireFormat as error:
-            message = f"expected a whole profile, found that {error}"
+            message = f"expected a whole profile, but {error}"
             problems.append(Problem(readable(path), None, message))
             continue
         except UNREADABLE as error:
@@ -68,11 +68,11 @@ def find_executables(folder: Path, names: Sequence[str], problems: list[Problem]
 
 
 def why_not_a_profile(path: Path) -> str | None:
-    """Return why a profile holds no compilation; None for other names."""
+    """Return why a profile contains no compilation; None for other file names."""
     if not path.name.endswith(_ENDING):
         return None
     return (
-        "holds no executable with a buffer assignment: profile a process that has compiled, "
+        "contains no executable with a buffer assignment: profile a process that has compiled, "
         "with jax.profiler.trace"
     )
 
@@ -93,7 +93,7 @@ def _plane_name(file: BinaryIO, plane: Field) -> bytes | None:
     for field in fields(file, plane.start, plane.length):
         if field.number == _PLANE_NAME:
             return _content(file, field)
-        if field.number > _PLANE_NAME:  # fields follow their numbers
+        if field.number > _PLANE_NAME:  # fields are in the order of their numbers
             return None
     return None
 
@@ -125,7 +125,7 @@ def _in_plane(file: BinaryIO, plane: Field) -> Iterator[_Executable]:
 
 
 def _entry(file: BinaryIO, entry: Field) -> tuple[int, Field | None]:
-    """Return key and value of an entry of a map."""
+    """Return the key and the value of a map entry."""
     inner = {field.number: field for field in fields(file, entry.start, entry.length)}
     key = inner.get(_KEY)
     return (key.value or 0) if key else 0, inner.get(_VALUE)

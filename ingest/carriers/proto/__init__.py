@@ -1,1 +1,1 @@
-"""XLA's protobuf dumps as records: what they leave out is derived by XLA's rules."""
+"""Readers of XLA's protobuf dumps, which derive missing facts by XLA's rules."""

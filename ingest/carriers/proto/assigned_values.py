@@ -23,19 +23,19 @@ _MOST_BYTES: Final = 2**63 - 1
 
 
 class AssignedValues(NamedTuple):
-    """The values of an assignment; all mappings are by value id."""
+    """The values of an assignment; all mappings have value ids as keys."""
 
     values: tuple[Value, ...]
-    """By allocation, then by id."""
+    """Values in the order of their allocations, then of their ids."""
     definitions: Mapping[int, Definition]
     sizes: Mapping[int, tuple[int, int]]
-    """Bytes of its shape without padding, and of the whole shape of its instruction."""
+    """Bytes of the value without padding, and of the whole shape of its instruction."""
     has_names: bool
-    """Definitions are stated by name, as TensorFlow 2.8 does."""
+    """True if definitions are stated by name, as in TensorFlow 2.8."""
 
 
 def assigned_values(assignment: Message, module: Module) -> AssignedValues:
-    """Return the values that have a slot; raises UnfitMessage where one leads nowhere."""
+    """Return the values that have a slot; raise UnfitMessage if a reference is not found."""
     places = {each.id: each for each in assignment.logical_buffers}
     values: list[Value] = []
     definitions: dict[int, Definition] = {}
@@ -86,7 +86,7 @@ def _defining(place: Message, module: Module) -> ProtoInstruction:
 
 
 def _phi_computations(module: Module) -> frozenset[str]:
-    """Return the computations whose parameters merge values: loops' and branches'."""
+    """Return the computations whose parameters merge values: those of loops and branches."""
     return frozenset(
         name
         for instruction in module.instructions.values()
@@ -102,7 +102,7 @@ def _is_phi(instruction: ProtoInstruction, phis: frozenset[str]) -> bool:
 
 
 def allocations(assignment: Message, module: Module, output: int | None) -> Iterator[Allocation]:
-    """Yield the allocations; `output` is the number of the one that holds the result."""
+    """Yield the allocations; `output` is the number of the one with the result."""
     entry = module.entry
     _check_sizes(assignment)
     for message in assignment.buffer_allocations:
@@ -130,10 +130,10 @@ def allocations(assignment: Message, module: Module, output: int | None) -> Iter
 
 
 def _check_sizes(assignment: Message) -> None:
-    """Raise where allocations cannot be those of one plan."""
+    """Raise if the numbers or sizes of the allocations are invalid."""
     messages = assignment.buffer_allocations
     if len({message.index for message in messages}) < len(messages):
-        raise UnfitMessage("expected allocations with different indices, found two of one")
+        raise UnfitMessage("expected allocations with different indices, found two with the same")
     sizes = [message.size for message in messages]
     slots = [(slot.size, slot.offset) for message in messages for slot in message.assigned]
     if min((*sizes, *(min(slot) for slot in slots)), default=0) < 0:

@@ -1,7 +1,7 @@
-"""Attributes of instructions, as far as rules and measures ask about them.
+"""Read the attributes of an instruction that rules and measures need.
 
-They are those that `HloInstruction::PrintExtraAttributes` prints (xla/hlo/ir/
-hlo_instruction.cc), named as the text names them.
+They have the names that `HloInstruction::PrintExtraAttributes` prints (xla/hlo/ir/
+hlo_instruction.cc).
 """
 
 import re
@@ -73,16 +73,18 @@ def instruction_attributes(
 
 
 def _callees(opcode: str, ids: Sequence[int]) -> Iterable[tuple[Purpose, int]]:
-    """Yield the called computations in the order in which XLA prints them."""
+    """Return the called computations in the order that XLA prints."""
     if opcode == "while":
         if len(ids) != len(_OF_LOOP):
-            raise UnfitMessage(f"expected body and condition of a loop, found {len(ids)} of them")
+            raise UnfitMessage(
+                f"expected the body and condition of a loop, found {len(ids)} computations"
+            )
         return zip(_OF_LOOP, reversed(ids), strict=True)
     if opcode == "conditional":
         return [("branch", number) for number in ids]
     if opcode == "custom-call":
         return [("called", number) for number in ids]
-    if opcode == _WITHOUT_NAMED_CALLEES:  # `select` and `scatter` apply to elements
+    if opcode == _WITHOUT_NAMED_CALLEES:  # its callees run for each element
         return ()
     return [("to_apply" if opcode in _APPLYING else "calls", number) for number in ids]
 

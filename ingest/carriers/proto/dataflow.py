@@ -1,12 +1,12 @@
-"""At which positions each value is visible, and what reads it.
+"""Derive the positions of each value and the instructions that read it.
 
-`HloDataflowAnalysis::Propagate…` (xla/hlo/analysis/hlo_dataflow_analysis.cc) and
+XLA does this in `HloDataflowAnalysis::Propagate…` (xla/hlo/analysis/hlo_dataflow_analysis.cc) and
 `HloValue::ComputeUses` (xla/service/hlo_value.cc). The buffer assignment states where every value
-is defined, so that one pass forward is enough: an instruction hands on what its opcode hands on,
-then the values that it defines itself take their places. No phi has to be found.
+is defined, so one forward pass is enough: an instruction forwards values according to its opcode,
+then the values that it defines replace them. Phis do not have to be searched.
 
 ============================================ ==================================================
-opcode                                       hands on
+opcode                                       forwards
 ============================================ ==================================================
 bitcast, domain, opt-barrier, …              its first operand, the whole tree
 get-tuple-element                            one element of its operand
@@ -16,9 +16,9 @@ copy-start; copy-done                        the operand as {1}; the operand's {
 send; recv-done                              the operand, or its {0}, as {0}
 all-gather-start, collective-permute-start   operands as {0} or {0,n}; done: the arrays of {1}
 async-start                                  arrays of the operands, and of the root as {1}
-call, conditional                            the root of what it runs, of the first branch
+call, conditional                            the root of its computation, of the first branch
 while                                        its operand
-parameter                                    the operand of whatever runs its computation
+parameter                                    the operand of the caller of its computation
 ============================================ ==================================================
 """
 
@@ -36,7 +36,7 @@ __all__ = ["Definition", "Flow", "value_flow"]
 
 
 class Definition(NamedTuple):
-    """Instruction and shape index that define a value."""
+    """The instruction and shape index that define a value."""
 
     instruction: str
     shape_index: tuple[int, ...]
@@ -50,14 +50,14 @@ class _Tree(NamedTuple):
 
 
 class Flow(NamedTuple):
-    """What came of the values."""
+    """The positions and uses of all values."""
 
     used_values: tuple[UsedValue, ...]
-    """By value id; the definition is the first position, the others follow the schedule."""
+    """Used values by id; the first position is the definition, the rest follow the schedule."""
     order: tuple[ProtoComputation, ...]
     """Computations with values, in the order in which they end."""
     called_twice: frozenset[str]
-    """Computations that several instructions run: their parameters have the first one's."""
+    """Computations run by several instructions: their parameters are the first one's operands."""
 
 
 _NOTHING: Final = _Tree(None, ())
@@ -77,14 +77,14 @@ def value_flow(
 ) -> Flow:
     """Return positions and uses of the defined values; linear in both.
 
-    `is_sliced_variant` follows libtpu 0.0.50: of an update in place that runs asynchronously,
-    the start holds the operand's value, the done the root's.
+    `is_sliced_variant` selects the rule of libtpu 0.0.50 for an asynchronous update in place: its
+    start has the value of the operand, its done the value of the root.
     """
     return _Pass(module, definitions, is_sliced_variant).flow()
 
 
 class _Pass:
-    """One pass over the computations, each when what runs it is reached."""
+    """One pass over the computations, each visited at the instruction that runs it."""
 
     def __init__(
         self, module: Module, definitions: Mapping[int, Definition], is_sliced_variant: bool
@@ -97,7 +97,7 @@ class _Pass:
             self._own[name].append((index, value_id))
         self._trees: dict[str, _Tree] = {}
         self._inputs: dict[str, tuple[_Tree, ...]] = {}
-        """By computation: what its parameters hold."""
+        """Values of the parameters of each computation, by its name."""
         self._entered: set[str] = set()
         self._finished: dict[str, ProtoComputation] = {}
         self._called_twice: set[str] = set()
@@ -129,9 +129,7 @@ class _Pass:
                 self._called_twice.add(inner.name)
                 continue
             if inner.name in self._entered:
-                raise UnfitMessage(
-                    f"expected a program that ends, found that {inner.name} runs itself"
-                )
+                raise UnfitMessage(f"expected a program that ends, but {inner.name} runs itself")
             operands = [self._operand(instruction, row) for row in range(len(instruction.operands))]
             if instruction.opcode == "conditional":
                 operands = operands[number + 1 : number + 2]
@@ -168,7 +166,7 @@ class _Pass:
         return self._handed_on_beside(instruction, opcode)
 
     def _handed_on_beside(self, instruction: ProtoInstruction, opcode: str) -> _Tree:
-        """Return what the halves of an operation that runs beside others hand on."""
+        """Return the values that an instruction of an asynchronous operation forwards."""
         if opcode == "copy-start":
             return _Tree(None, (_NOTHING, self._operand(instruction, 0)))
         if opcode == "copy-done":
@@ -203,7 +201,7 @@ class _Pass:
         return tuple(found)
 
     def _result(self, instruction: ProtoInstruction) -> _Tree:
-        """Return what the root of the first computation that it runs holds."""
+        """Return the values of the root of the first computation that it runs."""
         for inner in self._module.inner(instruction):
             return self._trees[self._module.root(inner).name]
         return _NOTHING
@@ -216,14 +214,14 @@ class _Pass:
         return _Tree(None, (_Tree(None, operands), result))
 
     def _root_of(self, start: ProtoInstruction) -> _Tree:
-        """Return the arrays of what an asynchronous computation of the main thread returns."""
+        """Return the arrays of the result of an asynchronous computation on the main thread."""
         inner = next(self._module.inner(start), None)
         if inner is None or not inner.is_on_main_thread:
             return _NOTHING
         return _arrays(self._trees[self._module.root(inner).name])
 
     def _updated_operand(self, start: ProtoInstruction) -> int | None:
-        """Return the operand that a start's computation updates in place; None if it does not."""
+        """Return the operand number that a start updates in place; None if it updates none."""
         inner = next(self._module.inner(start), None)
         if inner is None or self._module.root(inner).opcode != "dynamic-update-slice":
             return None
@@ -260,16 +258,17 @@ class _Pass:
 
 
 def _may_read(opcode: str | None, index: str) -> bool:
-    """Return `MayUseOperandValue`."""
+    """Return the result of XLA's `MayUseOperandValue`."""
     if opcode in _READING_POINTERS:
         return index == WHOLE
     return opcode not in _READING_NOTHING
 
 
 class _Readers:
-    """The operands that instructions of a computation are.
+    """The readers of each instruction in a computation.
 
-    A loop of a thousand arrays has a thousand readers that only read its table of pointers.
+    Readers of elements are separate, because a loop of a thousand arrays has a thousand readers
+    that only read its table of pointers.
     """
 
     def __init__(self, computation: ProtoComputation) -> None:
@@ -288,7 +287,7 @@ class _Readers:
         return self._all.get(name, ())
 
     def of_elements(self, name: str) -> Sequence[tuple[Instruction, int]]:
-        """Return those that may read an element of it."""
+        """Return the readers that may read an element of an instruction."""
         return self._deep.get(name, ())
 
 
@@ -304,7 +303,7 @@ def _arrays(tree: _Tree) -> _Tree:
 
 
 def _with_values(tree: _Tree, own: Iterable[tuple[tuple[int, ...], int]]) -> _Tree:
-    """Return a tree with other values at some indices."""
+    """Return a tree with the given values at their indices."""
     value = tree.value
     below: defaultdict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
     for index, value_id in own:

@@ -1,14 +1,15 @@
-"""The flat schedule, and in which of its steps each value is live.
+"""Derive the flat schedule, and the steps in which each value is live.
 
 `HloLiveRange` (xla/hlo/utils/hlo_live_range.cc):
 
-1. The schedule is flattened from the entry: what an instruction runs comes before it.
-2. A value begins at its own step, a parameter where its computation begins.
-3. It ends at its last position or use; what leaves its computation, one past that
-   computation. A loop reads at the step of its body's parameter, a call where it is read inside.
-   An entry parameter that is not donated is live to the end.
-4. Inside of an asynchronous computation it ends no earlier than the operation that waits for it.
-5. Of values that must share bytes, each ends where the next begins.
+1. The schedule is flattened from the entry: a computation precedes the instruction that runs it.
+2. A value begins at the step of its instruction, a parameter at the start of its computation.
+3. A value ends at its last position or use; a value in the root of its computation ends one step
+   after the computation. A loop reads at the step of its body's parameter, a call at the reads
+   inside it. An entry parameter that is not donated is live to the end.
+4. A value inside an asynchronous computation ends no earlier than the operation that waits for
+   the computation.
+5. If values must share bytes, each one ends at the step where the next one begins.
 """
 
 from collections import defaultdict
@@ -26,33 +27,33 @@ __all__ = ["Schedule", "Variant", "flat_schedule", "live_steps"]
 
 
 class Variant(NamedTuple):
-    """A rule of some releases that differs from that of the others."""
+    """A rule that differs in some releases."""
 
     name: str
     is_cut_early: bool = False
-    """TensorFlow 2.8: of values that share bytes, each ends before the next begins."""
+    """Rule of TensorFlow 2.8: if values share bytes, each one ends before the next begins."""
     reads_at_call: bool = False
-    """Up to jaxlib 0.4.13: a call reads its operands at its own step."""
+    """Rule up to jaxlib 0.4.13: a call reads its operands at the step of the call."""
     is_sliced: bool = False
-    """libtpu 0.0.50: the result of an asynchronous computation begins with its start."""
+    """Rule of libtpu 0.0.50: the result of an asynchronous computation begins at its start."""
 
 
 class Schedule(NamedTuple):
     """The flat schedule."""
 
     steps: Mapping[str, int]
-    """By name of the instruction, in their order."""
+    """Step of each instruction, by name; in the order of the steps."""
     spans: Mapping[str, tuple[int, int]]
-    """First step of each computation, and the one past its last."""
+    """First step of each computation, and the step after its last one."""
     waits: Mapping[str, tuple[int, int]]
-    """Steps of the start and end of each asynchronous computation, nested ones too."""
+    """Steps of the start and end of each asynchronous computation, including nested ones."""
 
 
 _CHAIN: Final = ("async-update", "async-done")
 
 
 def flat_schedule(module: Module) -> Schedule:
-    """Return the schedule as the entry computation runs it, each computation once."""
+    """Return the schedule of the entry computation with each computation once."""
     steps: dict[str, int] = {}
     spans: dict[str, tuple[int, int]] = {}
 
@@ -107,7 +108,7 @@ def live_steps(
     buffer_sets: Mapping[int, int],
     variant: Variant,
 ) -> dict[int, tuple[int, int]]:
-    """Return first and last step of each value that is scheduled, by value id."""
+    """Return the first and last step of each scheduled value, by value id."""
     ranges = _Ranges(module, schedule, variant)
     found = {
         used.value_id: ranges.of_value(used, definitions[used.value_id])
@@ -119,7 +120,7 @@ def live_steps(
 
 
 class _Ranges:
-    """Rules 2 to 4."""
+    """Live ranges of values by rules 2 to 4."""
 
     def __init__(self, module: Module, schedule: Schedule, variant: Variant) -> None:
         self._module = module
@@ -138,7 +139,7 @@ class _Ranges:
         self._use_steps: dict[str, int] = {}
 
     def of_value(self, used: UsedValue, definition: Definition) -> tuple[int, int]:
-        """Return first and last step of a value, before sets are cut."""
+        """Return the first and last step of a value, before rule 5."""
         name, index = definition
         instruction = self._module.instructions[name]
         computation = instruction.computation or ""

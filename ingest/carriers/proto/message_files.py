@@ -1,11 +1,11 @@
-"""Which files of a folder are protobuf dumps of a compilation.
+"""Find the protobuf dumps of compilations in a folder.
 
-STAGE.hlo.pb                    of the stages those that hold a buffer assignment
-MODULE(ID).hlo_proto.pb         what XProf makes of a profile
+STAGE.hlo.pb                    only stages with a buffer assignment
+MODULE(ID).hlo_proto.pb         written by XProf from a profile
 STAGE-memory-usage-report.pb    beside them
 
-Each may be packed (``.gz``). XLA dumps a module at several stages; only the last has the
-assignment, and the others are passed over.
+Each can be compressed (``.gz``). XLA dumps a module at several stages; only the last one has the
+assignment, and the others are skipped.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ _OF_MODULES: Final = ".hlo.pb"
 _OF_XPROF: Final = ".hlo_proto.pb"
 _LAST_STAGE: Final = "after_optimizations"
 _ASSIGNMENT: Final = 3
-"""Number of that field of an HloProto."""
+"""Number of the field ``buffer_assignment`` of an HloProto."""
 
 
 def find_proto_dumps(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
-    """Return the compilations in protobuf dumps of a folder; NAME goes before NAME.gz."""
+    """Return the compilations in the protobuf dumps of a folder; NAME before NAME.gz."""
     found: dict[str, Path] = {}
     for name in names:
         stem = _stem(name)
@@ -58,7 +58,7 @@ def _stem(name: str) -> str | None:
 
 
 def _is_compilation(path: Path, stem: str) -> bool:
-    """Return whether a file holds an assignment, or should by its name and is damaged."""
+    """Return whether a file has an assignment, or is damaged but named like a dump."""
     try:
         with open_unpacked(path) as (file, size):
             return holds_assignment(file, 0, size)
@@ -67,15 +67,15 @@ def _is_compilation(path: Path, stem: str) -> bool:
 
 
 def holds_assignment(file: BinaryIO, start: int, length: int | None) -> bool:
-    """Return whether the HloProto that lies here has a buffer assignment."""
+    """Return whether the HloProto in a range of a file has a buffer assignment."""
     return any(field.number == _ASSIGNMENT for field in list(fields(file, start, length)))
 
 
 def why_not_a_proto_dump(path: Path) -> str | None:
-    """Return why a file with the name of a module's holds no compilation; None for other names."""
+    """Return why a file named like a dump contains no compilation; None for other names."""
     if _stem(path.name) is None:
         return None
     return (
-        "holds a module without a buffer assignment, which XLA dumps at the last stage only: "
+        "contains a module without a buffer assignment; XLA dumps it only at the last stage: "
         "…after_optimizations.hlo.pb"
     )

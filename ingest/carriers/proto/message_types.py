@@ -1,12 +1,12 @@
-"""Messages, and what is raised where one is not as XLA writes it."""
+"""The type of messages, and the error for an invalid message."""
 
 from typing import Any, TypeAlias
 
 __all__ = ["Message", "UnfitMessage"]
 
 Message: TypeAlias = Any
-"""A message of `xlagraph.protos`: its fields are known to protobuf, not to mypy."""
+"""A message of `xlagraph.protos`; mypy does not know its fields."""
 
 
 class UnfitMessage(ValueError):
-    """Raised where a message contradicts itself: a sentence with what was expected and found."""
+    """Raised if a message is inconsistent; the text states what was expected and found."""

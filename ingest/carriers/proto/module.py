@@ -1,7 +1,7 @@
 """The computations and instructions of a module, with its schedule.
 
-`HloModule::ToProto` (xla/hlo/ir/hlo_module.cc). Ids are plain 64-bit numbers, also where they are
-made of two; 0 is a real one. Names are unique in a module.
+`HloModule::ToProto` (xla/hlo/ir/hlo_module.cc) writes the message. Ids are 64-bit numbers, some
+combined from two numbers; 0 is a valid id. Names are unique in a module.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ _RUNNING: Final = frozenset(("fusion", "call", "custom-call", "async-start"))
 
 
 class ProtoInstruction(Instruction):
-    """An instruction of a message, which is read on first access and then released."""
+    """An instruction of a module; its message is read on first access, then released."""
 
     __slots__ = ("_message", "_module", "_owner")
 
@@ -35,7 +35,7 @@ class ProtoInstruction(Instruction):
         self._module: Module | None = module
 
     def __getattr__(self, field: str) -> object:
-        """Fill all fields when one is asked for the first time."""
+        """Fill all fields on the first access to one."""
         if field in ("operands", "operand_names", "attributes", "parameter_number", "shape"):
             self._fill()
             return getattr(self, field)
@@ -62,7 +62,7 @@ class ProtoInstruction(Instruction):
 
 
 class ProtoComputation(Computation):
-    """A computation of a message, whose instructions are read on first access."""
+    """A computation of a module, whose instructions are read on first access."""
 
     def __init__(self, message: Message, module: "Module") -> None:
         self.name = message.name
@@ -73,7 +73,7 @@ class ProtoComputation(Computation):
 
     @cached_property
     def is_scheduled(self) -> bool:
-        """Whether the schedule lists its instructions."""
+        """True if the schedule lists its instructions."""
         return self._message.id in self._module.message.schedule.sequences
 
     @cached_property
@@ -89,7 +89,7 @@ class ProtoComputation(Computation):
 
     @cached_property
     def instructions(self) -> Sequence[ProtoInstruction]:
-        """In the order of the schedule; where there is none, operands first."""
+        """Instructions in the order of the schedule; operands first if there is none."""
         by_id = self.by_id
         if not self.is_scheduled:
             return list(by_id.values())
@@ -101,7 +101,7 @@ class ProtoComputation(Computation):
         return [by_id[number] for number in ids]
 
     def find_root(self) -> Instruction | None:
-        """Return its root; None if it has none."""
+        """Return the root instruction; None if it does not exist."""
         return self.by_id.get(self._message.root_id)
 
     @cached_property
@@ -111,7 +111,7 @@ class ProtoComputation(Computation):
 
     @cached_property
     def has_op_names(self) -> bool:
-        """Whether one of its instructions has an op name."""
+        """True if one of its instructions has an op name."""
         return any(message.metadata.op_name for message in self._message.instructions)
 
     @cached_property
@@ -128,19 +128,19 @@ class ProtoComputation(Computation):
 
 
 class Module:
-    """A module, looked up by ids and names; raises UnfitMessage where an id leads nowhere."""
+    """A module with lookup by id and name; raises UnfitMessage if an id does not exist."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
         self.instructions: dict[str, ProtoInstruction] = {}
-        """By name, but for those of fusions."""
+        """Instructions by name, except those inside fusions."""
         self.shapes: dict[str, Message] = {}
-        """By name of the same instructions."""
+        """Shape of each of these instructions, by name."""
         self._by_id: dict[int, ProtoInstruction] = {}
         self.computations: dict[str, ProtoComputation] = {}
-        """By name, a callee before its callers."""
+        """Computations by name, callees before their callers."""
         self._names: dict[int, str] = {}
-        """Of computations, by id."""
+        """Name of each computation, by id."""
         self.is_gpu = "fingerprint_before_lhs" in message.frontend_attributes.map
         messages = message.computations
         for computation in messages:
@@ -154,7 +154,7 @@ class Module:
                 self._enter(made, computation.instructions)
 
     def _check(self, computation: ProtoComputation, messages: Iterable[Message]) -> None:
-        """Raise where an id of a computation that is read later leads nowhere."""
+        """Raise if a computation that is read later has an id that does not exist."""
         ids: set[int] = set()
         mentioned: list[int] = []
         count = 0
@@ -181,12 +181,12 @@ class Module:
 
     @property
     def has_schedule(self) -> bool:
-        """Whether the module carries its schedule."""
+        """True if the module contains its schedule."""
         return bool(self.message.schedule.sequences)
 
     @cached_property
     def entry(self) -> ProtoComputation:
-        """The computation that the program begins with."""
+        """The computation that starts the program."""
         message = self.message
         name = self._names.get(message.entry_computation_id, message.entry_computation_name)
         if name not in self.computations or self.computations[name].is_fused:
@@ -222,12 +222,12 @@ class Module:
         return self.named(found.name)
 
     def inner(self, instruction: ProtoInstruction) -> Iterator[ProtoComputation]:
-        """Yield the computations whose instructions run one by one where an instruction stands.
+        """Yield the computations that an instruction runs, one instruction after the other.
 
-        A loop runs its condition, then its body. Not those of fusions and reductions.
+        A loop runs its condition, then its body. Fusions and reductions yield none.
         """
         if instruction.opcode in _CONTROL_FLOW or instruction.is_async_start:
             for name in instruction.called:
                 if self.computations[name].is_fused:
-                    raise UnfitMessage(f"expected that {name} belongs to a fusion, found a call")
+                    raise UnfitMessage(f"expected a fusion to run {name}, found a call")
                 yield self.computations[name]

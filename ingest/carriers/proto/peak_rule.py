@@ -1,7 +1,7 @@
-"""The peak as XLA prints it: `HloLiveRange::ComputePeakMemoryMoment`.
+"""Compute the peak that XLA prints: `HloLiveRange::ComputePeakMemoryMoment`.
 
-It looks for the step with the size of the whole shape of each defining instruction, for a
-tuple that of its table of pointers, and lists the values live there with their own sizes.
+XLA finds the step by the size of the whole shape of each defining instruction (for a tuple, its
+table of pointers). It then lists the values live at this step with the sizes of the values.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ __all__ = ["LiveValue", "printed_peak"]
 
 
 class LiveValue(NamedTuple):
-    """A value with its live range, and two sizes."""
+    """A value with its live range and two sizes."""
 
     name: str
     shape_index: tuple[int, ...]
@@ -23,17 +23,17 @@ class LiveValue(NamedTuple):
     last: int
     own_bytes: int
     whole_bytes: int
-    """Of the shape of its instruction."""
+    """Bytes of the whole shape of its instruction."""
 
 
 def printed_peak(values: Sequence[LiveValue], step_count: int) -> PrintedPeak | None:
-    """Return step and list of the peak; None without values."""
+    """Return the step and the list of the peak; None if there are no values."""
     if not values:
         return None
     changes = [0] * (step_count + 3)
     for value in values:
         changes[value.first] += value.whole_bytes
-        # XLA adds what begins at a step before it takes off what ended at the one before
+        # XLA adds the values of a step before it subtracts those that ended one step earlier
         changes[value.last + 2] -= value.whole_bytes
     sums = list(accumulate(changes))
     step = sums.index(max(sums))

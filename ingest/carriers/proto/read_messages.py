@@ -1,8 +1,8 @@
-"""Reads a compilation from a module and its buffer assignment.
+"""Read a compilation from a module and its buffer assignment.
 
-What the messages leave out is derived: positions and uses (`dataflow`), the flat schedule and
-live ranges (`live_ranges`), the printed peak (`peak`). Where the module has no schedule
-(XLA on CPUs up to jaxlib 0.4.28) there are no live ranges, and so no peak.
+Facts that the messages lack are derived: positions and uses (`dataflow`), the flat schedule and
+live ranges (`live_steps`), the printed peak (`peak_rule`). A module without a schedule (XLA on
+CPUs up to jaxlib 0.4.28) has no live ranges and no peak.
 """
 
 from collections.abc import Mapping
@@ -36,35 +36,37 @@ from xlagraph.runtime.garbage_collection import collector_paused
 __all__ = ["ASSIGNMENT", "HLO", "MODULE", "read_proto_dump"]
 
 HLO: Final = "hlo"
-"""Part with a module and its assignment, or both by themselves:"""
+"""Name of the part with both a module and its assignment."""
 MODULE: Final = "module"
+"""Name of the part with only the module."""
 ASSIGNMENT: Final = "assignment"
+"""Name of the part with only the assignment."""
 
 _MOST_BYTES: Final = 2**30
-"""Decoded, a message takes six times its size."""
+"""Largest size of a message; its decoded form takes six times as much memory."""
 _STANDARD: Final = Variant("the rules of today's XLA")
 _EARLY_CUT: Final = Variant("the rules of TensorFlow 2.8", is_cut_early=True)
 _OTHERS: Final = (
     Variant("the rules of libtpu 0.0.50", is_sliced=True),
     Variant("the rules of jaxlib 0.4.13", reads_at_call=True),
 )
-"""Tried where XLA's heap trace contradicts the standard."""
+"""Rules to try if XLA's heap trace contradicts the standard rules."""
 _CONTRADICTED: Final = (
-    "its heap trace contradicts the live ranges derived from it, so that they, peaks and reuse "
-    "are uncertain; dump the text too: --xla_dump_hlo_as_text"
+    "its heap trace contradicts its derived live ranges: live ranges, peaks and reuse are "
+    "uncertain; dump the text too: --xla_dump_hlo_as_text"
 )
 _NO_SCHEDULE: Final = (
-    "its module has no schedule, so that live ranges, peaks and reuse are unknown; dump the text "
-    "too: --xla_dump_hlo_as_text"
+    "its module has no schedule: live ranges, peaks and reuse are unknown; dump the text too: "
+    "--xla_dump_hlo_as_text"
 )
 
 
 @collector_paused()
 def read_proto_dump(contents: Contents) -> tuple[Plan, Program]:
-    """Read plan and program.
+    """Return the plan and the program.
 
     Raises `UnreadableDump` if a message cannot be decoded, lacks the assignment, or contradicts
-    itself. Uncertain live ranges are a problem of the contents.
+    itself. Uncertain live ranges are added to the problems of the contents.
     """
     file = readable(contents.source.parts[0].path)
     try:
@@ -111,7 +113,7 @@ def _plan(assignment: Message, module: Module) -> tuple[Plan, list[str]]:
     flow = value_flow(module, assigned.definitions)
     sets = _buffer_sets(assignment, assigned, module)
     remarks = [
-        f"several instructions run {name}; its parameters are taken to be those of the first"
+        f"several instructions run {name}; its parameters are taken from the first one"
         for name in sorted(flow.called_twice)
     ]
     live_ranges = agrees = None
@@ -141,7 +143,7 @@ def _plan(assignment: Message, module: Module) -> tuple[Plan, list[str]]:
 
 
 def _buffer_sets(assignment: Message, assigned: AssignedValues, module: Module) -> dict[int, int]:
-    """Return the must-alias set of each value, named after its smallest id."""
+    """Return the must-alias set of each value: the smallest id in the set."""
     by_place = {place: value_id for value_id, place in assigned.definitions.items()}
     pairs = []
     for alias in assignment.buffer_aliases:
@@ -158,7 +160,7 @@ def _buffer_sets(assignment: Message, assigned: AssignedValues, module: Module) 
 
 
 class _Timed(NamedTuple):
-    """What the schedule adds."""
+    """The facts that depend on the schedule."""
 
     flow: Flow
     live_ranges: LiveRanges
@@ -172,10 +174,10 @@ def _timed(
     flow: Flow,
     sets: Mapping[int, int],
 ) -> _Timed:
-    """Derive live ranges by the rules that the messages show, else by the standard ones.
+    """Derive live ranges by the rules of the producer of the messages.
 
-    Names instead of ids show an old producer. Where a heap trace contradicts the standard, the
-    rules that it agrees with are taken.
+    Messages with names instead of ids are from an old producer. If a heap trace contradicts the
+    standard rules, use the rules that it agrees with; without any, use the standard rules.
     """
     schedule = flat_schedule(module)
     colors = {value.value_id: value.color or 0 for value in assigned.values}
@@ -225,7 +227,7 @@ def _live_ranges(
 
 
 def _output(assigned: AssignedValues, flow: Flow, module: Module) -> int | None:
-    """Return the number of the allocation that holds the whole result."""
+    """Return the number of the allocation with the whole result; None if there is none."""
     root = module.root(module.entry).name
     holders = {
         used.value_id

@@ -8,9 +8,9 @@ _INSTALL = "pip install 'xlagraph[proto]'"
 
 
 def missing_protobuf() -> str | None:
-    """Return what to install; None if nothing is missing.
+    """Return how to install protobuf; None if it is installed.
 
-    Without its C code protobuf takes 100 times as long.
+    The C version is required, because the Python version takes 100 times as long.
     """
     try:
         if find_spec("google.protobuf") is None:

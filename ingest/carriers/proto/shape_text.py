@@ -1,7 +1,7 @@
-"""XLA's shapes, printed as XLA prints them, taken apart, and measured.
+"""Print XLA's shapes in its notation, split them, and compute their size.
 
-`ShapeUtil::HumanStringWithLayout` and `ByteSizeOf` (xla/shape_util.cc), `Layout::Print`
-(xla/layout.cc). `xlagraph.ingest.model.shapes` has the grammar of the text.
+The functions in XLA are `ShapeUtil::HumanStringWithLayout` and `ByteSizeOf` (xla/shape_util.cc),
+and `Layout::Print` (xla/layout.cc). `xlagraph.ingest.model.shapes` has the grammar of the text.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,11 +21,11 @@ _UNBOUNDED: Final = -(2**63)
 _POINTER_BYTES: Final = 8
 _ELEMENTS_BETWEEN_COMMENTS: Final = 5
 _LEVELS: Final = ("D", "C", "S", "H")
-"""Dense, compressed, singleton, loosely compressed."""
+"""Letters for dense, compressed, singleton, loosely compressed."""
 
 
 def is_tuple(shape: Message) -> bool:
-    """Return whether a shape is a tuple's."""
+    """Return whether a shape is a tuple."""
     return bool(shape.element_type == _TUPLE)
 
 
@@ -39,12 +39,12 @@ def subshape(shape: Message, index: Iterable[int]) -> Message:
 
 
 def index_text(index: Sequence[int]) -> str:
-    """Return a shape index as XLA prints it: ``{}``, ``{1,0}``."""
+    """Return a shape index in XLA's notation: ``{}``, ``{1,0}``."""
     return "{" + ",".join(map(str, index)) + "}"
 
 
 def shape_text(shape: Message, *, has_layout: bool = True) -> str:
-    """Return a shape as XLA prints it."""
+    """Return a shape in XLA's notation."""
     return _remembered_text(shape.SerializeToString(), has_layout)
 
 
@@ -141,7 +141,7 @@ def _level_text(layout: Message, number: int, level: int) -> str:
 
 
 def byte_size(shape: Message) -> int:
-    """Return the bytes of an array without padding, or of a tuple's table of pointers."""
+    """Return the bytes of an array without padding, or of the pointer table of a tuple."""
     kind = shape.element_type
     if kind == _TUPLE:
         return _POINTER_BYTES * len(shape.tuple_shapes)
@@ -157,7 +157,7 @@ def byte_size(shape: Message) -> int:
 
 @lru_cache
 def _element_bytes(kind: int) -> int:
-    """Return the bytes of an element: the width in bits is the number in its type's name."""
+    """Return the bytes of an element; the name of its type contains the width in bits."""
     name = _type_name(kind)
     if name == "pred":
         return 1

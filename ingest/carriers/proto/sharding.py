@@ -1,7 +1,7 @@
-"""How a parameter is split over devices, as XLA prints it.
+"""Print the sharding of a parameter in the notation of XLA.
 
-`HloSharding::Print` and `TileAssignment::Print` (xla/hlo/ir), and named shardings, which stand
-instead of all the other fields since mid 2026.
+XLA prints it with `HloSharding::Print` and `TileAssignment::Print` (xla/hlo/ir). Since mid 2026,
+a named sharding can replace all the other fields.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _ELEMENTS_BETWEEN_COMMENTS: Final = 5
 
 
 def sharding_text(sharding: Message) -> str:
-    """Return a sharding with its braces."""
+    """Return the text of a sharding, with braces."""
     if sharding.HasField("named_sharding"):
         return _named(sharding.named_sharding)
     kind = sharding.type

@@ -1,4 +1,4 @@
-"""The program that a module states."""
+"""Convert a module to a program."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _ASYNC: Final = re.compile(r"async(?=-(?:start|update|done)\Z)")
 
 
 def program_of(module: Module) -> Program:
-    """Return computations, call stacks and donations."""
+    """Return the computations, call stacks and donations of a module."""
     message = module.message
     devices = message.device_assignment.computation_count
     return Program(
@@ -47,7 +47,7 @@ def program_of(module: Module) -> Program:
 
 
 def _frames(index: Message) -> dict[int, StackFrame]:
-    """Return the frames by number; all ids count from 1, 0 is none."""
+    """Return the frames by number; all ids start at 1, and 0 means none."""
     files, functions = list(index.file_names), list(index.function_names)
     locations = list(index.file_locations)
     stack = dict(enumerate(index.stack_frames, 1))
@@ -76,10 +76,10 @@ def _at(names: list[str], number: int) -> str | None:
 
 
 def name_async_operations(module: Module, defining: Iterable[str]) -> None:
-    """Name the asynchronous operations among these instructions as a memory plan does.
+    """Rename the asynchronous operations in these instructions to their names in a memory plan.
 
-    A memory plan prints ``slice-start``, not ``async-start``, where the computation only hands
-    its parameters to one instruction, and what that one runs, if it is a fusion.
+    A memory plan prints ``slice-start``, not ``async-start``, if the computation only passes its
+    parameters to one instruction. If this instruction is a fusion, the plan prints its computation.
     """
     for name in dict.fromkeys(defining):
         instruction = module.instructions[name]
@@ -94,7 +94,7 @@ def name_async_operations(module: Module, defining: Iterable[str]) -> None:
 
 
 def _wrapped(instruction: Instruction, module: Module) -> Instruction | None:
-    """Return the only instruction that an asynchronous operation's computation is made for."""
+    """Return the instruction that an asynchronous operation wraps; None if it wraps several."""
     at = instruction
     while at.callee("calls") is None and at.operands and at.opcode != "async-start":
         at = module.named(at.operands[0].name)

@@ -1,8 +1,8 @@
-"""Whether XLA's own heap simulation agrees with derived live ranges.
+"""Compare XLA's heap simulation with derived live ranges.
 
-A trace lists in order of time where a value takes its bytes, alone or from another, and where it
-leaves them: the first and last steps of the same values must never decrease. The memory of TPUs
-that is not planned in the order of time (VMEM) says nothing.
+A trace lists in order of time when a value is allocated, when it shares the bytes of another one,
+and when it is freed. The first and last steps of these values must never decrease. Values in VMEM
+are ignored, because TPUs do not plan it in order of time.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ __all__ = ["trace_agrees"]
 
 _FREE: Final = 1
 _PLANNED_BY_OTHER_RULES: Final = 1
-"""Color of VMEM."""
+"""Color of VMEM, which is not planned in order of time."""
 
 
 def trace_agrees(
     assignment: Message, ranges: Mapping[int, tuple[int, int]], colors: Mapping[int, int]
 ) -> bool | None:
-    """Return whether no trace contradicts the ranges; None if there is none to ask."""
+    """Return whether all traces agree with the ranges; None if no trace mentions them."""
     is_asked = False
     for trace in assignment.heap_simulator_traces:
         before = 0

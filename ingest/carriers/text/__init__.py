@@ -1,1 +1,1 @@
-"""The text of a dump as records, and back."""
+"""Conversion of the text of a dump to records, and back."""

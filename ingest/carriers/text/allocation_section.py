@@ -1,4 +1,4 @@
-"""Reads the allocations of a dump and the values in them, in each of the three forms of a value."""
+"""Read the allocations of a dump and their values, in each of the three forms of a value."""
 
 from collections.abc import Callable, Collection, Mapping
 from re import Match
@@ -19,17 +19,17 @@ from xlagraph.ingest.model.plan import Allocation, ParameterStorage, Value
 __all__ = ["parse_allocations"]
 
 _LEAST_NUMBER: Final = str(form.LARGEST_NUMBER + 1)
-"""Without its sign: what XLA has for an unbounded dimension."""
+"""Digits of the least 64-bit number, which XLA prints for an unbounded dimension."""
 
 
 def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
-    """Read the allocations and the values in them; a multi-line value says its uses as well."""
+    """Read the allocations and their values; a multi-line value also lists its uses."""
     position = header.end()
     numbers: set[int] = set()
     while found := form.ALLOCATION.regex.match(text.text, position):
         allocation = _allocation(found)
         if allocation.number in numbers:
-            raise text.error(position, "an allocation number that no line before has")
+            raise text.error(position, "an allocation number that no earlier line has")
         numbers.add(allocation.number)
         draft.allocations.append(allocation)
         position = _values(text, found.end(), allocation, draft)
@@ -42,7 +42,7 @@ def parse_allocations(text: DumpText, header: Match[str], draft: DraftPlan) -> i
 
 
 def _check_shapes(text: DumpText, start: int, shapes: Collection[str]) -> None:
-    """Raise on a dimension that is too large; elements of a tuple have shapes of their own."""
+    """Raise if a dimension is too large; tuples are skipped, their elements are other values."""
     for shape in shapes:
         if not shape.startswith("("):
             for number in form.WIDE_NUMBER.findall(shape):
@@ -134,7 +134,7 @@ def _value(
     number, name, index, phi, color, offset, size, shape = spelled
     value_id, offset_bytes, size_bytes = int(number), int(offset), int(size)
     if value_id in draft.value_ids:
-        raise text.error(position, "a value id that no line before has")
+        raise text.error(position, "a value id that no earlier line has")
     if offset_bytes + size_bytes > allocation.size_bytes:
         expected = f"a value within the {allocation.size_bytes} bytes of its allocation"
         raise text.error(position, expected)

@@ -1,4 +1,4 @@
-"""The text of a computation of a module: its lines, read when they are asked for."""
+"""The text of a computation of a module, parsed when it is needed."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _RUN: Final = re.compile(
     r" (?:fusion|call|custom-call|[\w-]+-start)\([^\n]*?, "
     r"(?:calls|to_apply|called_computations)=(\{[^{}]*\}|[^\s,{}]+)"
 )
-# in a line that does not fit: %name, before a comma, a parenthesis or a tuple element
+# %name in a line that cannot be parsed, before a comma, a parenthesis or a tuple element
 _MENTION: Final = re.compile(r"%?([^\s,()#{}]+)(?=[,)#])")
 _COMPUTATIONS: Final = re.compile(r"[^\s,{}%]+")
 
@@ -35,36 +35,36 @@ _Fields = tuple[str, str, str, str, str]
 
 
 class PrintedComputation(Computation):
-    """A computation of a text; its lines are read on first access."""
+    """A computation of a module text, parsed on first access."""
 
     def __init__(self, name: str, body: str) -> None:
         self.name = name
         self._body = body
-        """Its lines, a line break before each."""
+        """Lines of the computation, each after a line break."""
 
     @cached_property
     def opcodes(self) -> frozenset[str | None]:
-        """Opcodes of its instructions, None among them if some could not be read."""
+        """Opcodes of its instructions, with None if some could not be read."""
         found = _OPCODE_OF_LINE.findall(self._body)
         return frozenset(found) if len(found) == self._body.count("\n") else super().opcodes
 
     def has_any(self, opcodes: Iterable[str]) -> bool:
-        """Return whether a line mentions one of these opcodes as one."""
+        """Return whether an instruction has one of these opcodes."""
         return any(f" {opcode}(" in self._body for opcode in opcodes)
 
     @cached_property
     def has_op_names(self) -> bool:
-        """Whether a line has one."""
+        """True if a line has an op name."""
         return "op_name=" in self._body
 
     @cached_property
     def runs(self) -> frozenset[str]:
-        """Computations that its lines name, but for those of loops and reductions."""
+        """Computations that its lines call, except those of loops and reductions."""
         found = _RUN.findall(self._body)
         return frozenset(chain.from_iterable(map(_COMPUTATIONS.findall, found)))
 
     def find_root(self) -> Instruction | None:
-        """Return the line marked so, else the last; None if it does not fit."""
+        """Return the line marked ``ROOT``, else the last line; None if it cannot be parsed."""
         return self._found_root
 
     @cached_property
@@ -81,20 +81,20 @@ class PrintedComputation(Computation):
 
     @cached_property
     def instructions(self) -> Sequence[Instruction]:
-        """In the order of the text, which is that of the schedule where it is scheduled."""
+        """Instructions in text order, which is the order of the schedule if there is one."""
         rows: list[_Fields] = _PLAIN_LINE.findall(self._body)
         if len(rows) == self._body.count("\n"):
             found = [PrintedInstruction(*row, self.name) for row in rows]
         else:
             read = map(self._instruction, self._lines)
             found = [instruction for instruction in read if instruction is not None]
-        if (root := self.__dict__.get("_found_root")) is not None:  # the same instruction, once
+        if (root := self.__dict__.get("_found_root")) is not None:  # keep one object
             return [root if each.name == root.name else each for each in found]
         return found
 
     @cached_property
     def unread(self) -> frozenset[str] | None:
-        """Names that stand as operands in lines that do not fit; None where all do."""
+        """Operand names in the lines that cannot be parsed; None if all lines can."""
         if len(self.instructions) == self._body.count("\n"):
             return None
         odd = [line for line in self._lines if self._instruction(line) is None]

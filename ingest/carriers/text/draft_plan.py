@@ -1,4 +1,4 @@
-"""A plan as far as its dump has been read: what the sections fill in, one after the other."""
+"""A partial plan, which the sections of a dump fill one after the other."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from xlagraph.ingest.model.plan import Allocation, LiveRanges, UsedValue, Value
 
 __all__ = ["DraftPlan", "new_record"]
 
-# Makes a named tuple from its fields in half the time that a call of its class takes.
+# Makes a named tuple in half the time that a call of its class takes.
 new_record: Final = tuple.__new__
 
 
 @dataclass(slots=True)
 class DraftPlan:
-    """What the lines read so far state; None where none has stated it yet."""
+    """The facts of the lines read so far; None if no line has stated a fact yet."""
 
     allocations: list[Allocation] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
@@ -27,10 +27,10 @@ class DraftPlan:
     peak_stack_trace: tuple[str, ...] | None = None
 
     names: dict[str, str] = field(default_factory=dict)
-    """Every name by itself, so that it is kept once: most are printed several times."""
+    """Each name mapped to itself, so that equal names share one string."""
     value_ids: set[int] = field(default_factory=set)
     unused_values: dict[str, Value] = field(default_factory=dict)
-    """Values whose used-value block is still to come, by the text between ``<`` and ``>``."""
+    """Values whose used-value block is not read yet, by the text from ``<`` to ``>``."""
 
     value_form: ValueForm | None = None
     instruction_prefix: str | None = None

@@ -1,4 +1,4 @@
-"""Which files of a folder are text dumps, and which of them make one compilation.
+"""Find the text dumps in a folder and group the files of each compilation.
 
 STAGE-buffer-assignment.txt           the allocation file: this is the dump
 STAGE-buffer-assignment-values.txt    its companions (jaxlib 0.10 and later)
@@ -6,7 +6,7 @@ STAGE-live-range.txt
 STAGE-memory-usage-report.txt         (jaxlib 0.4.35 and later)
 STAGE.txt                             scheduled text of the module
 
-Each may be packed (``.gz``). A file of any other name is a dump if it begins with
+Each can be compressed (``.gz``). A file with another name is a dump if it begins with
 ``BufferAssignment:``.
 """
 
@@ -29,7 +29,7 @@ _FAR_FUTURE: Final = 10**30
 
 
 class FileKind(Enum):
-    """What a file of a dump holds, and how its name ends."""
+    """The content of a dump file, with the ending of its name."""
 
     ALLOCATIONS = "-buffer-assignment.txt"
     VALUES = "-buffer-assignment-values.txt"
@@ -38,7 +38,7 @@ class FileKind(Enum):
 
 
 def split_file_name(name: str) -> tuple[str, FileKind | None]:
-    """Split a file name; the kind is None where only the content shows it."""
+    """Return the stem and the kind of a file; the kind is None if the content decides it."""
     name = name.removesuffix(".gz")
     for kind in FileKind:
         if kind is not FileKind.MODULE_TEXT and name.endswith(kind.value):
@@ -47,10 +47,10 @@ def split_file_name(name: str) -> tuple[str, FileKind | None]:
 
 
 def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[Source]:
-    """Pair the dumps of one folder with their companions; name companions left alone."""
+    """Return the dumps of a folder with their companions; report companions without a dump."""
     files: dict[FileKind, dict[str, Path]] = {kind: {} for kind in FileKind}
-    # What says by its name that it is a dump goes before what only begins like one,
-    # and NAME.txt before NAME.txt.gz.
+    # A file with the name of a dump takes precedence over one that only begins like a dump,
+    # and NAME.txt over NAME.txt.gz.
     by_content: list[str] = []
     for name in names:
         stem, kind = split_file_name(name)
@@ -72,7 +72,7 @@ def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem])
             if stem not in dumps:
                 missing = readable(stem + FileKind.ALLOCATIONS.value)
                 problems.append(
-                    Problem(readable(path), None, f"its allocation file {missing} is not there")
+                    Problem(readable(path), None, f"its allocation file {missing} is not found")
                 )
     companions = (
         ("values", files[FileKind.VALUES]),
@@ -95,7 +95,7 @@ def find_text_dumps(folder: Path, names: Sequence[str], problems: list[Problem])
 
 
 def _take(paths: dict[str, Path], stem: str, path: Path, problems: list[Problem]) -> None:
-    """Enter a file under its stem; a second one is named unless it has the same content."""
+    """Record a file under its stem; report a second one if its content differs."""
     first = paths.setdefault(stem, path)
     if first is not path and not _have_same_content(first, path):
         message = f"another file of the same stem is read instead: {readable(first.name)}"
@@ -110,10 +110,11 @@ def _have_same_content(first: Path, second: Path) -> bool:
 
 
 def _module_texts(dumps: Iterable[str], texts: Mapping[str, Path]) -> dict[str, Path]:
-    """Find the module text of each dump: same stem, or same but for the timestamp.
+    """Return the module text of each dump: the same stem, except for the timestamp.
 
-    TensorFlow 2.2 to 2.8 may put a timestamp of its own before each. What has no partner
-    of its own stem is paired by nearest timestamps; without one, with the latest text.
+    TensorFlow 2.2 to 2.8 can put a different timestamp before each. A dump without a text of
+    the same stem gets the text with the nearest timestamp, or the latest one if the dump has
+    no timestamp.
     """
     found = {stem: texts[stem] for stem in dumps if stem in texts}
     alone: dict[str, list[str]] = defaultdict(list)

@@ -1,13 +1,13 @@
-"""The text of HLO instructions, in a memory plan or a module text.
+"""Parse the text of HLO instructions in a memory plan or a module text.
 
     line        = [ "ROOT " ] [ "%" ] name " = " instruction
     instruction = shape " " opcode "(" operands ")" { ", " key "=" value }
     value       = text without "," | "…" | {…} | […] | (…)     nested, and one after another
     metadata    = "{" { key "=" ( "…" | {…} | text without " " ) " " } "}"
 
-Operands are names with or without ``%`` and their shapes; ``%t#1`` is element 1 of ``%t``, as
-texts spell a get-tuple-element since jaxlib 0.11. Strings are quoted and escaped as in C; what
-stands in them is never looked at.
+Operands are names, with or without ``%`` and their shapes. Since jaxlib 0.11, ``%t#1`` is a
+get-tuple-element: element 1 of ``%t``. Strings are quoted and escaped as in C; their content is
+never parsed.
 """
 
 import re
@@ -33,17 +33,17 @@ __all__ = [
     "unescaped",
 ]
 
-# All quantifiers are possessive: each character is looked at a few times at most, whatever
-# the text. Deeper nesting than these patterns know is left to `_after_brackets`.
+# All quantifiers are possessive: each character is read a few times at most in any text.
+# `_after_brackets` handles nesting that is too deep for these patterns.
 _STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _BRACES: Final = rf"\{{(?:[^{{}}\"]++|{_STRING}|\{{(?:[^{{}}\"]++|{_STRING})*+\}})*+\}}"
-"""Up to one pair of braces in another."""
+"""Pattern of braces with at most one more level inside."""
 _PARENTHESES: Final = rf'\((?:[^()"]++|{_STRING}|\([^()"]*+\))*+\)'
 
 # f32[64,64]{1,0:T(8,128)} fusion(%a, %b)   (s32[], f32[2]{0}) while(%tuple.1)
 _SHAPE: Final = rf"(?:[a-z][a-z0-9]*\[[^\]]*+\]|b?{_PARENTHESES})(?:{_BRACES})?"
 _HEAD: Final = re.compile(rf"({_SHAPE}) ([a-z][\w-]*)({_PARENTHESES})")
-# The same where no operand has parentheses: almost every line, in a third of the time.
+# The same if no operand has parentheses: almost every line, in a third of the time.
 PLAIN_INSTRUCTION: Final = r"(\([^\n]*?\)|[^\s(]\S*+) ([a-z][\w-]*)\(([^()\"\n]*)\)(.*)"
 _PLAIN_TEXT: Final = re.compile(PLAIN_INSTRUCTION, re.DOTALL)
 _OPCODE: Final = re.compile(r" ([a-z][\w-]*)(?=\()")
@@ -54,14 +54,14 @@ _WHOLE_OPERAND: Final = re.compile(r"%([^\s,()]+)")
 _BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)|/\*[^*]*\*/")
 _BARE: Final = re.compile(r"([^\s,()#\[\]{}]+?)((?:#\d+)*)\s*(?:,|$)")
 _WITHOUT_OPERANDS: Final = frozenset(("parameter", "constant", "iota"))
-"""Their parentheses hold numbers and literals."""
+"""Opcodes whose parentheses contain numbers or literals, not operands."""
 
 _VALUE: Final = re.compile(
     rf'(?:[^,"(){{}}\[\]]++|{_STRING}|{_BRACES}|{_PARENTHESES}|\[[^\[\]"]*+\])*+', re.DOTALL
 )
 # , calls=%fused_computation.1
 _ATTRIBUTE: Final = re.compile(rf", ([\w-]+)=({_VALUE.pattern})", re.DOTALL)
-# A string that never ends takes all the rest, so that it is looked for once.
+# An unterminated string takes the rest of the text, so it is searched only once.
 _BRACKET: Final = re.compile(rf"{_STRING}?|[()\[\]{{}}]", re.DOTALL)
 # op_name="jit(f)/add"   source_line=12   profile_type={…}
 _METADATA_FIELD: Final = re.compile(
@@ -95,19 +95,19 @@ _PURPOSES: Final[dict[str, Purpose]] = {
     "called_computations": "called",
 }
 
-# Compilations of one program say the same again: half of the texts of seven runs of a
-# training program were repetitions. Longer texts are not worth the memory.
+# Compilations of one program repeat texts: half of those in seven runs of a training program
+# were repetitions. Longer texts are not worth the memory.
 _REMEMBERED_TEXTS: Final = 1 << 15
 _REMEMBERED_CHARACTERS: Final = 1000
 _REMEMBERED_METADATA: Final = 1 << 13
-"""Several instructions of a computation come from one operation of the user's."""
+"""Size of the metadata cache: one user operation becomes several instructions."""
 
 
 _NO_HEAD: Final = (None, None, "", "")
 
 
 class PrintedInstruction(Instruction):
-    """An instruction of a text; operands and attributes are read from it on first access."""
+    """An instruction of a text; its operands and attributes are parsed on first access."""
 
     __slots__ = ("_attribute_text", "_operand_text")
 
@@ -129,7 +129,7 @@ class PrintedInstruction(Instruction):
         self.text = None
 
     def __getattr__(self, field: str) -> object:
-        """Fill a field that is asked for the first time."""
+        """Parse a field on first access."""
         if field == "operand_names":
             text = self._operand_text
             if self.opcode in _WITHOUT_OPERANDS:
@@ -155,7 +155,7 @@ class PrintedInstruction(Instruction):
         raise AttributeError(field)
 
     def prints(self, text: str) -> bool:
-        """Return whether a text is that of this instruction."""
+        """Return whether this instruction has exactly this text."""
         return text == (
             f"{self.shape} {self.opcode}({self._operand_text}){self._attribute_text.rstrip()}"
         )
@@ -164,7 +164,7 @@ class PrintedInstruction(Instruction):
 def parse_instruction(name: str, text: str, computation: str | None = None) -> PrintedInstruction:
     """Parse the text after ``%name = ``; linear in its length.
 
-    Text that is cut short or odd gives what stands before the oddity.
+    Text that is cut or malformed gives the fields before the fault.
     """
     plain = _PLAIN_TEXT.match(text)
     shape, opcode, operands, attributes = plain.groups() if plain else _head(text)
@@ -172,11 +172,11 @@ def parse_instruction(name: str, text: str, computation: str | None = None) -> P
 
 
 def fill_from_plan(instruction: Instruction, printed: Instruction) -> None:
-    """Let an instruction of the module text state what the memory plan prints of it.
+    """Overwrite the fields of an instruction of the module text with those of the memory plan.
 
-    What the plan leaves open stays; file and line stay together. Operands, callees and aliasing
-    stay those of the module text: in it every operand is the name of a line, while a plan can
-    name a get-tuple-element that the module text leaves out.
+    Fields that the plan lacks are unchanged; file and line are replaced together. Operands,
+    callees and aliasing are unchanged: every operand in the module text is the name of a line,
+    while a plan can name a get-tuple-element that the module text omits.
     """
     own, others = printed.attributes, instruction.attributes
     has_place = own.source_file is not None
@@ -237,7 +237,7 @@ def _operands(text: str) -> tuple[Operand, ...]:
 
 
 def _element(numbers: str) -> str:
-    """Return ``#0#2`` as an index."""
+    """Return a suffix such as ``#0#2`` as a shape index: ``{0,2}``."""
     return "{" + numbers[1:].replace("#", ",") + "}"
 
 
@@ -255,13 +255,13 @@ def _read_attributes(text: str) -> Attributes:
     while attribute := _ATTRIBUTE.match(text, at):
         key, value = attribute.groups()
         at = attribute.end()
-        if at < len(text) and text[at] != ",":  # nested deeper than the pattern knows
+        if at < len(text) and text[at] != ",":  # nested deeper than the pattern allows
             at = _value_end(text, at)
             value = text[attribute.start(2) : at]
         if key == "metadata":
             fields |= _metadata(value)
             if text.startswith(", backend_config=", at):
-                break  # long, and last in every generation
+                break  # long, and the last attribute in every release
         elif (purpose := _PURPOSES.get(key)) is not None:
             is_list = purpose == "calls" and value.startswith("{")
             callees += [Callee("called" if is_list else purpose, n) for n in _NAMES.findall(value)]
@@ -308,11 +308,11 @@ _READERS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
     "control-predecessors": ("control_predecessors", _names),
     "output_to_operand_aliasing": ("aliasing", _aliasing),
 }
-"""By key: the field of `Attributes`, and how its value is read."""
+"""Field of `Attributes` and reader of its value, by key."""
 
 
 def _value_end(text: str, at: int) -> int:
-    """Return the end of a value of which the brackets at `at` are the next part."""
+    """Return the end of a value whose next part is the brackets at `at`."""
     while at < len(text) and text[at] != ",":
         at = _after_brackets(text, at)
         if plain := _VALUE.match(text, at):
@@ -335,7 +335,7 @@ def _after_brackets(text: str, at: int) -> int:
 
 @lru_cache(_REMEMBERED_METADATA)
 def _metadata(braced: str) -> dict[str, object]:
-    """Return the fields of `Attributes` that metadata state."""
+    """Return the fields of `Attributes` that the metadata contain."""
     if usual := _USUAL_METADATA.fullmatch(braced):
         op_name, file, line, frame = usual.groups()
         return {
@@ -362,10 +362,10 @@ def _text(quoted: str | None) -> str | None:
 
 
 def _number(digits: str) -> int | None:
-    # More digits than 64 bits hold are misprinted.
+    # A number that does not fit into 64 bits is a misprint.
     return int(digits) if _NUMBER.fullmatch(digits) else None
 
 
 def _number_or_none(digits: str | None) -> int | None:
-    # XLA's zero stands for: not known.
+    # XLA prints 0 for an unknown number.
     return _number(digits) or None if digits else None

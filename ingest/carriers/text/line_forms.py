@@ -1,6 +1,6 @@
-r"""Every form that a line of a dump can take: the one table that reading relies on.
+r"""The forms of the lines in a dump, in the order of the file.
 
-In the order of the file; ``NL`` ends a line, empty lines may stand anywhere::
+``NL`` ends a line; empty lines are allowed everywhere::
 
     dump        = part , { part } ;          (* one file; three since jaxlib 0.10 *)
     part        = section , { section } ;    (* each once in a dump, in this order in a file *)
@@ -17,9 +17,9 @@ In the order of the file; ``NL`` ends a line, empty lines may stand anywhere::
                   RANGES , RANGE , { RANGE } , ( NO_PEAK | peak ) ;
     peak        = PEAK , PEAK_ENTRY , { PEAK_ENTRY } , [ STACK_TRACE , { STACK_LINE } ] ;
 
-A name is any run of characters that leaves the rest of its line to fit: XLA writes
-``[A-Za-z0-9_.-]+``, for which the first of two alternatives is the quick way. Numbers are
-as XLA prints them, without leading zeros, and fit into 64 bits with a sign.
+A name is any run of characters with which the rest of its line still matches. XLA writes
+``[A-Za-z0-9_.-]+``, for which the first of two alternatives is the fast path. Numbers have no
+leading zeros, like XLA's, and fit into 64 bits with a sign.
 """
 
 import re
@@ -32,10 +32,10 @@ __all__ = ["LineForm"]
 
 @dataclass(frozen=True)
 class LineForm:
-    """One form of a line: what it is, a line of that form, and its pattern.
+    """One form of a line: a description, an example and a pattern.
 
-    Compiled where it is needed, as a dump has few of the forms: to compile them all took
-    each process 30 ms.
+    The pattern is compiled on first use, because a dump has few of the forms: to compile all of
+    them took each process 30 ms.
     """
 
     description: str
@@ -50,16 +50,16 @@ class LineForm:
 
     @cached_property
     def multiline_regex(self) -> re.Pattern[str]:
-        """The same for `findall` over many lines."""
+        """Pattern for `findall` over many lines."""
         return re.compile(f"^{self.pattern}\n", re.MULTILINE)
 
 
 LARGEST_NUMBER: Final = 2**63 - 1
 WIDE_NUMBER: Final = re.compile("[0-9]{19,}")
-"""Which may be larger."""
+"""Pattern of a number that can be larger than `LARGEST_NUMBER`."""
 _LARGEST: Final = str(LARGEST_NUMBER)
-# The bound is here as nobody who reads a number then has to look again; it costs nothing: a dump
-# of 5,000 values is parsed in 67 ms of processor time with it and without.
+# The pattern contains the bound, so that no reader of a number has to check it. This is free:
+# parsing a dump of 5,000 values takes 67 ms of processor time with and without the bound.
 _NUMBER: Final = (
     "(0|[1-9][0-9]{0,17}(?![0-9])|[1-8][0-9]{18}|"
     + "|".join(
@@ -209,17 +209,17 @@ STACK_TRACE: Final = LineForm(
     "  Stack trace breakdown for peak usage: 49 164 bytes",
     r"  Stack trace breakdown for peak usage: [0-9 ]+ bytes",
 )
-# Labels are what the user wrote, and older trees have other figures: the line is kept whole.
+# Users write the labels, and older releases draw the tree differently: keep the whole line.
 STACK_LINE: Final = LineForm(
     "a line of the stack trace",
     "      └── x (33.3%, total: 16 384 bytes, current: 16 384 bytes, remaining: 0 bytes)",
     r"    .+",
 )
 
-# Blocks of lines, matched in one call each. The first line of a list is most often the only one:
-# its groups stand in the block, the other lines are looked up later.
+# Blocks of lines, each matched in one call. Most lists have one line, whose groups are part of
+# the block; further lines are parsed later.
 INDENTED: Final = re.compile(r"(?:    .+\n)*+")
-# Labels and strings can hold line ends: XLA prints them as the user wrote them.
+# Labels and strings can contain line ends: XLA does not escape them.
 STACK_LINES: Final = re.compile(r"(?:    .+\n(?:(?<!bytes\)\n).*\n)*+(?<=bytes\)\n))*+")
 INSTRUCTION: Final = re.compile(r'(?:[^"\n]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _LISTS: Final = (

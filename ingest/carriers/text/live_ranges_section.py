@@ -1,4 +1,4 @@
-"""Reads the live ranges of a dump: schedule, ranges, printed peak and its stack trace."""
+"""Read the live ranges of a dump: schedule, ranges, printed peak and its stack trace."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ __all__ = ["parse_live_ranges"]
 
 
 def parse_live_ranges(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
-    """Read schedule, ranges and peak, or the remark that there are none."""
+    """Read the schedule, ranges and peak, or the remark that they are not available."""
     if header.re is form.LIVE_RANGES_NOT_AVAILABLE.regex:
         draft.live_ranges_remark = header[0][:-1]
         return header.end()
@@ -57,7 +57,7 @@ def _ranges(
         name = waiting.pop(label + index, None)
         if name is None:
             position = text.line_start(start, len(ranges))
-            raise text.error(position, "the range of a value in an allocation, each once")
+            raise text.error(position, "the range of a value in an allocation, one range for each")
         live = new_record(LiveRange, (name, intern(index), int(first), int(last)))
         if not live.first_step <= live.last_step <= max_step:
             position = text.line_start(start, len(ranges))
@@ -81,7 +81,7 @@ def _peak(
     for number, (name, index, _, _) in enumerate(rows):
         if not waiting[name, index]:
             line_start = text.line_start(header.end(), number)
-            raise text.error(line_start, f"a value live at step {step}, each once")
+            raise text.error(line_start, f"a value live at step {step}, each listed once")
         waiting[name, index] -= 1
     if len(rows) < len(live):
         raise text.error(end, f"{len(live)} values live at step {step}, not {len(rows)}")
@@ -108,7 +108,7 @@ def _stack_trace(text: DumpText, position: int) -> tuple[tuple[str, ...] | None,
     trace = lines[start : end - 1].split("\n")
     if len(trace) == 1 and not trace[0].endswith(": 0 bytes"):
         raise text.syntax_error(end, form.STACK_LINE)
-    # Each line says how many bytes the lines after it add up to.
+    # Each line states the sum of the bytes in the lines after it.
     if "remaining: " in trace[-1] and not trace[-1].endswith("remaining: 0 bytes)"):
-        raise text.error(end, "the rest of the stack trace, up to the line where 0 bytes remain")
+        raise text.error(end, "the rest of the stack trace, up to the line with 0 bytes remaining")
     return tuple(trace), position if is_apart else end

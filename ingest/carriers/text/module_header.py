@@ -1,4 +1,4 @@
-"""What the first line of a module text states of the whole program.
+"""Parse the first line of a module text, which states facts of the whole program.
 
 HloModule jit_step, is_scheduled=true,
 input_output_alias={ {0}: (1, {}, may-alias), {1,0}: (2, {3}, must-alias) },
@@ -17,18 +17,18 @@ __all__ = ["ModuleHeader", "parse_module_header"]
 
 @dataclass(frozen=True, slots=True)
 class ModuleHeader:
-    """Which inputs the caller gives up, and over how many devices the program is split."""
+    """The donated inputs of a program and its number of partitions."""
 
     name: str | None = None
     output_by_donated: Mapping[EntryParameter, str] = field(default_factory=dict)
-    """Shape index of the output that a donated input is paired with (``input_output_alias``)."""
+    """Shape index of the output paired with each donated input (``input_output_alias``)."""
     unpaired_donors: frozenset[EntryParameter] = frozenset()
-    """Donated inputs without an output of their own (``buffer_donor``)."""
+    """Donated inputs that are not paired with an output (``buffer_donor``)."""
     partitions: int = 1
 
 
 _INDEX: Final = r"(\{[\d, ]*+\})"
-# {0}: (1, {}, may-alias)   up to 2020 without the kind
+# {0}: (1, {}, may-alias)   without the kind up to 2020
 _ALIAS: Final = rf"{_INDEX}: \((\d{{1,18}}), {_INDEX}(?:, (?:may|must)-alias)?\)"
 # (4, {1})
 _DONOR: Final = rf"\((\d{{1,18}}), {_INDEX}\)"
@@ -39,7 +39,7 @@ _PARTITIONS: Final = re.compile(r", num_partitions=(\d{1,9})(?!\d)")
 
 
 def parse_module_header(line: str) -> ModuleHeader:
-    """Parse the line that begins with ``HloModule``; what does not fit is left out."""
+    """Parse the line that begins with ``HloModule``; skip the parts that do not match."""
     aliases = _ALIASES.search(line)
     donors = _DONORS.search(line)
     partitions = _PARTITIONS.search(line)

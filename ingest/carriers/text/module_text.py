@@ -1,16 +1,16 @@
-"""The module text beside a dump: computations, call stacks, and the facts of its header.
+"""Parse the module text of a dump: computations, call stacks and the facts of its header.
 
     HloModule jit_f, is_scheduled=true, …
     FileNames                          1 "/src/train.py"
     FunctionNames                      1 "train_step"
     FileLocations                      1 {file_name_id=1 function_name_id=1 line=50 … column=18 …}
     StackFrames                        2 {file_location_id=1 parent_frame_id=2}
-    %fused_computation (…) -> … {      or ``fused_computation {``, and ``ENTRY`` in front of one
+    %fused_computation (…) -> … {      or ``fused_computation {``; one begins with ``ENTRY``
       ROOT %add.3 = f32[8]{0} add(…)   or without ``%``
     }
 
-The text is a companion of the dump and its grammar is XLA's own and open: lines that do
-not fit are passed over.
+The text is a companion of the dump. XLA extends its grammar freely, so lines that do not
+match are skipped.
 """
 
 import re
@@ -28,11 +28,11 @@ __all__ = ["parse_module_text"]
 _HEADER: Final = "HloModule "
 # %region_0.4 (a: f32[]) -> f32[] {   region_1.4 {   ENTRY %main.5 (…) -> … {
 _COMPUTATION: Final = re.compile(r"(?:ENTRY )?%?([^\s(]+) (?:.*)\{$")
-# a line that is not indented, and those after it that are
+# a line without indentation, then the indented lines after it
 _BODY: Final = re.compile(r"^([^\n]*)((?:\n  [^\n]*)+)", re.MULTILINE)
 # %fusion.1 = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused_computation.1
 _FUSED: Final = re.compile(r" fusion\([^\n]*?, calls=%?([^\s,{}]+)")
-# The GPU compiler keeps a fingerprint in the header (since 2023); libraries have targets.
+# The GPU compiler writes a fingerprint into the header (since 2023); library calls have targets.
 _OF_GPU: Final = ("fingerprint_before_lhs=", 'custom_call_target="__cu')
 # 1 "train_step"   1 {file_location_id=1 parent_frame_id=1}
 _TABLE_ROW: Final = re.compile(r"(\d{1,18}) (.+)")
@@ -41,7 +41,7 @@ _TABLES: Final = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 
 
 def parse_module_text(text: str) -> Program:
-    """Parse a module text, its computations when they are asked for; linear in its length."""
+    """Parse a module text, its computations on first access; linear in its length."""
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     if "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -88,7 +88,7 @@ def parse_module_text(text: str) -> Program:
 
 
 def _tables(lines: Iterable[str]) -> dict[str, dict[int, str]]:
-    """Return the rows of each table by their numbers."""
+    """Return the rows of each table, by number."""
     tables: dict[str, dict[int, str]] = {}
     table: dict[int, str] | None = None
     for line in lines:
@@ -118,8 +118,8 @@ def _frames(tables: Mapping[str, Mapping[int, str]]) -> dict[int, StackFrame]:
 
 
 def _callers(stack: Mapping[int, str]) -> dict[int, int | None]:
-    """Return each frame's caller; one that is missing or leads back to the frame is None."""
-    # XLA prints the number of the parent + 1, and 1 for none.
+    """Return the caller of each frame; None if it is missing or part of a cycle."""
+    # XLA prints the number of the parent + 1, and 1 if there is no parent.
     return acyclic_callers(
         {number: _fields(row).get("parent_frame_id", 0) - 1 for number, row in stack.items()}
     )

@@ -1,11 +1,11 @@
-"""Parse a dump: text in, `PrintedPlan` out; no files, no output, no version of XLA assumed.
+"""Parse the text of a dump into a `PrintedPlan`, for any version of XLA.
 
-What a line looks like decides what it is (`line_forms`). A line that fits no form where it
-stands, or that contradicts another, is a `ParseError`; nothing is skipped::
+The form of a line decides its meaning (`line_forms`). A line that matches no form allowed at
+its place, or that contradicts another line, is a `ParseError`; no line is skipped::
 
     parse_plan ──► DumpText       the lines of each file
-               ──► *_section      one module for each section, which fills
-               ──► DraftPlan      and that is made into a Plan
+               ──► *_section      one module for each section
+               ──► DraftPlan      filled by the sections, then made into a Plan
 """
 
 from collections.abc import Callable, Sequence
@@ -30,11 +30,11 @@ __all__ = ["DumpPart", "parse_plan"]
 def parse_plan(parts: Sequence[DumpPart]) -> PrintedPlan:
     """Parse the files of one dump, given in any order.
 
-    A section that no file has is None in the plan. Linear in the length of the text.
+    A section that no file contains is None in the plan. Linear in the length of the text.
 
     Raises:
-        ParseError: a line fits no form, two lines contradict each other, or the text is cut
-            anywhere but between two sections.
+        ParseError: a line matches no form, two lines contradict each other, or the text is cut
+            inside a section.
     """
     try:
         return _plan([DumpText(part) for part in parts])
@@ -49,7 +49,7 @@ def parse_plan(parts: Sequence[DumpPart]) -> PrintedPlan:
 def _plan(texts: Sequence[DumpText]) -> PrintedPlan:
     draft = DraftPlan()
     sections: dict[DumpText, tuple[SectionName, ...]] = {}
-    # What the other files say is held against the allocations.
+    # The allocations are required to check the other files.
     for text in sorted(texts, key=lambda text: not _begins_with_allocations(text)):
         if not sections and not _begins_with_allocations(text):
             raise text.syntax_error(text.blanks_end(0), form.BUFFER_ASSIGNMENT)
@@ -72,7 +72,7 @@ def _parse_sections(
         headers = (header.regex.match(text.text, position) for header in section.headers)
         if found := next(filter(None, headers), None):
             if section.name in in_other_files:
-                raise text.error(position, f"the {section.name} in one file of the dump only")
+                raise text.error(position, f"the {section.name} in only one file of the dump")
             position = text.skip_blanks(section.parse(text, found, draft))
             names.append(section.name)
             may_follow = section.inner
@@ -81,7 +81,7 @@ def _parse_sections(
     if not names or position < len(text.text) or text.rest:
         raise text.syntax_error(position, *may_follow)
     if text.is_cut:
-        raise text.error(len(text.text) - 1, "the end of this line: the file is cut in it")
+        raise text.error(len(text.text) - 1, "the end of this line: the file is cut here")
     return tuple(names)
 
 
@@ -90,11 +90,11 @@ class _Section(NamedTuple):
 
     name: SectionName
     headers: tuple[LineForm, ...]
-    """One of them begins it."""
+    """First line of the section: one of these forms."""
     parse: Callable[[DumpText, Match[str], DraftPlan], int]
-    """Reads on from the header; returns the position after the section."""
+    """Parser of the section after its header; returns the position after the section."""
     inner: tuple[LineForm, ...]
-    """What else could stand where the section ends."""
+    """Forms of lines that are also allowed at the end of the section."""
 
 
 _SECTIONS: Final = (

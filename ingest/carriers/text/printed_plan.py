@@ -1,4 +1,4 @@
-"""A plan as a text dump prints it: with its spelling, so that it renders back byte for byte."""
+"""A plan with the spelling of its text dump, which can be written back byte for byte."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ class Blanks(NamedTuple):
     """A run of blank lines."""
 
     offset: int
-    """Characters before it in the file without blank lines."""
+    """Number of characters before the run, blank lines not counted."""
     lines: int
 
 
 @dataclass(frozen=True, slots=True)
 class PartStyle:
-    """What one file of a dump holds, and how its lines stand."""
+    """The sections and the line format of one file of a dump."""
 
     sections: tuple[SectionName, ...]
     has_byte_order_mark: bool = False
@@ -32,22 +32,22 @@ class PartStyle:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a dump spells what it says; only rendering needs it."""
+    """The spelling of a dump, which only rendering needs."""
 
     parts: tuple[PartStyle, ...] = (PartStyle(("allocations", "used values", "live ranges")),)
     value_form: ValueForm = "value"
     instruction_prefix: str | None = " from instruction: %"
-    """What stands before a defining instruction; None where the dump has none."""
+    """Text before a defining instruction; None if the dump prints no defining instructions."""
     is_glued: bool = False
-    """The next value follows a defining instruction on its line (jaxlib 0.4.24 to 0.4.35)."""
+    """True if the next value follows an instruction on its line (jaxlib 0.4.24 to 0.4.35)."""
     prints_none: bool = False
-    """An empty list of uses says ``(none)`` (since jaxlib 0.10.2)."""
+    """True if an empty list of uses is printed as ``(none)`` (since jaxlib 0.10.2)."""
     values_without_uses: frozenset[int] = frozenset()
-    """Ids of the values whose uses XLA had not computed."""
+    """Ids of the values whose uses XLA did not compute."""
     live_ranges_remark: str | None = None
-    """``HloLiveRange not available…``: stands for the section."""
+    """``HloLiveRange not available…``, printed instead of the section."""
     peak_remark: str | None = None
-    """``  Peak memory could not be determined…``: stands for the peak."""
+    """``  Peak memory could not be determined…``, printed instead of the peak."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class PrintedPlan(Plan):
     instructions: Mapping[str, str] = field(default_factory=dict)
     """Text after ``%name = `` of each defining instruction, by name."""
     human_total: str | None = None
-    """``48.3KiB``, beside the total; absent before TensorFlow 2.7."""
+    """Text beside the total such as ``48.3KiB``; None before TensorFlow 2.7."""
     peak_stack_trace: tuple[str, ...] | None = None
-    """Lines of the stack-trace tree below the printed peak, its headline first."""
+    """Lines of the stack-trace tree below the printed peak, the headline first."""
     style: Style = field(default_factory=Style)

@@ -1,4 +1,4 @@
-"""Reads a compilation from the text files that XLA dumps."""
+"""Read a compilation from the text files that XLA dumps."""
 
 import re
 from typing import Final
@@ -27,11 +27,11 @@ _PLAN_PARTS: Final = ("allocations", "values", "live range")
 
 
 def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
-    """Read a plan, and the program as far as plan and module text state it.
+    """Return the plan, and the program with the facts in the plan and the module text.
 
-    A companion that is empty, or a module text that is not UTF-8, is a problem of the contents.
-    Raises `ParseError`, and `UnreadableDump` if a part of the plan is not UTF-8 or the
-    allocation file is empty.
+    An empty companion, or a module text that is not UTF-8, is added to the problems of the
+    contents. Raises `ParseError`, and `UnreadableDump` if a part of the plan is not UTF-8 or
+    the allocation file is empty.
     """
     plan = parse_plan(_plan_parts(contents))
     module = NO_PROGRAM
@@ -40,7 +40,7 @@ def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
             text = part.joined().text
             del part
             module = parse_module_text(text) if text else NO_PROGRAM
-    except UnreadableDump as error:  # the dump is whole without it
+    except UnreadableDump as error:  # the dump is complete without the module text
         contents.problems.append(error.problem._replace(left_out=False))
     _name_missing_companions(contents, plan)
     return plan, join_texts(plan, module)
@@ -49,7 +49,7 @@ def read_text_dump(contents: Contents) -> tuple[Plan, Program]:
 def join_texts(plan: PrintedPlan, module: Program) -> Program:
     """Return a program with the instructions that a plan names.
 
-    What the plan prints of an instruction goes first; the module text fills what it leaves open.
+    The plan takes precedence; the module text fills the facts that the plan lacks.
     """
     instructions = dict(module.instructions)
     for name, text in plan.instructions.items():
@@ -57,7 +57,7 @@ def join_texts(plan: PrintedPlan, module: Program) -> Program:
         if known is None:
             known = instructions[name] = parse_instruction(name, text)
         elif not (isinstance(known, PrintedInstruction) and known.prints(text)):
-            # alike in every producer but the oldest
+            # both texts are equal except in the oldest producers
             fill_from_plan(known, parse_instruction(name, text))
         known.text = text
     return module.with_instructions(instructions)
@@ -91,11 +91,11 @@ def _decoded(contents: Contents, name: str) -> DumpPart | None:
 
 
 def _name_missing_companions(contents: Contents, plan: PrintedPlan) -> None:
-    """Name companions that a split dump should have; older ones are not split.
+    """Report the missing companions of a split dump; older dumps are not split.
 
     A dump without addresses (TensorFlow 2.11, jaxlib 0.4.1 and later) always has a total
-    and live ranges: what its allocation file does not say is in a companion. (Up to
-    jaxlib 0.9 it can also be a file cut between two sections: nothing tells.)
+    and live ranges, either in its allocation file or in a companion. (Up to jaxlib 0.9 the
+    file can also be cut between two sections, which cannot be detected.)
     """
     if any(allocation.address is not None for allocation in plan.allocations):
         return

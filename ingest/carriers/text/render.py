@@ -1,4 +1,4 @@
-"""Writes a plan as the dump that it was parsed from, byte for byte."""
+"""Write a plan as the dump that it was parsed from, byte for byte."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -17,7 +17,7 @@ __all__ = ["render_plan"]
 
 
 def render_plan(plan: PrintedPlan) -> tuple[str, ...]:
-    """Return the texts of the files of a dump, in the order in which they were parsed."""
+    """Return the texts of the files of a dump, in the order of parsing."""
     return tuple(
         restored_text(
             "".join(f"{line}\n" for name in part.sections for line in _section(plan, name)), part
@@ -72,7 +72,7 @@ def _allocation(allocation: Allocation) -> str:
         "maybe-live-out": allocation.maybe_live_out,
         "preallocated-temp": allocation.is_preallocated_temp,
     }
-    parts += [mark for mark, holds in marks.items() if holds]
+    parts += [mark for mark, is_set in marks.items() if is_set]
     return f"allocation {allocation.number}: {', '.join(parts)}:"
 
 

@@ -1,4 +1,4 @@
-"""The text of one file of a dump as lines, and the way back."""
+"""Read the lines of a dump file, and restore its original text."""
 
 import re
 from collections.abc import Iterable
@@ -23,21 +23,20 @@ class DumpPart(NamedTuple):
     """For messages only."""
     text: str
     rest: str = ""
-    """What stands after ``text`` in the file: whole lines, mostly none."""
+    """Whole lines after ``text`` in the file; usually empty."""
 
     @classmethod
     def decoded(cls, name: str, content: bytes) -> Self:
-        """Decode a file; UnicodeDecodeError if it is not UTF-8.
+        """Decode a file; raise UnicodeDecodeError if it is not UTF-8.
 
-        The figures of a stack trace are all that is not ASCII in most dumps, and would make
-        every character of the text two bytes wide: of 100 MB that took half of the time to
-        read and parse. So they are the rest.
+        The stack trace becomes the rest. In most dumps only its line drawing is not ASCII, and
+        would make every character of the text two bytes wide, which took half of the time to
+        read and parse 100 MB.
         """
         if start := content.rfind(_STACK_TRACE) + 1:
             view = memoryview(content)
-            with suppress(
-                UnicodeDecodeError
-            ):  # decoded whole, so that the error counts from the start
+            # After an error decode the whole file: the position then counts from its start.
+            with suppress(UnicodeDecodeError):
                 return cls(name, str(view[:start], "utf-8"), str(view[start:], "utf-8"))
         return cls(name, content.decode())
 
@@ -49,20 +48,20 @@ class DumpPart(NamedTuple):
 class DumpText:
     """The lines of one file; a position is an index into ``text`` where a line starts.
 
-    Blank lines between two sections stay, and the parser goes past them with `skip_blanks`.
-    XLA writes no others. To look for them everywhere costs twice as much as to count the
-    lines of a file with long ones, so that `remove_blanks` is for what did not fit.
+    Blank lines between two sections are kept, and the parser skips them with `skip_blanks`.
+    XLA writes no others. `remove_blanks` is only for a text that does not parse, because a search
+    for all blank lines costs twice as much as counting the lines of a file with long lines.
     """
 
     def __init__(self, part: DumpPart) -> None:
-        # The search for one character is ten times faster than that for two.
+        # A search for one character is ten times faster than a search for two.
         has_returns = "\r" in part.text or "\r" in part.rest
         if has_returns and part.rest:
             part = part.joined()
         self.name = part.name
         text = part.text
         self.rest = part.rest
-        """Lines after ``text``, which the last section takes."""
+        """Lines after ``text``, which belong to the last section."""
         self._has_byte_order_mark = text.startswith(_BYTE_ORDER_MARK)
         if self._has_byte_order_mark:
             text = text[1:]
@@ -73,7 +72,7 @@ class DumpText:
             self._line_end = "\r\n"
             text = text.replace("\r\n", "\n")
         self.is_cut = not (self.rest or text).endswith("\n")
-        """Whether the last line lacks its end; ``text`` has it."""
+        """True if the last line of the file has no line end; ``text`` has one."""
         self.text = text if text.endswith("\n") else text + "\n"
         self._blanks: list[Blanks] = []
         self._removed_blanks: tuple[Blanks, ...] = ()
@@ -88,7 +87,7 @@ class DumpText:
             self.name,
             text.count("\n", 0, position) + 1,
             text[start:position],
-            f"{line_end} at the end of this line, as at the end of the first",
+            f"{line_end} at the end of this line, as on the first line",
         )
 
     def remove_blanks(self) -> bool:
@@ -105,7 +104,7 @@ class DumpText:
         return removed > 0
 
     def skip_blanks(self, position: int) -> int:
-        """Return the position after the blank lines that stand here, and record them."""
+        """Return the position after the blank lines at a position, and record them."""
         end = self.blanks_end(position)
         if end > position:
             skipped = sum(blanks.lines for blanks in self._blanks)
@@ -113,7 +112,7 @@ class DumpText:
         return end
 
     def blanks_end(self, position: int) -> int:
-        """Return the position after the blank lines that stand here."""
+        """Return the position after the blank lines at a position."""
         while self.text.startswith("\n", position):
             position += 1
         return position
@@ -125,52 +124,52 @@ class DumpText:
         return position
 
     def skip_line(self, position: int, *forms: LineForm) -> int:
-        """Return the position after a line that has one of the forms; raise if it has none."""
+        """Return the position after a line of one of the forms; raise if it matches none."""
         for form in forms:
             if found := form.regex.match(self.text, position):
                 return found.end()
         raise self.syntax_error(position, *forms)
 
     def skip_lines(self, position: int, *forms: LineForm) -> int:
-        """Return the position after all lines that have one of the forms."""
+        """Return the position after all lines of one of the forms."""
         while any(form.regex.match(self.text, position) for form in forms):
             position = self.line_start(position, 1)
         return position
 
     def indented_end(self, position: int) -> int:
-        """Return the position after all lines that are indented by four spaces."""
+        """Return the position after all lines indented by four spaces."""
         return next(INDENTED.finditer(self.text, position)).end()
 
     def take_rest(self) -> str:
-        """Return the lines after ``text``, once."""
+        """Return the lines after ``text``; later calls return an empty text."""
         rest, self.rest = self.rest, ""
         return rest
 
     def parse_lines(self, start: int, end: int, form: LineForm) -> list[tuple[str, ...]]:
-        """Parse the lines of a span: all of one form, and at least one."""
+        """Parse the lines of a span; raise unless it has lines, all of this form."""
         rows = form.multiline_regex.findall(self.text, start, end)
         if not rows or len(rows) != self.text.count("\n", start, end):
             raise self.syntax_error(self.skip_lines(start, form), form)
         return rows
 
     def check_sum(self, position: int, sizes: Iterable[int]) -> None:
-        """Raise if sizes add up to more than 64 bits hold; the position is for the error."""
+        """Raise if the sum of sizes exceeds 64 bits; the position is for the error."""
         if sum(sizes) > LARGEST_NUMBER:
             raise self.error(position, "sizes that add up to less than 2^63 bytes")
 
     def style(self, sections: tuple[SectionName, ...]) -> PartStyle:
-        """Return what `restored_text` needs."""
+        """Return the style that `restored_text` needs."""
         return PartStyle(sections, self._has_byte_order_mark, self._line_end, tuple(self._blanks))
 
     def error(self, position: int, expected: str) -> ParseError:
-        """Return the error of the line at a position, with what was expected there."""
+        """Return the error for the line at a position, with the expected text."""
         line = self.text.count("\n", 0, position) + 1
         line += sum(blanks.lines for blanks in self._removed_blanks if blanks.offset <= position)
         start = self.text.rfind("\n", 0, position) + 1
         return ParseError(self.name, line, self._line(start), expected)
 
     def syntax_error(self, position: int, *forms: LineForm) -> ParseError:
-        """Return the error of a line that has none of the forms."""
+        """Return the error for a line that matches none of the forms."""
         line = self._line(position)
         narrowed = WIDE_NUMBER.sub("0", line)
         if narrowed != line and any(form.regex.match(narrowed + "\n") for form in forms):
@@ -180,8 +179,8 @@ class DumpText:
         return self.error(position, " or ".join(form.description for form in forms))
 
     def width_error(self, position: int) -> ParseError:
-        """Return the error of a number that is too large."""
-        return self.error(position, "numbers of at most 64 bits with their sign")
+        """Return the error for a number that is too large."""
+        return self.error(position, "numbers that fit into 64 bits with a sign")
 
     def _line(self, position: int) -> str:
         end = self.text.find("\n", position)
@@ -189,7 +188,7 @@ class DumpText:
 
 
 def restored_text(text: str, style: PartStyle) -> str:
-    """Return a text with its blank lines, line ends and byte order mark where they were."""
+    """Return a text with its original blank lines, line ends and byte order mark."""
     pieces = []
     end = 0
     for blanks in style.blank_lines:

@@ -1,4 +1,4 @@
-"""Reads the total of a dump and its used values: positions, uses, defining instructions."""
+"""Read the total of a dump and its used values: positions, uses, defining instructions."""
 
 from collections.abc import Sequence
 from re import Match
@@ -19,7 +19,7 @@ _AFTER_INSTRUCTION: Final = ("<", form.POSITIONS.example, "\n")
 
 
 def parse_totals(text: DumpText, header: Match[str], draft: DraftPlan) -> int:
-    """Read the total, which the used values follow."""
+    """Read the total and the used values after it."""
     draft.total_bytes, draft.human_total = int(header[1]), header[2]
     position = text.skip_blanks(header.end())
     used_values = form.USED_VALUES.regex.match(text.text, position)
@@ -42,7 +42,7 @@ def _used_values(text: DumpText, start: int, draft: DraftPlan) -> int:
         header, *lists, prefix = block.groups()
         value = waiting.pop(header, None)
         if value is None:
-            raise text.error(position, "a value that an allocation holds, each of them once")
+            raise text.error(position, "a value of an allocation, each value once")
         is_glued = position > start and lines[position - 1] != "\n"
         if not used_values:
             draft.instruction_prefix = prefix
@@ -51,14 +51,14 @@ def _used_values(text: DumpText, start: int, draft: DraftPlan) -> int:
         if prefix != draft.instruction_prefix:
             raise text.error(block.end(), f"'{draft.instruction_prefix or '<'}', as before")
         if is_glued is not draft.is_glued:
-            raise text.error(position, "a line end before each value or before none")
+            raise text.error(position, "a line end before every value or before no value")
         used_values.append(parse_used_value(text, block, lists, value, draft))
         position = block.end()
         if prefix is not None:
             position = _instruction_end(text, position, value.name, draft.instructions)
     if waiting:
         missing = next(iter(waiting))
-        raise text.error(position, f"the used value '{missing}', which an allocation holds")
+        raise text.error(position, f"the used value '{missing}', which is in an allocation")
     if not used_values:
         raise text.syntax_error(position, form.VALUE_HEADER)
     return position
@@ -67,7 +67,7 @@ def _used_values(text: DumpText, start: int, draft: DraftPlan) -> int:
 def syntax_error_in_block(
     text: DumpText, position: int, opening: Sequence[LineForm], closing: LineForm
 ) -> ParseError:
-    """Return the error of the first line that does not fit in a block of positions and uses."""
+    """Return the error for the first line that does not match in a block of lists."""
     for line_form in opening:
         position = text.skip_line(position, line_form)
     position = text.skip_lines(text.skip_line(position, form.POSITION), form.POSITION)
@@ -83,10 +83,10 @@ def parse_used_value(
     value: Value,
     draft: DraftPlan,
 ) -> UsedValue:
-    """Read positions and uses: ``lists`` are the groups that the block has for them."""
+    """Read positions and uses; ``lists`` are their groups in the block."""
     name, index, more_positions, remark, user, operand, operand_index, more_uses = lists
     kept = draft.names.setdefault
-    # Nearly always the value itself comes first.
+    # The value itself is nearly always the first position.
     first = value.name if name == value.name else name
     positions = [new_record(Position, (first, index and intern(index)))]
     if more_positions:
@@ -122,23 +122,23 @@ def _note_no_uses(text: DumpText, block: Match[str], value: Value, draft: DraftP
     if draft.prints_none is None:
         draft.prints_none = prints_none
     elif prints_none != draft.prints_none:
-        raise text.error(start, "'(none)' in each empty list of uses or in none")
+        raise text.error(start, "'(none)' in every empty list of uses or in no list")
 
 
 def _instruction_end(text: DumpText, position: int, name: str, instructions: dict[str, str]) -> int:
-    """Record the text of an instruction; return where the next line or the glued value starts."""
+    """Record the text of an instruction; return the start of the next line or glued value."""
     lines = text.text
     if not lines.startswith(f"{name} = ", position):
         raise text.error(position, f"the instruction '%{name} = …', which defines the value")
     start = position + len(name) + len(" = ")
     # Each element of a tuple repeats its whole instruction, which makes files quadratic in
-    # the width of tuples: the copies are compared where they stand, never cut out.
+    # the width of tuples: the copies are compared in place, without slicing.
     known = instructions.get(name)
     if known is not None and lines.startswith(known, start):
         end = start + len(known)
     else:
         end = lines.index("\n", start)
-        if not lines.startswith(_AFTER_INSTRUCTION, end + 1):  # a string may hold this line end
+        if not lines.startswith(_AFTER_INSTRUCTION, end + 1):  # it may be inside a string
             end_outside_strings = next(form.INSTRUCTION.finditer(lines, start)).end()
             if lines.startswith("\n", end_outside_strings):
                 end = end_outside_strings

@@ -36,7 +36,7 @@ def test_what_is_derived_and_contradicted_or_missing_is_noted(run, tmp_path):
     unscheduled = hlo(program, is_scheduled=False)
     (folder / "g(2).hlo_proto.pb").write_bytes(unscheduled.SerializeToString())
     ingested = run("ingest", folder)
-    assert "f(1).hlo_proto.pb: its heap trace contradicts the live ranges derived" in ingested.err
+    assert "f(1).hlo_proto.pb: its heap trace contradicts its derived live ranges" in ingested.err
     assert "g(2).hlo_proto.pb: its module has no schedule" in ingested.err
     assert run("check").err.splitlines()[-2:] == [
         "no schedule: 1 compilation without live ranges, peaks and reuse",

@@ -1,4 +1,4 @@
-"""Where text and protobuf hold one compilation, the protobuf fills what the text lacks."""
+"""If text and protobuf contain one compilation, the protobuf adds the missing facts."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def read(run: Path, text: str, module: str = "") -> tuple[Plan, Program, DumpCon
     return *read_compilation(contents), contents
 
 
-def test_call_stacks_come_from_the_protobuf(run: Path):
+def test_call_stacks_are_taken_from_the_protobuf(run: Path):
     plan, program, contents = read(run, ALLOCATIONS + USED + RANGES, MODULE)
     assert program.frames == {1: StackFrame(None, "f.py", 3, 0, None)}
     assert program.instructions["a"].attributes.stack_frame == 1
@@ -69,7 +69,7 @@ def test_call_stacks_come_from_the_protobuf(run: Path):
     assert contents.problems == []
 
 
-def test_what_the_text_lacks_is_derived_and_named_so(run: Path):
+def test_facts_missing_from_the_text_are_marked_as_derived(run: Path):
     plan, program, _ = read(run, ALLOCATIONS + USED, MODULE)
     assert plan.derived == ("schedule", "ranges", "peak")
     assert plan.live_ranges is not None
@@ -79,7 +79,7 @@ def test_what_the_text_lacks_is_derived_and_named_so(run: Path):
     assert program.entry.name == "main"
 
 
-def test_the_program_comes_whole_where_no_module_text_is_there(run: Path):
+def test_without_module_text_the_whole_program_is_from_the_protobuf(run: Path):
     _, program, _ = read(run, ALLOCATIONS + USED + RANGES)
     assert program.entry.root.name == "a"
     text = program.instructions["a"].text
@@ -96,7 +96,7 @@ def test_a_protobuf_of_another_plan_is_not_read(run: Path):
     ]
 
 
-def test_a_damaged_protobuf_does_not_take_the_text_with_it(run: Path):
+def test_the_text_is_read_if_the_protobuf_is_damaged(run: Path):
     path = run / f"{STAGE}.hlo.pb"
     path.write_bytes(path.read_bytes()[:-3])
     plan, _, contents = read(run, ALLOCATIONS + USED + RANGES, MODULE)
@@ -106,7 +106,7 @@ def test_a_damaged_protobuf_does_not_take_the_text_with_it(run: Path):
     assert problem.message.startswith("expected a whole HloProto")
 
 
-def test_a_whole_text_leaves_the_protobuf_unread(run: Path):
+def test_the_protobuf_is_not_read_if_the_text_is_complete(run: Path):
     (run / f"{STAGE}.hlo.pb").write_bytes(b"\x0a\x09")
     tables = (
         'FileNames\n1 "f.py"\n\nFunctionNames\n1 "f"\n\nFileLocations\n'

@@ -1,4 +1,4 @@
-"""XLA's usage report beside a compilation is held against its allocations."""
+"""XLA's usage report beside a compilation is compared with its allocations."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ NEW = "Memory Space: default (color=0)\nTotal bytes: {} (1.0KiB)\n"
 
 
 def said(run: Path) -> list[str]:
-    """Ingest a run, and return what was said of files that are in the graph all the same."""
+    """Ingest a run, and return the problems of files that are in the graph."""
     summary = ingest(None, run, IngestOptions(dry_run=True))
     assert summary.ok
     return [f"{Path(problem.file).suffix} {problem.message}" for problem in summary.problems]
@@ -26,16 +26,16 @@ def said(run: Path) -> list[str]:
         ("Total bytes used: 16 (16B)\n", []),
         (
             "Total bytes used: 20 (20B)\n",
-            [".txt states 20 bytes, the allocations beside it add up to 16"],
+            [".txt states 20 bytes, but its allocations add up to 16"],
         ),
         (NEW.format(16), []),
         (
             NEW.format(20),
-            [".txt states 20 bytes in memory space 0, the allocations beside it add up to 16"],
+            [".txt states 20 bytes in memory space 0, but its allocations add up to 16"],
         ),
         (
             NEW.format(16) + "\nMemory Space: vmem (color=1)\nTotal bytes: 4 (4B)\n",
-            [".txt states 4 bytes in memory space 1, the allocations beside it add up to 0"],
+            [".txt states 4 bytes in memory space 1, but its allocations add up to 0"],
         ),
         (
             "cut",
@@ -43,7 +43,7 @@ def said(run: Path) -> list[str]:
         ),
     ],
 )
-def test_a_report_that_disagrees_is_named(tmp_path: Path, report: str, problems: list[str]):
+def test_a_report_that_disagrees_is_reported(tmp_path: Path, report: str, problems: list[str]):
     (tmp_path / f"{STAGE}-buffer-assignment.txt").write_text(dump_text())
     (tmp_path / f"{STAGE}-memory-usage-report.txt").write_text(report)
     assert said(tmp_path) == problems
@@ -53,10 +53,10 @@ def test_a_report_that_disagrees_is_named(tmp_path: Path, report: str, problems:
     ("total", "problems"),
     [
         (32, []),
-        (33, [".pb states 33 bytes in memory space 0, the allocations beside it add up to 32"]),
+        (33, [".pb states 33 bytes in memory space 0, but its allocations add up to 32"]),
     ],
 )
-def test_a_report_in_protobuf_is_held_against_a_protobuf_dump(
+def test_a_report_in_protobuf_is_compared_with_a_protobuf_dump(
     tmp_path: Path, total: int, problems: list[str]
 ):
     report = MemoryUsageReportProto()
@@ -67,7 +67,7 @@ def test_a_report_in_protobuf_is_held_against_a_protobuf_dump(
     assert said(tmp_path) == problems
 
 
-def test_a_damaged_report_in_protobuf_is_named(tmp_path: Path):
+def test_a_damaged_report_in_protobuf_is_reported(tmp_path: Path):
     message = hlo("main:\n  p = f32[4] parameter(0) <1>\n  ROOT a = f32[4] negate(p) <2>\n")
     (tmp_path / f"{STAGE}.hlo.pb").write_bytes(message.SerializeToString())
     (tmp_path / f"{STAGE}-memory-usage-report.pb").write_bytes(b"\x0a\x09")

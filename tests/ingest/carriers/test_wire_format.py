@@ -1,4 +1,4 @@
-"""The fields of a message are found without decoding them; what does not fit is refused."""
+"""The fields of a message are found without decoding; invalid bytes are refused."""
 
 from io import BytesIO
 
@@ -17,13 +17,13 @@ def test_each_field_has_its_number_and_the_range_of_its_value(length: int | None
     ]  # fmt: skip
 
 
-def test_a_message_inside_of_another_is_a_range():
+def test_a_message_inside_another_one_is_a_range():
     assert list(fields(BytesIO(b"??" + MESSAGE + b"??"), 2, 7)) == [
         Field(1, 5, 0, 300), Field(2, 7, 2),
     ]  # fmt: skip
 
 
-def test_reading_a_value_in_between_does_not_matter():
+def test_values_can_be_read_during_the_iteration():
     file = BytesIO(MESSAGE)
     found = []
     for field in fields(file):
@@ -38,7 +38,7 @@ def test_reading_a_value_in_between_does_not_matter():
         (b"\x12\x05ab", "it ends inside of a field"),
         (b"\x12", "it ends inside of a field"),
         (b"\x12\xff\xff\xff\xff\x07", "it ends inside of a field"),
-        (b"\x0b", "a field has the type 3, which there is not"),
+        (b"\x0b", "a field has the type 3, which does not exist"),
         (b"\x02\x00", "it ends inside of a field"),
         (b"\x08" + b"\xff" * 11, "a number has more than 64 bits"),
     ],

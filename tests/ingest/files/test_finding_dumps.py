@@ -211,7 +211,7 @@ def test_another_dump_of_the_same_stem_is_named(given, write):
 def test_companions_without_their_allocation_file_are_named(given, write):
     write(f"{STEM}-buffer-assignment-values.txt")
     write(f"{STEM}-live-range.txt")
-    message = f"its allocation file {STEM}-buffer-assignment.txt is not there"
+    message = f"its allocation file {STEM}-buffer-assignment.txt is not found"
     assert problems(find_dumps(given), given) == [
         (f"{STEM}-buffer-assignment-values.txt", message),
         (f"{STEM}-live-range.txt", message),

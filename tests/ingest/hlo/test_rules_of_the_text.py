@@ -1,4 +1,4 @@
-"""Sets, overwriting and post-order, on module texts of a few lines."""
+"""Buffer sets, overwriting and post-order are tested on module texts of a few lines."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def module(entry, *others, header=HEADER):
 
 
 def fusion(body):
-    """A fusion of two operands that are vectors, with this body."""
+    """Return a program with a fusion of two vectors that has this body."""
     return module(
         """
   %a = f32[8]{0} parameter(0)
@@ -78,7 +78,7 @@ def test_a_loop_joins_result_operand_root_and_parameters_at_each_index():
     assert found == {1: 1, 5: 1, 7: 1, 9: 1, 10: 1, 2: 2, 4: 2, 6: 2, 8: 2, 3: 3}
 
 
-def test_a_donated_parameter_is_joined_with_the_result_that_it_becomes():
+def test_a_donated_parameter_is_joined_with_its_result():
     header = HEADER + ", input_output_alias={ {0}: (1, {}, may-alias), {1}: (0, {}, must-alias) }"
     made = module(
         """
@@ -96,7 +96,7 @@ def test_a_donated_parameter_is_joined_with_the_result_that_it_becomes():
     assert found == {1: 1, 2: 2, 3: 2, 4: 1, 5: 5}
 
 
-def test_branches_are_joined_with_what_their_conditional_returns():
+def test_branches_are_joined_with_the_result_of_their_conditional():
     made = module(
         """
   %p = pred[] parameter(0)
@@ -134,7 +134,7 @@ def test_a_fusion_that_updates_a_slice_of_its_parameter_is_in_place_through_bitc
     assert pairs(made) == [Aliasing(WHOLE, 1, WHOLE)]
 
 
-def test_of_a_fusion_with_several_outputs_each_update_is_in_place():
+def test_each_update_in_a_fusion_with_several_outputs_is_in_place():
     made = module(
         """
   %a = f32[8]{0} parameter(0)
@@ -157,7 +157,7 @@ def test_of_a_fusion_with_several_outputs_each_update_is_in_place():
     assert pairs(made) == [Aliasing("{1}", 1, WHOLE)]
 
 
-def test_any_instruction_may_declare_what_it_writes_over():
+def test_any_instruction_may_declare_the_operands_that_it_overwrites():
     made = module("""
   %a = f32[8]{0} parameter(0)
   ROOT %call = (f32[8]{0}, s32[]) custom-call(%a), custom_call_target="f", \
@@ -195,7 +195,7 @@ def test_a_fusion_may_overwrite_what_it_reads_element_by_element(body, on_cpu, o
     assert may(made, is_gpu=True) is on_gpu
 
 
-def test_on_a_gpu_as_many_elements_of_the_same_width_suffice():
+def test_on_a_gpu_the_same_number_of_elements_of_one_width_suffices():
     made = module(
         """
   %a = s32[2,4]{1,0} parameter(0)
@@ -260,7 +260,7 @@ def test_post_order_takes_operands_first_and_callers_before_callees():
     ]  # fmt: skip
 
 
-def test_called_computations_come_in_reverse_order_of_the_numbers_of_their_calls():
+def test_called_computations_are_in_reverse_order_of_call_numbers():
     bodies = [
         (
             f"%parallel_{name} (p.{name}: f32[8]) -> f32[8] {{",
@@ -281,7 +281,7 @@ def test_called_computations_come_in_reverse_order_of_the_numbers_of_their_calls
     assert names == ["main", "parallel_z", "parallel_x", "parallel_y"]
 
 
-def test_control_predecessors_come_before_operands():
+def test_control_predecessors_precede_operands():
     made = module("""
   %a = f32[8]{0} parameter(0)
   %b = f32[8]{0} parameter(1)
@@ -306,7 +306,7 @@ ENTRY main.3 {
     assert [operand.name for operand in before.operands] == ["Arg_0.1", "Arg_0.1"]
 
 
-def test_what_is_its_own_operand_is_an_error_and_not_followed_forever():
+def test_an_instruction_that_is_its_own_operand_is_an_error():
     update = """
   %p0 = f32[8]{0} parameter(0)
   %b = f32[8]{0} bitcast(%b)
@@ -319,7 +319,7 @@ def test_what_is_its_own_operand_is_an_error_and_not_followed_forever():
         may(fusion(reshaped), is_gpu=True)
 
 
-def test_a_computation_that_is_not_there_is_an_error_of_the_text():
+def test_a_missing_computation_is_an_error():
     made = module("  %x = f32[] parameter(0)\n  ROOT %w = f32[] while(%x), condition=%c, body=%b\n")
     with pytest.raises(ProgramError, match="no computation b"):
         buffer_sets([1], {}, made, scheduled_computations(made))

@@ -1,4 +1,4 @@
-"""What JAX compiled is ingested from the object alone, in all spellings of its versions."""
+"""A compiled JAX function is ingested from its object, in the form of each version."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ SHAPE_OF_COMPILATION = (
 
 @dataclass
 class Compiled:
-    """The methods of `jax.stages.Compiled` that are asked, over bytes of some version."""
+    """The methods of `jax.stages.Compiled` in use, with bytes of some version."""
 
     statistics: Any
     message: Any = field(default_factory=lambda: PROGRAM)
@@ -61,7 +61,7 @@ def test_a_compilation_is_stored_under_its_module_and_number(
     )
 
 
-def test_the_same_again_changes_nothing_and_another_module_joins_the_run(embedded_graph: Graph):
+def test_a_repetition_changes_nothing_and_another_module_joins_the_run(embedded_graph: Graph):
     ingest_compiled(embedded_graph, Compiled(newest()), run="live")
     again = ingest_compiled(embedded_graph, Compiled(newest()), run="live")
     assert again.unchanged == ("live/jit_f(8)",)
@@ -85,22 +85,22 @@ def test_a_gpu_is_named_as_in_dumps(embedded_graph: Graph):
         SimpleNamespace(serialized_hlo_proto=b""),
     ],
 )
-def test_where_jax_holds_no_plan_a_sentence_says_what_to_do(embedded_graph: Graph, statistics: Any):
+def test_without_a_plan_in_jax_the_error_says_what_to_do(embedded_graph: Graph, statistics: Any):
     with pytest.raises(NoMemoryPlan) as refused:
         ingest_compiled(embedded_graph, Compiled(statistics), run="live")
     assert str(refused.value) == (
-        "jit_f does not hold its buffer assignment, like all that is compiled for a GPU or TPU "
-        "that is not there; let XLA dump it, and ingest the folder: lowered.compile("
+        "jit_f has no buffer assignment, like every program compiled for a GPU or TPU that is "
+        "not present; let XLA dump it, and ingest the folder: lowered.compile("
         "compiler_options={'xla_dump_to': 'DIR', 'xla_dump_hlo_as_text': True})"
     )
 
 
-def test_anything_else_is_a_type_error(embedded_graph: Graph):
-    with pytest.raises(TypeError, match=r"expected what .* returns, found function"):
+def test_any_other_object_is_a_type_error(embedded_graph: Graph):
+    with pytest.raises(TypeError, match=r"expected the result of .*, found function"):
         ingest_compiled(embedded_graph, oldest, run="live")
 
 
-def test_damaged_bytes_are_a_problem_of_the_summary(embedded_graph: Graph):
+def test_damaged_bytes_are_a_problem_in_the_summary(embedded_graph: Graph):
     statistics = SimpleNamespace(serialized_buffer_assignment_proto=b"\x0a\x09")
     summary = ingest_compiled(embedded_graph, Compiled(statistics), run="live")
     assert not summary.ok
@@ -108,7 +108,7 @@ def test_damaged_bytes_are_a_problem_of_the_summary(embedded_graph: Graph):
     assert str(problem).startswith("jit_f(8): expected a whole HloProto")
 
 
-def test_without_protobuf_the_error_says_what_to_install():
+def test_without_protobuf_the_error_says_how_to_install_it():
     program = (
         "import sys; sys.modules['google.protobuf'] = None\n"
         "from xlagraph.ingest import ingest_compiled\n"
@@ -121,7 +121,7 @@ def test_without_protobuf_the_error_says_what_to_install():
 
 
 @pytest.mark.parametrize("version", ["0.5.3", "0.7.2"])
-def test_the_bytes_of_real_jax_hold_the_plan_of_their_dump(
+def test_the_bytes_of_real_jax_contain_the_plan_of_their_dump(
     embedded_graph: Graph, shared_dumps: Path, version: str
 ):
     from xlagraph.protos.hlo import HloProto

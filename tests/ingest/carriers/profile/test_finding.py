@@ -1,4 +1,4 @@
-"""A profile holds a compilation for each executable, wherever the profile lies."""
+"""A profile in any folder contains a compilation for each executable."""
 
 from pathlib import Path
 from typing import Any
@@ -67,28 +67,28 @@ def test_an_executable_is_read_from_its_range_of_bytes(folder: Path):
     assert (dump.name.module, dump.name.module_id) == ("f", 8)
 
 
-def test_profiles_of_several_hosts_are_told_apart(folder: Path):
+def test_profiles_of_several_hosts_have_different_names(folder: Path):
     for host in ("vm_0", "vm_1"):
         (folder / f"{host}.xplane.pb").write_bytes(profile(f_8=PROGRAM))
     assert keys(folder) == ["2026_11_23_01_02_03/vm_0/f(8)", "2026_11_23_01_02_03/vm_1/f(8)"]
     assert {dump.name.module for dump in find_dumps(folder).dumps} == {"f"}
 
 
-def test_what_xprof_wrote_beside_it_is_the_same_compilation(folder: Path):
+def test_a_file_of_xprof_beside_the_profile_is_the_same_compilation(folder: Path):
     (folder / "vm.xplane.pb").write_bytes(profile(f_8=PROGRAM))
     (folder / "f(8).hlo_proto.pb").write_bytes(PROGRAM.SerializeToString())
     (dump,) = find_dumps(folder).dumps
     assert [source.carrier for source in dump.sources] == ["proto", "profile"]
 
 
-def test_executables_without_an_assignment_are_passed_over(folder: Path):
+def test_executables_without_an_assignment_are_skipped(folder: Path):
     path = folder / "vm.xplane.pb"
     path.write_bytes(profile(f_8=MODULE_ALONE))
     assert find_dumps(folder).problems == ()
     (problem,) = find_dumps(path).problems
     assert problem.message == (
-        "holds no executable with a buffer assignment: profile a process that has compiled, with "
-        "jax.profiler.trace"
+        "contains no executable with a buffer assignment: profile a process that has compiled, "
+        "with jax.profiler.trace"
     )
 
 
@@ -103,7 +103,7 @@ def test_a_name_that_is_not_utf_8_is_kept_readable(folder: Path):
     [profile(f_8=PROGRAM)[:-4], b"# a note\n", b"\x0a\xff\xff\xff\xff\x07"],
     ids=["cut", "text", "2 GiB long"],
 )
-def test_a_damaged_profile_is_left_out_in_a_sentence(folder: Path, content: bytes):
+def test_a_damaged_profile_is_skipped_with_a_message(folder: Path, content: bytes):
     (folder / "vm.xplane.pb").write_bytes(content)
     other = folder.with_name("whole")
     other.mkdir()
@@ -112,6 +112,4 @@ def test_a_damaged_profile_is_left_out_in_a_sentence(folder: Path, content: byte
     assert summary.added == ("whole/f(8)",)
     (problem,) = summary.problems
     assert problem.left_out
-    assert str(problem).startswith(
-        f"{folder / 'vm.xplane.pb'}: expected a whole profile, found that"
-    )
+    assert str(problem).startswith(f"{folder / 'vm.xplane.pb'}: expected a whole profile, but")

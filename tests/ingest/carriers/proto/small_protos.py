@@ -131,7 +131,7 @@ def read(message: Any) -> tuple[Plan, Program]:
 
 
 def problems(message: Any) -> list[str]:
-    """Read a message, and return what was said of it."""
+    """Read a message, and return its problems."""
     contents = contents_of(message.SerializeToString())
     read_proto_dump(contents)
     return [str(problem) for problem in contents.problems]

@@ -1,4 +1,4 @@
-"""Where a value is visible and what reads it follows from what each opcode hands on."""
+"""Positions and readers of a value follow from the operands that each opcode forwards."""
 
 import pytest
 
@@ -59,13 +59,13 @@ PAIR = "main:\n  p = (f32[4], f32[4]) parameter(0) <1{} 2{0} 3{1}>\n"
         ),
     ],
 )  # fmt: skip
-def test_an_opcode_hands_on(text: str, value: int, where: str, readers: str):
+def test_an_opcode_forwards_values(text: str, value: int, where: str, readers: str):
     plan, _ = read(hlo(text))
     assert positions(plan)[value] == where
     assert uses(plan)[value] == readers
 
 
-def test_a_loop_hands_its_operand_to_condition_and_body():
+def test_a_loop_passes_its_operand_to_condition_and_body():
     plan, _ = read(
         hlo(
             "cond:\n"
@@ -104,7 +104,7 @@ def test_a_branch_gets_the_operand_of_its_number():
     assert [value.label for value in plan.values if value.is_phi] == ["a", "b", "c"]
 
 
-def test_a_call_returns_what_its_root_holds():
+def test_a_call_returns_the_values_of_its_root():
     plan, _ = read(
         hlo(
             "f:\n  a = f32[4] parameter(0)\n  ROOT n = f32[4] negate(a) <1>\n"
@@ -115,7 +115,7 @@ def test_a_call_returns_what_its_root_holds():
     assert uses(plan) == {1: "", 2: "n.0 c.0"}
 
 
-def test_an_asynchronous_computation_hands_on_arrays_alone():
+def test_an_asynchronous_computation_forwards_only_arrays():
     plan, program = read(
         hlo(
             "f:\n  a = f32[4] parameter(0)\n  ROOT n = f32[2] slice(a) <1>\n"
@@ -129,7 +129,7 @@ def test_an_asynchronous_computation_hands_on_arrays_alone():
     assert program.instructions["s"].opcode == "slice-start"
 
 
-def test_a_root_uses_what_it_returns():
+def test_a_root_uses_the_values_that_it_returns():
     plan, _ = read(
         hlo(
             f"{PAIR}  g = f32[4] get-tuple-element(p) calls=0\n"
@@ -139,7 +139,7 @@ def test_a_root_uses_what_it_returns():
     assert uses(plan)[2] == "t.0"
 
 
-def test_a_computation_that_two_calls_run_is_named():
+def test_a_computation_run_by_two_calls_is_reported():
     assert problems(
         hlo(
             "f:\n  a = f32[4] parameter(0)\n  ROOT n = f32[4] negate(a) <1>\n"
@@ -148,13 +148,13 @@ def test_a_computation_that_two_calls_run_is_named():
         )
     ) == [
         (
-            "jit_f(8).hlo_proto.pb: several instructions run f; its parameters are taken to be "
-            "those of the first"
+            "jit_f(8).hlo_proto.pb: several instructions run f; its parameters are taken "
+            "from the first one"
         )
     ]
 
 
-def test_a_reducer_is_by_itself():
+def test_a_reducer_is_outside_of_the_schedule():
     plan, _ = read(
         hlo(
             "add:\n  x = f32[] parameter(0) <1>\n  y = f32[] parameter(1) <2>\n"
@@ -170,7 +170,7 @@ def test_a_reducer_is_by_itself():
 
 def test_a_program_that_runs_itself_is_refused():
     text = "f:\n  a = f32[4] parameter(0) <1>\n  ROOT n = f32[4] call(a) calls=f\n"
-    with pytest.raises(UnreadableDump, match="expected a program that ends, found that f runs its"):
+    with pytest.raises(UnreadableDump, match="expected a program that ends, but f runs itself"):
         read(
             hlo(f"{text}main:\n  p = f32[4] parameter(0) <2>\n  ROOT c = f32[4] call(p) calls=f\n")
         )

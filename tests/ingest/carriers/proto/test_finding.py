@@ -1,4 +1,4 @@
-"""Protobuf dumps are found by their names and their content, alone and below folders."""
+"""Protobuf dumps are found by name and content, given as a file or in a folder."""
 
 import gzip
 import subprocess
@@ -50,13 +50,13 @@ def test_a_message_with_an_assignment_is_a_compilation(run: Path, name: str, ste
     assert sources(find_dumps(run / name)) == [(f"run/{stem}", ["proto"])]
 
 
-def test_the_name_that_xprof_gives_tells_module_and_number(run: Path):
+def test_the_file_name_of_xprof_has_module_and_number(run: Path):
     (run / "jit_f(8).hlo_proto.pb").write_bytes(CONTENT)
     (dump,) = find_dumps(run).dumps
     assert (dump.name.module_id, dump.name.module, dump.name.platform) == (8, "jit_f", None)
 
 
-def test_other_stages_are_passed_over_below_a_folder_and_named_alone(run: Path):
+def test_other_stages_are_skipped_in_a_folder_and_reported_if_given(run: Path):
     early = run / "module_0008.jit_f.before_optimizations.hlo.pb"
     early.write_bytes(WITHOUT_ASSIGNMENT)
     (run / f"{STAGE}.hlo.pb").write_bytes(CONTENT)
@@ -64,14 +64,14 @@ def test_other_stages_are_passed_over_below_a_folder_and_named_alone(run: Path):
     assert find_dumps(run).problems == ()
     assert messages(find_dumps(early)) == [
         (
-            f"{early.name}: holds a module without a buffer assignment, which XLA dumps at the "
-            "last stage only: …after_optimizations.hlo.pb"
+            f"{early.name}: contains a module without a buffer assignment; XLA dumps it only "
+            "at the last stage: …after_optimizations.hlo.pb"
         )
     ]
 
 
 @pytest.mark.parametrize("name", [f"{STAGE}.hlo.pb", "jit_f(8).hlo_proto.pb"])
-def test_a_damaged_file_is_left_out_in_a_sentence_and_the_rest_goes_on(run: Path, name: str):
+def test_a_damaged_file_is_skipped_with_a_message_and_the_rest_is_read(run: Path, name: str):
     (run / name).write_bytes(CONTENT[:-3])
     (run / "whole.hlo.pb").write_bytes(CONTENT)
     summary = ingest(None, run, IngestOptions(dry_run=True))
@@ -86,7 +86,7 @@ def test_a_damaged_early_stage_does_not_matter(run: Path):
     assert find_dumps(run) == FoundDumps((), (), frozenset())
 
 
-def test_one_of_two_files_of_a_stem_is_named(run: Path):
+def test_the_second_file_of_a_stem_is_reported(run: Path):
     (run / f"{STAGE}.hlo.pb").write_bytes(CONTENT)
     (run / f"{STAGE}.hlo.pb.gz").write_bytes(gzip.compress(CONTENT))
     found = find_dumps(run)
@@ -96,7 +96,7 @@ def test_one_of_two_files_of_a_stem_is_named(run: Path):
     ]
 
 
-def test_text_beside_it_makes_one_compilation_whichever_file_is_given(run: Path):
+def test_text_and_protobuf_are_one_compilation_for_either_file(run: Path):
     text, proto = run / f"{STAGE}-buffer-assignment.txt", run / f"{STAGE}.hlo.pb"
     text.write_text(dump_text())
     proto.write_bytes(CONTENT)
@@ -104,7 +104,7 @@ def test_text_beside_it_makes_one_compilation_whichever_file_is_given(run: Path)
         assert sources(find_dumps(path)) == [(f"run/{STAGE}", ["text", "proto"])]
 
 
-def test_without_protobuf_one_sentence_says_what_to_install(run: Path):
+def test_without_protobuf_the_message_says_how_to_install_it(run: Path):
     (run / f"{STAGE}-buffer-assignment.txt").write_text(dump_text())
     for name in (f"{STAGE}.hlo.pb", "a.hlo.pb", "b.hlo.pb"):
         (run / name).write_bytes(CONTENT)

@@ -1,4 +1,4 @@
-"""Whatever bytes lie in a file, reading it ends with a plan or with a sentence."""
+"""Reading a file with any content ends with a plan or an error message."""
 
 from contextlib import suppress
 from typing import Any
@@ -41,13 +41,13 @@ def reads_or_refuses(content: bytes) -> None:
 
 @settings(max_examples=150)
 @given(st.integers(0, len(CONTENT) - 1), st.integers(0, 3), st.binary(max_size=4))
-def test_damaged_bytes(start: int, removed: int, inserted: bytes):
+def test_damaged_bytes_are_read_or_refused(start: int, removed: int, inserted: bytes):
     reads_or_refuses(CONTENT[:start] + inserted + CONTENT[start + removed :])
 
 
 @settings(max_examples=250)
 @given(st.data())
-def test_fields_that_do_not_fit_together(data: st.DataObject):
+def test_contradicting_fields_are_read_or_refused(data: st.DataObject):
     message = type(PROGRAM).FromString(CONTENT)
     for _ in range(data.draw(st.integers(1, 3))):
         _damage(message, data)
@@ -55,7 +55,7 @@ def test_fields_that_do_not_fit_together(data: st.DataObject):
 
 
 def _damage(message: Any, data: st.DataObject) -> None:
-    """Change one field somewhere inside of a message."""
+    """Change one field somewhere inside a message."""
     fields = message.ListFields()
     if not fields:
         return
@@ -117,13 +117,13 @@ def _fused_entry(message: Any) -> None:
     ("damage", "sentence"),
     [
         (_fused_entry, "expected the entry computation fused, found no such computation"),
-        (_fused_body_called, "expected that fused belongs to a fusion, found a call"),
-        (_loop_without_condition, "expected body and condition of a loop, found 1 of them"),
+        (_fused_body_called, "expected a fusion to run fused, found a call"),
+        (_loop_without_condition, "expected the body and condition of a loop, found 1 comp"),
         (_fused_ids_twice, "expected operands of fused among its instructions, found others"),
         (_fused_operand_elsewhere, "expected operands of fused among its instructions, found o"),
     ],
 )
-def test_what_was_found_before(damage: Any, sentence: str):
+def test_faults_found_earlier_are_refused(damage: Any, sentence: str):
     message = type(PROGRAM).FromString(CONTENT)
     damage(message)
     with pytest.raises(UnreadableDump) as refused:

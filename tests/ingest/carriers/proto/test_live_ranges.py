@@ -1,4 +1,4 @@
-"""Live ranges follow from the schedule as XLA computes them, and are cut by must-alias sets."""
+"""Live ranges are derived from the schedule as in XLA, and cut by must-alias sets."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_donated_parameter_ends_where_it_is_read_last():
     assert dict(program.output_by_donated) == {(0, "{}"): "{}"}
 
 
-def test_of_values_that_share_bytes_each_ends_where_the_next_begins():
+def test_values_that_share_bytes_end_where_the_next_one_begins():
     message = hlo(CHAIN)
     alias(message, 2, 4)
     plan, _ = read(message)
@@ -48,7 +48,7 @@ def test_of_values_that_share_bytes_each_ends_where_the_next_begins():
     assert ranges(plan)["b{}"] == "2-3"
 
 
-def test_names_in_place_of_ids_show_the_early_cut_of_tensorflow_2_8():
+def test_names_instead_of_ids_select_the_early_cut_of_tensorflow_2_8():
     message = hlo(CHAIN)
     alias(message, 2, 3)
     assert ranges(read(message)[0])["a{}"] == "1-2"
@@ -59,7 +59,7 @@ def test_names_in_place_of_ids_show_the_early_cut_of_tensorflow_2_8():
     assert ranges(read(message)[0])["a{}"] == "1-1"
 
 
-def test_what_a_call_runs_comes_before_it_and_reads_in_its_place():
+def test_a_called_computation_precedes_its_call_and_reads_the_operands():
     plan, _ = read(hlo(CALLED))
     assert plan.live_ranges is not None
     assert plan.live_ranges.schedule == ("p", "q", "a", "m", "n", "c", "r")
@@ -83,11 +83,11 @@ def test_a_loop_reads_where_its_body_begins():
     assert plan.live_ranges.schedule == ("p", "q", "t", "c", "l", "b", "x", "y", "n", "w")
     assert found["q{}"] == "1-5"  # the step of `b`
     assert found["b{0}"] == "5-7"
-    assert found["y{}"] == "7-9"  # one past its computation
+    assert found["y{}"] == "7-9"  # one step after its computation
     assert found["w{0}"] == "9-10"
 
 
-def test_inside_of_an_asynchronous_computation_a_value_lives_until_it_is_waited_for():
+def test_a_value_in_an_asynchronous_computation_lives_until_the_wait():
     plan, _ = read(hlo(SLICED))
     assert plan.live_ranges is not None
     assert plan.live_ranges.schedule == ("p", "q", "a", "n", "s", "x", "d", "e")
@@ -100,14 +100,14 @@ def test_a_heap_trace_that_agrees_confirms_the_ranges():
 
 
 @pytest.mark.parametrize("trace", ["alloc 3, alloc 2", "alloc 2, free 4, free 2"])
-def test_a_heap_trace_that_contradicts_is_named(trace: str):
+def test_a_contradicting_heap_trace_is_reported(trace: str):
     message = hlo(CHAIN, traces=[trace])
     plan, _ = read(message)
     assert plan.heap_trace_agrees is False
     assert problems(message) == [
         (
-            "jit_f(8).hlo_proto.pb: its heap trace contradicts the live ranges derived from it, so "
-            "that they, peaks and reuse are uncertain; dump the text too: --xla_dump_hlo_as_text"
+            "jit_f(8).hlo_proto.pb: its heap trace contradicts its derived live ranges: live "
+            "ranges, peaks and reuse are uncertain; dump the text too: --xla_dump_hlo_as_text"
         )
     ]
 
@@ -116,7 +116,7 @@ def test_without_a_heap_trace_nothing_confirms_the_ranges():
     assert read(hlo(CHAIN))[0].heap_trace_agrees is None
 
 
-def test_a_heap_trace_chooses_the_rules_of_libtpu_0_0_50():
+def test_a_heap_trace_selects_the_rules_of_libtpu_0_0_50():
     standard, _ = read(hlo(SLICED, traces=["alloc 1, alloc 7, free 1"]))
     assert ranges(standard)["n{}"] == "3-7"
     sliced, _ = read(hlo(SLICED, traces=["alloc 3, alloc 1, alloc 7, free 1"]))
@@ -124,33 +124,33 @@ def test_a_heap_trace_chooses_the_rules_of_libtpu_0_0_50():
     assert sliced.heap_trace_agrees is True
 
 
-def test_a_heap_trace_chooses_the_old_rule_of_calls():
+def test_a_heap_trace_selects_the_old_rule_of_calls():
     plan, _ = read(hlo(CALLED, traces=["alloc 4, alloc 1, alloc 2, free 1, free 4, alloc 5"]))
     assert ranges(plan)["q{}"] == "1-5"
     assert plan.heap_trace_agrees is True
 
 
-def test_the_order_of_vmem_says_nothing():
+def test_the_order_of_vmem_is_ignored():
     message = hlo(CHAIN, traces=["alloc 3, alloc 2"])
     for buffer in message.buffer_assignment.logical_buffers:
         buffer.color = 1
     assert read(message)[0].heap_trace_agrees is None
 
 
-def test_without_a_schedule_there_are_no_ranges_and_the_reason_is_named():
+def test_without_a_schedule_there_are_no_ranges_and_the_reason_is_reported():
     message = hlo(CHAIN, is_scheduled=False)
     plan, _ = read(message)
     assert plan.live_ranges is None
     assert plan.derived == ("total", "positions", "uses")
     assert problems(message) == [
         (
-            "jit_f(8).hlo_proto.pb: its module has no schedule, so that live ranges, peaks and "
+            "jit_f(8).hlo_proto.pb: its module has no schedule: live ranges, peaks and "
             "reuse are unknown; dump the text too: --xla_dump_hlo_as_text"
         )
     ]
 
 
-def test_the_peak_is_where_xla_looks_for_it():
+def test_the_peak_is_at_the_step_that_xla_finds():
     plan, _ = read(
         hlo(
             "main:\n  p = f32[4] parameter(0) <1>\n  a = f32[9] broadcast(p) <2>\n"
@@ -166,7 +166,7 @@ def test_the_peak_is_where_xla_looks_for_it():
     )  # fmt: skip
 
 
-def test_at_one_step_what_begins_is_added_before_what_ended_is_taken_off():
+def test_new_values_are_added_before_ended_ones_are_subtracted():
     plan, _ = read(
         hlo(
             "main:\n  p = f32[1] parameter(0) <1>\n  a = f32[8] broadcast(p) <2>\n"
@@ -175,5 +175,5 @@ def test_at_one_step_what_begins_is_added_before_what_ended_is_taken_off():
     )
     assert plan.live_ranges is not None
     assert plan.live_ranges.peak is not None
-    assert plan.live_ranges.peak.step == 3  # where `a`, which ended before, still counts
+    assert plan.live_ranges.peak.step == 3  # `a` ended one step earlier and still counts
     assert [entry.name for entry in plan.live_ranges.peak.entries] == ["b", "c", "p"]

@@ -1,4 +1,4 @@
-"""Of one module, protobuf and text give the same rows, and both replay exactly.
+"""The protobuf and the text of a module give the same rows, and both replay exactly.
 
 The pairs are real dumps, which lie beside the repository or are not there.
 """
@@ -29,13 +29,13 @@ FOLDERS: Final = (
     "tf-2.8", "tf-2.15",
 )  # fmt: skip
 STACKS: Final = ("Frame", "IN_FRAME", "ATTRIBUTED_FRAME", "CALLED_FROM")
-"""Tables that texts have since jaxlib 0.8.3 only."""
+"""Tables that texts contain only since jaxlib 0.8.3."""
 NOT_DERIVED: Final = {
     "Compilation": ["derived", "heapTraceAgrees"],
     "Allocation": ["page"],
     "Instruction": ["text"],
 }
-"""Columns that only one of both has, by table."""
+"""Columns that only one of the two has, by table."""
 USER_LINES: Final = ["userFile", "userLine", "userFunction"]
 
 
@@ -66,7 +66,7 @@ def read_proto(path: Path, content: bytes) -> tuple[Plan, Program]:
 
 
 def with_schedule(content: bytes, plan: Plan) -> bytes:
-    """Return the bytes with the schedule of the text, where the module carries none."""
+    """Return the bytes, with the schedule of the text if the module has none."""
     message = HloProto.FromString(content)
     module = message.hlo_module
     if module.schedule.sequences or plan.live_ranges is None:
@@ -81,7 +81,7 @@ def with_schedule(content: bytes, plan: Plan) -> bytes:
 
 
 def tables(facts: CompilationFacts, stem: str) -> dict[str, list[Any]]:
-    """Return the rows of a compilation by table, those of relationships in some order."""
+    """Return the rows of a compilation by table; relationships are in no fixed order."""
     files = DumpFiles("run", "/run", stem, f"run/{stem}", None, dump_name(stem), (
         Source(PROTO, stem, (Part(HLO, Path(stem)),)),
     ), 0)  # fmt: skip
@@ -106,7 +106,7 @@ def left_out(text: Plan, program: Program) -> dict[str, list[str]]:
     columns = {name: list(found) for name, found in NOT_DERIVED.items()}
     if not program.frames:
         columns["Value"] = USER_LINES
-    if program.partitions == 1:  # what old headers do not say
+    if program.partitions == 1:  # not stated in old headers
         columns["Compilation"].append("partitions")
     if any(
         re.match(r"\(", each.parameter.shape or "") for each in text.allocations if each.parameter
@@ -119,7 +119,7 @@ def left_out(text: Plan, program: Program) -> dict[str, list[str]]:
     return columns
 
 
-def test_every_stored_fact_is_that_of_the_text(folder: Path):
+def test_every_stored_fact_equals_that_of_the_text(folder: Path):
     found = pairs(folder)
     assert found
     for source, path in found:
@@ -136,7 +136,7 @@ def test_every_stored_fact_is_that_of_the_text(folder: Path):
             assert of_proto[name] == rows, f"{path.name}: {name}"
 
 
-def test_must_alias_sets_are_those_of_the_rules(folder: Path):
+def test_must_alias_sets_equal_those_of_the_rules(folder: Path):
     for source, path in pairs(folder):
         plan, program = read_text(source)
         facts = derive_facts(plan, program)

@@ -1,4 +1,4 @@
-"""A message becomes a plan and a program; one that is not as XLA writes it, one sentence."""
+"""A message is read into a plan and a program; an invalid one gives one error sentence."""
 
 import gzip
 from pathlib import Path
@@ -25,7 +25,7 @@ LOOP = (
 
 
 def refusal(content: bytes) -> str:
-    """Return the sentence with which a file is refused."""
+    """Return the message with which a file is refused."""
     with pytest.raises(UnreadableDump) as refused:
         read_proto_dump(contents_of(content))
     return str(refused.value.problem)
@@ -49,7 +49,7 @@ def test_allocations_and_values_are_those_of_the_assignment():
     assert plan.derived == ("total", "positions", "uses", "schedule", "ranges", "peak")
 
 
-def test_what_no_bit_marks_is_a_temporary():
+def test_an_allocation_without_flags_is_a_temporary():
     message = hlo(ADD)
     _, constant, local, _ = allocations = message.buffer_assignment.buffer_allocations
     for allocation in allocations:
@@ -59,7 +59,7 @@ def test_what_no_bit_marks_is_a_temporary():
     assert [each.is_preallocated_temp for each in plan.allocations] == [True, False, False, True]
 
 
-def test_instructions_state_what_the_rules_ask_for():
+def test_instructions_have_the_attributes_that_the_rules_need():
     message = hlo(ADD)
     module = message.hlo_module
     add = module.computations[0].instructions[2]
@@ -103,7 +103,7 @@ def test_called_computations_have_their_roles():
     assert program.entry.root.name == "w"
 
 
-def test_the_body_of_a_fusion_is_read_when_it_is_asked_for():
+def test_the_body_of_a_fusion_is_read_on_first_access():
     message = hlo(
         "fused:\n  x = f32[4] parameter(0)\n  ROOT n = f32[4] negate(x)\n"
         "main:\n  p = f32[4] parameter(0) <1>\n  ROOT f = f32[4] fusion(p) calls=fused <2>\n"
@@ -115,7 +115,7 @@ def test_the_body_of_a_fusion_is_read_when_it_is_asked_for():
     assert program.root_opcode(program.instructions["f"]) == "negate"
 
 
-def test_what_replanning_needs_follows_from_a_message():
+def test_a_message_has_all_facts_for_replanning():
     plan, program = read(hlo(LOOP))
     facts = derive_facts(plan, program)
     assert facts.planner_inputs is not None
@@ -140,7 +140,7 @@ def test_bytes_that_are_not_a_plan_are_refused_in_a_sentence(content: bytes, sen
 
 
 def _changed(path: str, value: int | str | None) -> bytes:
-    """Return the bytes of a message with one field changed, cleared or added once more."""
+    """Return the bytes of a message with one field changed, cleared or repeated."""
     message = hlo(ADD)
     *names, last = path.split(".")
     at = message
@@ -202,7 +202,7 @@ def _changed(path: str, value: int | str | None) -> bytes:
         ),
         (
             "buffer_assignment.buffer_allocations.0.index", 1,
-            "expected allocations with different indices, found two of one",
+            "expected allocations with different indices, found two with the same",
         ),
         (
             "buffer_assignment.buffer_allocations.0.size", -1,
@@ -245,7 +245,7 @@ def test_a_part_that_is_missing_is_not_guessed():
     assert plan.live_ranges.peak is None
 
 
-def test_module_and_assignment_may_come_by_themselves():
+def test_module_and_assignment_may_be_separate_parts():
     from xlagraph.ingest.carriers.carrier import Contents, Part, Source
     from xlagraph.ingest.carriers.proto.read_messages import ASSIGNMENT, MODULE
 

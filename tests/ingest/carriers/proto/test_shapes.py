@@ -1,4 +1,4 @@
-"""Shapes are printed as XLA prints them, and measured without padding."""
+"""Shapes are printed in the notation of XLA; their sizes exclude padding."""
 
 import pytest
 from google.protobuf.text_format import Parse
@@ -67,11 +67,11 @@ def test_a_shape_is_printed_with_its_layout(message: str, text: str):
     assert shape_text(Parse(message, ShapeProto())) == text
 
 
-def test_a_type_that_is_new_is_printed_by_its_number():
+def test_an_unknown_type_is_printed_as_its_number():
     assert shape_text(ShapeProto(element_type=77, dimensions=[2])) == "type<77>[2]"
 
 
-def test_the_layout_can_be_left_out():
+def test_the_layout_can_be_omitted():
     shape = Parse(f"{ARRAY} layout {{ {LAYOUT} }}", ShapeProto())
     assert shape_text(shape, has_layout=False) == "f32[8,128]"
 
@@ -91,7 +91,7 @@ def test_the_layout_can_be_left_out():
         ("element_type: TUPLE tuple_shapes { element_type: F32 } tuple_shapes {}", 16),
     ],
 )
-def test_the_bytes_of_a_shape_are_those_of_its_elements_or_of_its_pointers(message: str, size: int):
+def test_the_size_of_a_shape_is_that_of_its_elements_or_pointers(message: str, size: int):
     assert byte_size(Parse(message, ShapeProto())) == size
 
 

@@ -1,4 +1,4 @@
-"""Shardings are printed as XLA prints them."""
+"""Shardings are printed in the notation of XLA."""
 
 import pytest
 from google.protobuf.text_format import Parse

@@ -1,7 +1,7 @@
-"""Each rule that a dump can break: a small whole dump, and one edit that breaks it.
+"""The rules that a dump can break: a small valid dump, and one edit that breaks a rule.
 
-A case is the dump, what is replaced in it and by what; then the line that the error names, the
-beginning of that line, and a part of what was expected there.
+A case is the dump, the old text and its replacement; then the line that the error names, the
+beginning of this line, and a part of the expectation in the error.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ Used values:
 
 
 class BrokenRule(NamedTuple):
-    """A dump with one edit."""
+    """A dump, the edit that breaks it, and the expected error."""
 
     dump: str
     old: str
@@ -57,7 +57,7 @@ def edited(text, old, new):
 
 
 CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
-    "a line that fits no form": (
+    "a line that matches no form": (
         NEW,
         "\nallocation 1: size 16",
         "\nallocation one: size 16",
@@ -79,13 +79,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "\nallocation 1: size 16",
         "\nallocation 0: size 16",
-        (4, "allocation 0: size 16", "an allocation number that no line before has"),
+        (4, "allocation 0: size 16", "an allocation number that no earlier line has"),
     ),
     "a value id twice": (
         NEW,
         " value: <1 arg1.2 @0>",
         " value: <0 arg1.2 @0>",
-        (5, " value: <0 arg1.2 @0>", "a value id that no line before has"),
+        (5, " value: <0 arg1.2 @0>", "a value id that no earlier line has"),
     ),
     "a value outside its allocation": (
         NEW,
@@ -97,13 +97,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "allocation 0: size 16",
         f"allocation 0: size {BIG}",
-        (2, f"allocation 0: size {BIG}", "numbers of at most 64 bits with their sign"),
+        (2, f"allocation 0: size {BIG}", "numbers that fit into 64 bits with a sign"),
     ),
     "a number far beyond 64 bits": (
         NEW,
         "add.3, operand 0",
         f"add.3, operand {'9' * 5000}",
-        (18, "  add.3, operand 999", "numbers of at most 64 bits with their sign"),
+        (18, "  add.3, operand 999", "numbers that fit into 64 bits with a sign"),
     ),
     "allocations beyond 64 bits in all": (
         NEW,
@@ -145,13 +145,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "\n<1 arg1.2 @0>",
         "\n<0 arg0.1 @0>",
-        (20, "<0 arg0.1 @0>", "a value that an allocation holds, each of them once"),
+        (20, "<0 arg0.1 @0>", "a value of an allocation, each value once"),
     ),
-    "a used value that no allocation holds": (
+    "a used value that is in no allocation": (
         NEW,
         "\n<1 arg1.2 @0>",
         "\n<9 arg1.2 @0>",
-        (20, "<9 arg1.2 @0>", "a value that an allocation holds, each of them once"),
+        (20, "<9 arg1.2 @0>", "a value of an allocation, each value once"),
     ),
     "a used value without id": (
         NEW,
@@ -177,19 +177,19 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "  arg0.1\n",
         (17, "  add.3, operand 0", "the header of uses or a remark in place of uses"),
     ),
-    "a use among the positions": (
+    "a use in the positions": (
         NEW,
         "  tuple.4 {0}\n",
         "  tuple.4 {0}\n  tuple.4, operand 0\n",
         (30, "  tuple.4, operand 0", "a position like '  tuple.13 {1}'"),
     ),
-    "a first use that is none": (
+    "an invalid first use": (
         NEW,
         "  add.3, operand 0\n",
         "  add.3\n",
         (18, "  add.3", "a use like '  get-tuple-element.18, operand 0 {}'"),
     ),
-    "a second use that is none": (
+    "an invalid second use": (
         NEW,
         "  add.3, operand 0\n",
         "  add.3, operand 0\n  (none)\n",
@@ -201,11 +201,11 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         " uses are not initialized yet.\n  add.3, operand 0\n",
         (18, "  add.3, operand 0", "no uses after the remark"),
     ),
-    "an empty list of uses that says so where another does not": (
+    "an empty list of uses printed in two ways": (
         NEW,
         " uses:\n  add.3, operand 0\n",
         " uses:\n  (none)\n",
-        (37, " from instruction: %tuple.4", "'(none)' in each empty list of uses or in none"),
+        (37, " from instruction: %tuple.4", "'(none)' in every empty list of uses or in no list"),
     ),
     "the instruction of another value": (
         NEW,
@@ -219,13 +219,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "%arg1.2 = ",
         (25, " from instruction: %arg1.2 = ", "the text of '%arg1.2'"),
     ),
-    "a value without instruction among others with one": (
+    "a value without instruction after values with one": (
         NEW,
         " from instruction: %arg1.2 = f32[4]{0} parameter(1)\n",
         "",
         (25, "<2 add.3 @0>", "' from instruction: %', as before"),
     ),
-    "an instruction where the others have none": (
+    "an instruction after values without one": (
         UNSAID,
         "  add.3, operand 1\n",
         "  add.3, operand 1\n from instruction:%arg1.2 = f32[4]{0} parameter(1)\n",
@@ -237,11 +237,11 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         " from instruction:%arg1.2",
         (25, " from instruction:%arg1.2", "' from instruction: %', as before"),
     ),
-    "a value on a line of its own where the others are glued": (
+    "a value on a separate line after glued values": (
         GLUED,
         "parameter(1)<2 add.3 @0>",
         "parameter(1)\n<2 add.3 @0>",
-        (25, "<2 add.3 @0>", "a line end before each value or before none"),
+        (25, "<2 add.3 @0>", "a line end before every value or before no value"),
     ),
     "a glued line without a value at its end": (
         GLUED,
@@ -249,13 +249,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "parameter(1)",
         (24, " from instruction: %arg1.2", "the text of '%arg1.2'"),
     ),
-    "an instruction told twice, the second time longer": (
+    "an instruction printed twice, the second time longer": (
         LEAVES,
         "parameter(0)\n<3",
         "parameter(0), sharding={replicated}\n<3",
         (17, " from instruction: %arg = ", "the text of '%arg', the same for all its values"),
     ),
-    "an instruction told twice, the second time another": (
+    "an instruction printed twice with different texts": (
         LEAVES,
         "(f32[]) parameter(0)\n<3",
         "(f32[]) parameter(1)\n<3",
@@ -307,13 +307,13 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "    add.3{}:2-4",
         "    add.9{}:2-4",
-        (49, "    add.9{}:2-4", "the range of a value in an allocation, each once"),
+        (49, "    add.9{}:2-4", "the range of a value in an allocation, one range for each"),
     ),
     "a second range of a value": (
         NEW,
         "    tuple.4{}:3-4",
         "    add.3{}:3-4",
-        (50, "    add.3{}:3-4", "the range of a value in an allocation, each once"),
+        (50, "    add.3{}:3-4", "the range of a value in an allocation, one range for each"),
     ),
     "a reversed range": (
         NEW,
@@ -333,7 +333,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "",
         (51, "    arg0.1{}: 16 bytes", "a live range like"),
     ),
-    "something else than a peak": (
+    "another line instead of a peak": (
         NEW,
         "  Live ranges at 3 (peak):\n",
         "  Dead ranges at 3:\n",
@@ -343,7 +343,7 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         NEW,
         "  Live ranges at 3 (peak):\n",
         "  Live ranges at 2 (peak):\n",
-        (55, "    tuple.4{}: 8 bytes", "a value live at step 2, each once"),
+        (55, "    tuple.4{}: 8 bytes", "a value live at step 2, each listed once"),
     ),
     "a live value that is not in the peak": (
         NEW,
@@ -381,17 +381,17 @@ CASES: dict[str, tuple[str, str, str, tuple[int, str, str]]] = {
         "usage: 57",
         (60, "  Live ranges at 3 (peak):", "a value live at the peak or the header of the stack"),
     ),
-    "other line ends from some line on": (
+    "other line ends after some line": (
         NEW,
         "allocation 2: size 16",
         "allocation 2: \r\nsize 16",
-        (6, "allocation 2: ", "LF at the end of this line, as at the end of the first"),
+        (6, "allocation 2: ", "LF at the end of this line, as on the first line"),
     ),
     "a Windows file with another line end": (
         NEW.replace("\n", "\r\n"),
         "\r\nallocation 2",
         "\nallocation 2",
-        (5, " value: <1 arg1.2 @0>", "CR LF at the end of this line, as at the end of the first"),
+        (5, " value: <1 arg1.2 @0>", "CR LF at the end of this line, as on the first line"),
     ),
 }
 

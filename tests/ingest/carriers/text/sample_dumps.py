@@ -1,4 +1,4 @@
-"""The samples of the generations, by name."""
+"""The samples of the generations of the format, by name."""
 
 from pathlib import Path
 from typing import Final
@@ -7,14 +7,14 @@ from xlagraph.ingest.carriers.text.text import DumpPart
 
 SAMPLES: Final = Path(__file__).parent / "samples"
 SUFFIXES: Final = ("-buffer-assignment.txt", "-buffer-assignment-values.txt", "-live-range.txt")
-"""Of the files of one dump, the first of which is always there."""
+"""Endings of the files of one dump; the first file always exists."""
 NAMES: Final = sorted(
     path.name.removesuffix(SUFFIXES[0]) for path in SAMPLES.glob(f"*{SUFFIXES[0]}")
 )
 
 
 def paths_of(allocations: Path) -> list[Path]:
-    """Return the files of a dump by its first, as far as they are there."""
+    """Return the existing files of a dump, found by its first file."""
     stem = allocations.name.removesuffix(SUFFIXES[0])
     paths = [allocations, *(allocations.with_name(stem + suffix) for suffix in SUFFIXES[1:])]
     return [path for path in paths if path.exists()]
@@ -27,7 +27,7 @@ def parts_of(name: str) -> tuple[DumpPart, ...]:
 
 
 def sample(name: str) -> str:
-    """Return the text of a sample, or of the first of its files."""
+    """Return the text of a sample, or of its first file."""
     return (SAMPLES / f"{name}{SUFFIXES[0]}").read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The text of an instruction gives opcode, operands, calls and metadata."""
+"""The text of an instruction is parsed into opcode, operands, calls and metadata."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def attributes(text):
     return parsed(text).attributes
 
 
-def test_everything_that_an_instruction_says_is_read():
+def test_every_field_of_an_instruction_is_read():
     text = (
         "f32[64,64]{1,0} custom-call(%a, f32[2]{0} %b), custom_call_target=\"my_kernel\", "
         'calls=%body.3, metadata={op_type="Add" op_name="jit(f)/add" source_file="/src/a.py" '
@@ -68,7 +68,7 @@ def op_name(written):
     return attributes(f"f32[] add(%a, %b){written}").op_name
 
 
-def test_quoted_text_fools_nobody():
+def test_quoted_text_is_not_parsed():
     assert op_name(r', metadata={op_name="metadata={op_name=\"x\"}, calls=%y"}') == (
         'metadata={op_name="x"}, calls=%y'
     )
@@ -78,14 +78,14 @@ def test_quoted_text_fools_nobody():
     assert attributes('f32[] add(%a), metadata={op_name="x, calls=%y"}').runs is None
 
 
-def test_metadata_within_another_attribute_belongs_to_that_one():
+def test_metadata_inside_another_attribute_belongs_to_that_attribute():
     assert op_name(
         ', sharding={devices=[2]<=[2] metadata={op_name="inner"}}, metadata={op_name="own"}'
     ) == "own"  # fmt: skip
     assert op_name(', sharding={{maximal} {metadata={op_name="inner"}}}') is None
 
 
-def test_metadata_behind_other_attributes_of_any_depth_is_found():
+def test_metadata_after_attributes_of_any_depth_is_found():
     assert op_name(
         ", replica_groups=[2,2]<=[4]T(1,0), output_to_operand_aliasing={{0}: (1, {})}, "
         'is_stable=true, control-predecessors={%a, %b}, slice={[0:2]}, x={{{{"}"}}}}, '
@@ -98,7 +98,7 @@ def test_nested_constants_are_operands():
     assert attributes(text).op_name == "c"
 
 
-def test_calls_has_no_sign_and_is_one_computation():
+def test_calls_has_no_percent_sign_and_is_one_computation():
     assert attributes("f32[] fusion(%a), kind=kLoop, calls=%f.1").runs == "f.1"
     assert attributes("f32[] fusion(a), kind=kLoop, calls=f.1, x=1").runs == "f.1"
     assert attributes("f32[] call(%a), calls={%f.1, %f.2}").runs is None
@@ -122,7 +122,7 @@ def test_names_are_unescaped_as_in_c(quoted, plain):
     assert unescaped(quoted) == plain
 
 
-def test_what_is_empty_or_zero_is_not_known():
+def test_empty_or_zero_metadata_is_none():
     found = parsed(
         'f32[] add(%a), custom_call_target="", metadata={op_name="" source_file="" source_line=0 '
         "stack_frame_id=0}"
@@ -131,7 +131,7 @@ def test_what_is_empty_or_zero_is_not_known():
     assert found.attributes == NO_ATTRIBUTES
 
 
-def test_numbers_beyond_64_bits_are_not_known():
+def test_numbers_beyond_64_bits_are_none():
     text = f"f32[] add(%a), metadata={{source_line={'9' * 5000}}}"
     assert attributes(text).source_line is None
 
@@ -139,13 +139,13 @@ def test_numbers_beyond_64_bits_are_not_known():
 @pytest.mark.parametrize(
     "text", ["", "f32[]", "f32[] ", "f32[] add", "(f32[] add(%a)", "add(%a)", "{", '"', "\\"]
 )
-def test_text_without_shape_and_opcode_tells_nothing(text):
+def test_text_without_shape_and_opcode_gives_no_fields(text):
     found = parsed(text)
     assert (found.shape, found.opcode) == (None, None)
     assert (found.operands, found.attributes) == ((), NO_ATTRIBUTES)
 
 
-def test_a_cut_leaves_what_stands_before_it():
+def test_a_cut_text_gives_the_fields_before_the_cut():
     whole = 'f32[] fusion(%a), calls=%f, metadata={op_name="a/b" source_line=3}'
     assert attributes(whole[: whole.index(" source_line")]).op_name == "a/b"
     assert attributes(whole[: whole.index('b" s')]).op_name is None
@@ -164,7 +164,7 @@ def test_the_sharding_of_a_parameter_is_read_outside_of_strings():
 
 
 @pytest.mark.parametrize("part", ['\\"', '"', "{", "(", "}", '{"', ", a={{{", ", a=", "[(", "\\"])
-def test_a_million_odd_characters_are_read_once(part):
+def test_a_million_unusual_characters_are_read_once(part):
     odd = part * (1_000_000 // len(part))
     for before in ("f32[] add(%a), b=", "f32[] add(", "(", "f32[] add(%a), metadata={"):
         found = parsed(before + odd)
@@ -219,14 +219,14 @@ def test_called_computations_have_the_purpose_that_their_attribute_names(text, c
     assert list(attributes(text).callees) == callees
 
 
-def test_an_element_and_a_parameter_have_their_number():
+def test_tuple_elements_and_parameters_have_their_number():
     assert attributes("f32[] get-tuple-element(%t), index=3, metadata={}").tuple_element == 3
     assert attributes("f32[] copy(%t)").tuple_element is None
     assert parsed("f32[] parameter(12), sharding={replicated}").parameter_number == 12
     assert parsed("f32[] constant(12)").parameter_number is None
 
 
-def test_declared_aliasing_control_and_backend_facts_are_read():
+def test_aliasing_control_predecessors_and_backend_facts_are_read():
     text = (
         'f32[] custom-call(%a, %b), custom_call_target="__cublas$lt$matmul", '
         "output_to_operand_aliasing={{0}: (0, {}), {1}: (0, {1, 2}, may-alias)}, "
@@ -242,7 +242,7 @@ def test_declared_aliasing_control_and_backend_facts_are_read():
     assert attributes(reduced).uses_nvshmem
 
 
-def test_what_a_plan_prints_goes_before_the_module_text_and_keeps_file_and_line_together():
+def test_the_plan_takes_precedence_over_the_module_text_and_file_and_line_stay_together():
     instruction = Instruction(
         "x", "copy", "f32[]", "main", (Operand("p"),),
         Attributes("op", "b.py", 7, 3, "kernel", "{manual}", "f", (Callee("calls", "f"),)),

@@ -1,4 +1,4 @@
-"""The table of line forms: each form fits its own example, and numbers fit into 64 bits."""
+"""Each line form matches its example, and numbers fit into 64 bits."""
 
 import pytest
 
@@ -9,14 +9,14 @@ FORMS = {name: form for name, form in vars(line_forms).items() if isinstance(for
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_form_fits_its_example(name):
+def test_form_matches_its_example(name):
     form = FORMS[name]
     assert form.regex.fullmatch(form.example + "\n")
     assert len(form.multiline_regex.findall(f"{form.example}\n{form.example}\n")) == 2
 
 
 @pytest.mark.parametrize("number", ["0", "1", "10", "999999999999999999", "9223372036854775807"])
-def test_number_of_64_bits_fits(number):
+def test_number_of_64_bits_matches(number):
     found = SCHEDULED.regex.match(f"    {number}:copy\n")
     assert found is not None
     assert found[1] == number
@@ -25,11 +25,11 @@ def test_number_of_64_bits_fits(number):
 @pytest.mark.parametrize(
     "number", ["", "-1", "+1", "01", "1_0", "\u0661", "9223372036854775808", "10000000000000000000"]
 )
-def test_number_that_xla_would_not_print_does_not_fit(number):
+def test_number_that_xla_would_not_print_does_not_match(number):
     assert not SCHEDULED.regex.match(f"    {number}:copy\n")
 
 
-def test_every_number_around_a_change_of_digits_in_the_largest_one_is_judged_right():
+def test_numbers_near_the_largest_one_match_only_up_to_it():
     largest = 2**63 - 1
     for place in range(19):
         for number in (largest - 10**place, largest + 10**place, 10**place, 10**place - 1):
@@ -63,7 +63,7 @@ def test_every_number_around_a_change_of_digits_in_the_largest_one_is_judged_rig
         ("allocation 0: size 8, parameter 2, thread-local:", {"thread_local": ", thread-local"}),
     ],
 )
-def test_allocation_line_is_taken_apart(line, groups):
+def test_allocation_line_is_split_into_fields(line, groups):
     names = (
         "number", "address", "size", "color", "page", "parameter", "shape", "index", "output",
         "constant", "thread_local", "live_out", "temp",

@@ -1,4 +1,4 @@
-"""The first line of a module text gives its name and what it declares."""
+"""The first line of a module text states its name, donations and partitions."""
 
 from xlagraph.ingest.carriers.text.module_header import ModuleHeader, parse_module_header
 from xlagraph.ingest.model.program import EntryParameter
@@ -10,7 +10,7 @@ HEADER = (
 )
 
 
-def test_inputs_that_the_caller_gives_up_are_paired_or_not():
+def test_donated_inputs_are_paired_with_an_output_or_unpaired():
     assert parse_module_header(HEADER) == ModuleHeader(
         "jit_step",
         {EntryParameter(1, "{}"): "{0}", EntryParameter(2, "{3}"): "{1,0}"},
@@ -19,11 +19,11 @@ def test_inputs_that_the_caller_gives_up_are_paired_or_not():
     )
 
 
-def test_the_kind_of_an_alias_need_not_be_printed():
+def test_the_kind_of_an_alias_is_optional():
     header = parse_module_header("HloModule m, input_output_alias={ {}: (0, {}) }")
     assert header.output_by_donated == {EntryParameter(0, "{}"): "{}"}
 
 
-def test_a_header_that_is_silent_or_odd_states_nothing():
+def test_a_plain_or_malformed_header_states_nothing():
     for line in ("HloModule m", "HloModule m, input_output_alias={ {0}: (x }, buffer_donor={"):
         assert parse_module_header(line) == ModuleHeader("m", {}, frozenset(), 1)

@@ -1,4 +1,4 @@
-"""A module text gives computations, call stacks and the root of each fusion."""
+"""A module text is parsed into computations, call stacks and the root of each fusion."""
 
 import pytest
 
@@ -74,7 +74,7 @@ def test_an_instruction_knows_its_computation_and_a_fusion_its_root():
     assert program.computations["fused_computation.1"]["tanh.1"].opcode == "tanh"
 
 
-def test_the_short_form_of_names_and_headers_says_the_same():
+def test_the_short_form_of_names_and_headers_gives_the_same_program():
     program = parse_module_text(SHORT)
     assert program.instructions["x.1"].computation == "main"
     assert root_opcode(program, "fusion.2") == "add"
@@ -95,7 +95,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing():
     assert stated("\N{BYTE ORDER MARK}" + NEW.replace("\n", "\r\n")) == stated(NEW)
 
 
-def test_frames_tell_the_place_and_the_printed_parent_counts_from_one():
+def test_frames_have_a_source_line_and_parents_are_printed_from_one():
     frames = parse_module_text(NEW).frames
     assert frames == {
         1: StackFrame("<module>", "/src/train.py", 50, 18, None),
@@ -103,7 +103,7 @@ def test_frames_tell_the_place_and_the_printed_parent_counts_from_one():
     }
 
 
-def test_the_place_is_the_instructions_own_or_that_of_its_innermost_frame():
+def test_the_source_line_is_that_of_the_instruction_or_of_its_innermost_frame():
     program = parse_module_text(NEW)
     in_frame = program.instructions["fusion"].attributes
     assert program.source_location(in_frame) == ("/src/café.py", 9)
@@ -126,7 +126,7 @@ LINES = """
   %late = f32[] custom-call(), custom_call_target="x", k=1"""
 
 
-def test_lines_with_parentheses_among_the_operands_are_read_like_the_others():
+def test_lines_with_parentheses_in_the_operands_are_read_like_other_lines():
     for lines in (LINES, LINES.replace("%", "")):
         made = PrintedComputation("main", lines)
         assert [each.name for each in made.instructions] == ["p", "k", "c", "late"]
@@ -141,13 +141,13 @@ def test_lines_with_parentheses_among_the_operands_are_read_like_the_others():
         assert readers == [[made["c"]], [made["c"]], [], []]
 
 
-def test_the_root_is_the_same_instruction_whether_it_is_read_first_or_with_the_others():
+def test_the_root_is_the_same_object_if_it_is_read_first_or_with_the_others():
     made = PrintedComputation("main", LINES)
     root = made.root
     assert made["c"] is root
 
 
-def test_a_line_that_does_not_fit_is_unknown_and_what_it_mentions_is_an_error_to_ask_for():
+def test_a_line_that_cannot_be_parsed_makes_the_readers_of_its_operands_an_error():
     made = PrintedComputation("odd", "\n  odd\n  a = f32[] negate(b)\n  c = odd(a, d)")
     assert [each.name for each in made.instructions] == ["a"]
     assert made.opcodes == {"negate", None}
@@ -168,7 +168,7 @@ def callers(*printed_parents):
     return {number: frame.caller for number, frame in frames.items()}
 
 
-def test_a_circle_of_frames_is_cut_once():
+def test_a_cycle_of_frames_is_cut_once():
     assert callers(1, 4, 3) == {1: None, 2: 3, 3: None}
     assert callers(2) == {1: None}
     assert callers(1, 2, 5, 4) == {1: None, 2: 1, 3: 4, 4: None}
@@ -179,13 +179,13 @@ def test_a_caller_that_is_not_in_the_table_is_none():
     assert callers(0, 99) == {1: None, 2: None}
 
 
-def test_broken_tables_leave_holes_and_not_errors():
+def test_broken_tables_give_missing_facts_and_no_error():
     text = "StackFrames\n1 {file_location_id=5 parent_frame_id=1}\n2 what\n3 {}\nx y\n"
     nowhere = StackFrame(None, None, None, None, None)
     assert parse_module_text(text).frames == {1: nowhere, 2: nowhere, 3: nowhere}
 
 
-def test_lines_that_do_not_fit_are_passed_over():
+def test_lines_that_do_not_match_are_skipped():
     text = "garbage\n  more = garbage\n  ROOT\n  ROOT x\n{\n}\n  \n%%% {\n"
     program = parse_module_text(text)
     assert (program.instructions, program.entry_name) == ({}, None)

@@ -1,4 +1,4 @@
-"""Each rule that a dump can break is told with the place, the text and what was expected there."""
+"""Each broken rule is reported with the place, the text and the expectation."""
 
 import pickle
 
@@ -20,7 +20,7 @@ def error_of(*texts):
 
 
 @pytest.mark.parametrize("rule", BROKEN_RULES.values(), ids=BROKEN_RULES)
-def test_broken_rule_is_told_with_its_place(rule: BrokenRule):
+def test_broken_rule_is_reported_with_its_place(rule: BrokenRule):
     error = error_of(rule.text)
     assert (error.file, error.line) == ("a.txt", rule.line)
     assert error.text.startswith(rule.beginning[:80])
@@ -33,7 +33,7 @@ def test_message_names_file_line_expectation_and_text():
     assert str(error) == "a.txt:44: expected step 2 of the schedule, found '    1:add.3'"
 
 
-def test_message_at_the_end_of_a_file_says_so():
+def test_message_at_the_end_of_a_file_mentions_the_end():
     assert str(error_of("BufferAssignment:\n")).endswith(", found the end of the file")
 
 
@@ -42,7 +42,7 @@ def test_text_of_an_error_is_cut_at_80_characters():
     assert error.text == "x" * 80
 
 
-def test_error_goes_through_a_pickle_as_it_is():
+def test_error_is_unchanged_by_pickling():
     error = error_of("nothing\n")
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.line) == (str(error), error.line)
@@ -58,10 +58,10 @@ def test_error_in_a_companion_names_that_file():
     assert error_of(allocations, f"Total{rest}".replace("2:add.3", "1:add.3")).file == "b.txt"
 
 
-def test_a_peak_names_its_values_with_their_indices_or_without_not_once_each():
+def test_a_peak_lists_all_its_values_with_indices_or_all_without():
     error = error_of(edited(GLUED, "    arg1.2: 16 bytes", "    arg0.1{}: 16 bytes"))
     assert error.text == "    arg0.1{}: 16 bytes"
-    assert error.expected == "a value live at step 3, each once"
+    assert error.expected == "a value live at step 3, each listed once"
 
 
 def test_companions_without_allocations_are_refused():
@@ -75,7 +75,7 @@ def test_section_in_two_files_is_refused():
     allocations, _, rest = NEW.partition("\nTotal")
     error = error_of(allocations, f"Total{rest}", f"Total{rest}")
     assert (error.file, error.line) == ("c.txt", 1)
-    assert error.expected == "the used values in one file of the dump only"
+    assert error.expected == "the used values in only one file of the dump"
 
 
 def test_companion_that_is_empty_is_refused():
@@ -83,20 +83,20 @@ def test_companion_that_is_empty_is_refused():
 
 
 @pytest.mark.parametrize("name", ["jaxlib-0.9.2", "jaxlib-0.4.30", "tensorflow-1.15"])
-def test_cut_within_a_line_shows(name):
+def test_cut_within_a_line_is_an_error(name):
     text = sample(name)
     for length in range(1, len(text)):
         if text[length - 1] != "\n":
             error_of(text[:length])
 
 
-def test_cut_within_a_line_that_fits_says_that_the_file_is_cut():
+def test_cut_within_a_line_that_still_matches_is_reported_as_a_cut():
     error = error_of(GLUED.removesuffix("\n"))
     assert (error.line, error.text) == (51, "    tuple.4: 8 bytes")
-    assert error.expected == "the end of this line: the file is cut in it"
+    assert error.expected == "the end of this line: the file is cut here"
 
 
-def test_cut_between_lines_shows_unless_it_is_between_sections():
+def test_cut_between_lines_is_an_error_except_between_sections():
     lines = GLUED.splitlines(keepends=True)
     uncut = []
     for count in range(1, len(lines)):
@@ -105,7 +105,7 @@ def test_cut_between_lines_shows_unless_it_is_between_sections():
         except ParseError:
             continue
         uncut.append(lines[count - 1][:28])
-    # Allocations have no end that shows; blank lines belong to the section before them.
+    # The end of the allocations is not marked; blank lines belong to the section before them.
     assert uncut == [
         "allocation 0: size 16, param",
         " value: <0 arg0.1 @0> (size=",

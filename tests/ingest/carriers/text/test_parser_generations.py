@@ -1,10 +1,9 @@
-"""Every generation of the text is read as it stands in a file beside its sample.
+"""Every generation of the text gives the plan in the file beside its sample.
 
-`samples/NAME-buffer-assignment.txt`, and its companions where the generation writes them, is a
-dump of one tiny program: `add.3` of two parameters is returned in `tuple.4`. A sample differs from
-its neighbours in what its producer left out and in the spelling. `NAME.json` is the plan that it
-must give, fields left out that have their default. XLAGRAPH_REWRITE=1 writes the plans that were
-found; read the diff.
+`samples/NAME-buffer-assignment.txt`, with its companions if the generation writes them, is a dump
+of one tiny program: `add.3` of two parameters is returned in `tuple.4`. The samples differ in
+spelling and in the facts that their producers omit. `NAME.json` is the expected plan, without
+fields that have their default. XLAGRAPH_REWRITE=1 writes the actual plans; read the diff.
 """
 
 import json
@@ -18,11 +17,11 @@ from tests.ingest.carriers.text.sample_dumps import NAMES, SAMPLES, parts_of
 from xlagraph.ingest.carriers.text.parser import parse_plan
 
 REWRITE = "XLAGRAPH_REWRITE" in os.environ
-WIDTH = 160  # a value is a line
+WIDTH = 160  # a value fits on a line
 
 
 def as_data(record: Any) -> object:
-    """Return a record as JSON has it, without the fields that have their default."""
+    """Return a record as JSON types, without the fields that have their default."""
     if is_dataclass(record):
         defaults = {field.name: field.default for field in fields(record)}
         return without_defaults({name: getattr(record, name) for name in defaults}, defaults)
@@ -42,7 +41,7 @@ def without_defaults(record: dict[str, Any], defaults: dict[str, Any]) -> dict[s
 
 
 def written(data: object, indent: str = "") -> str:
-    """Return JSON of what fits on a line in a line."""
+    """Return JSON with each part on one line if it fits."""
     line = json.dumps(data, ensure_ascii=False)
     inner = f"{indent}  "
     if len(indent + line) <= WIDTH or not isinstance(data, dict | list):
@@ -55,7 +54,7 @@ def written(data: object, indent: str = "") -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sample_gives_the_plan_written_beside_it(name: str):
+def test_sample_gives_the_expected_plan_beside_it(name: str):
     plan = as_data(parse_plan(parts_of(name)))
     expected = SAMPLES / f"{name}.json"
     if REWRITE:

@@ -1,4 +1,4 @@
-"""What users and rare producers do to a dump: read as what it says, and given back as it was."""
+"""Unusual dumps of users and rare producers are read, and render back unchanged."""
 
 import re
 from dataclasses import replace
@@ -19,7 +19,7 @@ LIVE_RANGES = NEW[NEW.index("HloLiveRange") :]
 
 
 def parsed(*texts):
-    """Parse, and hold the plan to what every plan must do: render back."""
+    """Parse a dump, and check that its plan renders back."""
     plan = parse_plan([DumpPart(f"{number}.txt", text) for number, text in enumerate(texts)])
     assert render_plan(plan) == texts
     return plan
@@ -59,7 +59,7 @@ def test_other_line_ends_and_blank_lines_change_nothing(text):
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
-def test_files_come_in_any_order(order):
+def test_files_can_be_given_in_any_order(order):
     parts = (ALLOCATIONS, TOTALS, LIVE_RANGES)
     assert facts(parsed(*[parts[number] for number in order])) == facts(parsed(NEW))
 
@@ -82,7 +82,7 @@ def test_parameter_without_shape_and_index_is_read():
     assert plan.allocations[0].parameter == ParameterStorage(2, None, None)
 
 
-def test_live_ranges_that_xla_did_not_have_are_none():
+def test_live_ranges_that_are_not_available_are_none():
     plan = parsed(ALLOCATIONS, "HloLiveRange not available: rebuilt from a proto\n")
     assert plan.live_ranges is None
     assert plan.style.live_ranges_remark == "HloLiveRange not available: rebuilt from a proto"
@@ -96,7 +96,7 @@ def test_peak_that_xla_could_not_determine_is_none():
     assert len(plan.live_ranges.ranges) == 4
 
 
-def test_uses_that_xla_had_not_computed_are_an_empty_list():
+def test_uses_that_xla_did_not_compute_are_an_empty_list():
     text = NEW.replace(" uses:\n  add.3, operand 0\n", " uses are not initialized yet.\n")
     plan = parsed(text)
     assert plan.used_values[0].uses == ()
@@ -104,11 +104,11 @@ def test_uses_that_xla_had_not_computed_are_an_empty_list():
     assert plan.style.values_without_uses == {0}
 
 
-def test_printed_total_that_is_wrong_is_not_an_error_of_the_text():
+def test_a_wrong_printed_total_is_not_a_parse_error():
     assert parsed(NEW.replace("used: 56 (56B)", "used: 57 (57B)")).total_bytes == 57
 
 
-def test_older_stack_trace_is_kept_as_it_is():
+def test_older_stack_trace_is_kept_unchanged():
     start = NEW.index("    main.5")
     lines = ("    main.5 (100.0%, 56 bytes)", "      odd é, {1} (50.0%, 28 bytes)")
     plan = parsed(NEW[:start] + "\n".join(lines) + "\n")
@@ -124,7 +124,7 @@ def test_a_peak_of_no_bytes_has_a_stack_trace_without_lines():
 @pytest.mark.parametrize(
     "label", ["new\nline", "new\n\nline\n", "\n    four", "a\n  Live ranges at"]
 )
-def test_a_label_of_the_stack_trace_may_hold_line_ends(label):
+def test_a_label_of_the_stack_trace_may_contain_line_ends(label):
     start = NEW.index("    main.5")
     trace = (
         f"    main.5 {label} (100.0%, total: 56 bytes, current: 8 bytes, remaining: 48 bytes)\n"
@@ -138,7 +138,7 @@ def test_a_label_of_the_stack_trace_may_hold_line_ends(label):
 
 
 @pytest.mark.parametrize("generation", ["jaxlib-0.4.30", "jaxlib-0.5.3", "jaxlib-0.9.2"])
-def test_a_string_of_an_instruction_may_hold_line_ends(generation):
+def test_a_string_of_an_instruction_may_contain_line_ends(generation):
     text = sample(generation)
     before = parsed(text).instructions
     for name, instruction in before.items():
@@ -177,7 +177,7 @@ def test_value_in_another_memory_space_than_its_allocation_is_data():
         ", operand" * 50_000,
     ],
 )
-def test_odd_name_is_data(name):
+def test_unusual_name_is_data(name):
     plan = parsed(NEW.replace("add.3", name))
     assert [value.name for value in plan.values] == ["arg0.1", "arg1.2", name, "tuple.4"]
     assert plan.used_values[0].uses == (Use(name, 0, None),)
@@ -189,7 +189,7 @@ def test_odd_name_is_data(name):
 
 
 @pytest.mark.parametrize("generation", ["tensorflow-1.14", "tensorflow-1.15"])
-def test_odd_name_is_data_in_the_oldest_forms(generation):
+def test_unusual_name_is_data_in_the_oldest_forms(generation):
     text = sample(generation)
     plan = parsed(text.replace("arg1.2", "a b, [c] (#1"))
     assert plan.values[1].name == "a b, [c] (#1"
@@ -235,7 +235,7 @@ def test_leaves_of_a_tuple_share_one_instruction(glue):
     assert plan.used_values[1].uses == (Use("add.3", 1, "{0,1}"), Use("add.3", 0, None))
 
 
-def test_every_empty_list_of_uses_says_none_or_no_list_does():
+def test_every_empty_list_of_uses_prints_none_or_no_list_does():
     plan = parsed(LOOP.replace(" uses:\n from", " uses:\n  (none)\n from"))
     assert plan.style.prints_none
     text = LOOP.replace("  get-tuple-element.2, operand 0 {}\n", "")
@@ -253,7 +253,7 @@ def test_every_empty_list_of_uses_says_none_or_no_list_does():
         ("x[1,0]", "()", "x{1,0}"),
     ],
 )
-def test_logical_buffer_has_an_index_where_its_instruction_is_a_tuple(printed, shape, label):
+def test_logical_buffer_has_an_index_if_its_instruction_is_a_tuple(printed, shape, label):
     text = f"BufferAssignment:\nallocation 0: size 4:\n  {printed}(#7 @0) [0,4]: {shape}\n"
     (value,) = parsed(text).values
     assert value.label == label
@@ -275,7 +275,7 @@ def test_plan_renders_only_the_sections_that_it_has():
 
 
 @pytest.mark.parametrize("end", ["", "\n\n", "  more\n"], ids=["whole", "blank lines", "more"])
-def test_a_stack_trace_kept_apart_is_read_as_if_it_were_not(end):
+def test_a_stack_trace_decoded_separately_is_read_the_same(end):
     text = NEW + end
     part = DumpPart.decoded("0.txt", text.encode())
     assert part.text.isascii()
