@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.queries.growth.checkpoints import ChangedCheckpoints, changed_checkpoints
 from xlagraph.queries.growth.held_values import HeldValue, Part, Reserved
-from xlagraph.queries.growth.op_parts import has_checkpoint, scope_names
+from xlagraph.queries.growth.op_parts import has_checkpoint, primitive, scope_names
 from xlagraph.queries.growth.reasons import Kind, Reason, Subject
 from xlagraph.queries.growth.value_matching import Matching, dimensions, match_values
 
@@ -121,6 +121,8 @@ class _Explanation:
                 reason = self.of(kind, after=re.sub(r"\d+", "*", unknown[0]))
                 reason.scopes.add(unknown[0])
                 return reason
+            if value.dtype and primitive(value.op_name) == "convert_element_type":
+                return self.of(Kind.CASTS, after=value.dtype)
         return self.of(_UNMATCHED[value.part])
 
     def _take(self, sizes: Counter[int], value: HeldValue) -> bool:

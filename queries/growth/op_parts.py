@@ -17,6 +17,16 @@ __all__ = [
 
 _WRAPPED: Final = re.compile(r"[A-Za-z_]\w*\((?P<inner>.*)\)", re.DOTALL)
 _FUNCTION: Final = re.compile(r"(?:jit|pjit|pmap|xmap)\(.*\)", re.DOTALL)
+_OTHER_VERSIONS: Final = (
+    ("/jit(main)", ""),
+    ("/closed_call", ""),
+    ("/jit(dynamic_index_in_dim)", ""),
+    ("/jit(dynamic_update_index_in_dim)", ""),
+    ("(while)))", "()))/while"),
+    ("(while))", "())/while"),
+    ("(while)", "()/while"),
+)
+"""Parts of op names that JAX versions write differently, and their replacements, in order."""
 CHECKPOINT_NAMES: Final = frozenset({"checkpoint", "remat", "remat2", "rematted_computation"})
 """Parts of op names that `jax.checkpoint` adds."""
 
@@ -24,11 +34,15 @@ CHECKPOINT_NAMES: Final = frozenset({"checkpoint", "remat", "remat2", "rematted_
 def own_op_name(op_name: str | None) -> str | None:
     """Return an op name without the function that is compiled, which may be renamed.
 
-    ``jit(f)/jit(main)/mul`` of older JAX and ``jit(f)/mul`` of newer are both ``mul``.
+    ``jit(f)/jit(main)/mul`` of older JAX and ``jit(f)/mul`` of newer are both ``mul``;
+    ``jvp(while)/body/mul`` and ``jvp()/while/body/closed_call/mul`` are both
+    ``jvp()/while/body/mul``.
     """
     if op_name is None:
         return None
-    parts = _split(op_name.replace("/jit(main)", ""))
+    for part, same in _OTHER_VERSIONS:
+        op_name = op_name.replace(part, same)
+    parts = _split(op_name)
     return "/".join(parts[1:] if len(parts) > 1 and _FUNCTION.fullmatch(parts[0]) else parts)
 
 

@@ -46,6 +46,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return f"{_folded(reason.scopes)} {word}, with {values} at the peak"
         case Kind.COPIES:
             return _copies(reason.count_b - reason.count_a)
+        case Kind.CASTS:
+            return _casts(reason.count_b - reason.count_a, after)
         case Kind.INPUTS | Kind.OUTPUTS | Kind.CONSTANTS:
             return _replaced(reason, kind.value.removesuffix("s"))
         case Kind.REPLACED:
@@ -112,6 +114,13 @@ def _copies(more: int) -> str:
         return "other copies"
     noun = "copy" if abs(more) == 1 else "copies"
     return f"{abs(more):,} {noun} {'more' if more > 0 else 'fewer'}"
+
+
+def _casts(more: int, dtype: str) -> str:
+    if not more:
+        return f"other values cast to {dtype}"
+    noun = "value" if abs(more) == 1 else "values"
+    return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {noun} cast to {dtype} at the peak"
 
 
 def _replaced(reason: Reason, noun: str) -> str:

@@ -31,6 +31,8 @@ class Kind(StrEnum):
     """Values in scopes that the second side does not have."""
     COPIES = "copies"
     """Copy instructions that one side alone has."""
+    CASTS = "casts"
+    """Temporary values that one side alone has, and that change the element type of another."""
     INPUTS = "inputs"
     """Inputs that one side alone has."""
     OUTPUTS = "outputs"
@@ -64,7 +66,7 @@ class Subject(NamedTuple):
     before: str = ""
     """Element type, of DTYPE."""
     after: str = ""
-    """Element type, of DTYPE; the scope with `*` for numbers, of SCOPE_NEW and SCOPE_GONE."""
+    """New element type (DTYPE, CASTS), or scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE)."""
     factor: float = 1.0
     """Number of elements after, divided by that before, of SIZE."""
 
