@@ -162,7 +162,7 @@ def _only_match(graph: Graph, part: str) -> str:
         near_runs = get_close_matches(part.partition("/")[0], run_names(graph), n=2)
         near = [*(near_runs if "/" not in part else ()), *_near_keys(part, keys)][:_MOST_NEAR]
         raise NoSuchCompilation(
-            f"none of the {len(keys)} compilation keys in {graph.location} contains '{part}'", near
+            f"no compilation key of the {len(keys)} in {graph.location} contains '{part}'", near
         )
     return matches[0]
 
