@@ -1,4 +1,4 @@
-"""What the page shows of two sides: totals, groups that grew, timelines, what is behind them."""
+"""Read a comparison for the page: totals, groups, timelines, values and allocations."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,11 +13,11 @@ from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 GROUPINGS: Final = (By.CAUSE, By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 
 SCOPE_PARTS: Final = 3
-"""Leading parts of an op name that make a scope."""
+"""Number of leading parts of an op name that make a scope."""
 MOST_STEPS: Final = 400_000
-"""Steps of all timelines together that a page carries."""
+"""Maximum number of steps on a page, summed over all timelines."""
 MOST_ROWS: Final = 30_000
-"""Values, and allocations, of each side that a page carries, the largest."""
+"""Maximum number of values, and of allocations, of each side on a page; the largest first."""
 
 _PEAK_SHARES: Final = load_statement(__file__, "peak-shares")
 _ALLOCATIONS: Final = load_statement(__file__, "allocations-of-sides")
@@ -50,12 +50,12 @@ _STEP_COLUMNS: Final = {
 
 
 def compare_sides(graph: Graph, a: str, b: str) -> Comparison:
-    """Compare two runs or compilations by all that the page shows."""
+    """Compare two runs or compilations by all groupings of the page."""
     return compare(graph, a, b, by=GROUPINGS, depth=SCOPE_PARTS)
 
 
 def comparison_part(graph: Graph, comparison: Comparison) -> Part:
-    """Read all that a page shows of a comparison."""
+    """Read all data of a comparison page."""
     pairs = (*comparison.pairs, *comparison.unpaired)
     timelines = list(_timelines(graph, comparison.pairs))
     return Part(
@@ -94,7 +94,7 @@ def comparison_part(graph: Graph, comparison: Comparison) -> Part:
 
 
 def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[int, str, Table]]:
-    """Yield both timelines of the pairs that reserve most, each with the number of its pair."""
+    """Yield both timelines of the pairs that reserve most, with the number of the pair."""
     left = MOST_STEPS
     with_timelines = [number for number, pair in enumerate(pairs) if _have_live_ranges(pair)]
     for number in sorted(with_timelines, key=lambda number: -_reserved(pairs[number])):
@@ -111,7 +111,7 @@ def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[in
 
 
 def _have_live_ranges(pair: ComparedPair) -> bool:
-    """Return whether the peaks of both sides are known: else one has no timeline."""
+    """Return True if both sides have a known peak, hence a timeline."""
     return all(
         compilation is not None and compilation.totals.physical_peak_bytes is not None
         for compilation in (pair.a, pair.b)

@@ -1,4 +1,4 @@
-"""`xlagraph compare`: two runs or compilations, or one against many; and a gate on growth."""
+"""`xlagraph compare`: compare runs or compilations, and limit their growth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,26 +18,29 @@ if TYPE_CHECKING:
     from xlagraph.queries.growth.compared_sides import Comparison
 
 _UNPAIRED_SHOWN: Final = 5
+"""Number of unpaired compilations that are named."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions(RowOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command, in reverse order of the help."""
 
     max_growth: Annotated[
         GrowthLimit | None,
         typer.Option(
             parser=parse_growth_limit,
             metavar="2%|64MiB",
-            help="Exit 4 if the reserved bytes of all compilations together grow by more.",
+            help="Exit 4 if the sum of all reserved bytes grows by more than this.",
         ),
     ] = None
-    depth: Annotated[int, typer.Option(min=1, help="Parts of an op name, --by scope.")] = 3
+    depth: Annotated[
+        int, typer.Option(min=1, help="Number of leading op name parts, for --by scope.")
+    ] = 3
     limit: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Rows of each part; 0 shows all. (default: 10; 5 of each where all are shown)",
+            help="Rows of each part; 0 for all. (default: 10, or 5 if all parts are shown)",
         ),
     ] = None
     by: Annotated[By | None, typer.Option(help="Show only this grouping.")] = None
@@ -52,17 +55,17 @@ def compare(
         list[str],
         typer.Argument(
             metavar="B",
-            help="After. Of several, each is compared with A, and gets one row.",
+            help="After. If there are several, each is compared with A in a row.",
             autocompletion=complete_compilation,
         ),
     ],
 ) -> None:
-    """Show why B reserves more or less than A, and what grew: two runs or two compilations.
+    """Show why B reserves more or less memory than A, and what grew: runs or compilations.
 
-    The sentences on top add up to the growth, and so do the rows by cause. Values are matched by
-    op, shape, role and place in the computation, not by name. Rows that are left out are summed
-    as "everything else". --format md writes a comment for a pull request. As json and csv, a row
-    has part (total, reason, compilation, unpaired, cause, temporary, role, op, line), name,
+    The sentences at the top add up to the growth, and so do the rows by cause. Values are matched
+    by op, shape, role and place in the computation, not by name. "everything else" sums the rows
+    that are not shown. --format md writes a comment for a pull request. In json and csv, a row has
+    part (total, reason, compilation, unpaired, cause, temporary, role, op, line), name,
     compilationA, compilationB, bytesA, bytesB and growthBytes; with --by, the columns of that
     grouping.
 
@@ -126,5 +129,5 @@ def _write_without_peak(comparisons: "Sequence[Comparison]") -> None:
         if lacking := comparison.without_peak(side):
             note(
                 f"{name}: {len(lacking)} of {len(side.compilations)} compilations have no live"
-                " ranges, so nothing is known of their peaks"
+                " ranges, so their peaks are unknown"
             )

@@ -1,4 +1,4 @@
-"""Where a comparison goes: a page for people, rows for scripts; one pair, or one against many."""
+"""Write comparisons: a page for people, rows for scripts; one pair, or one against many."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 10
 _ROWS_OF_EACH: Final = 5
-"""Where all parts stand below each other, so that they fit one screen."""
+"""Rows of each part if all parts are shown, so that they fit on one screen."""
 _MANY_COLUMNS: Final = (
     "other", "reservedBytes", "growthBytes", "growthShare", "physicalPeakBytes", "peakGrowthBytes",
     "unpaired", "grownLine", "grownLineBytes",
@@ -43,7 +43,7 @@ def write_comparisons(
     max_growth: GrowthLimit | None,
     options: RowOptions,
 ) -> None:
-    """Write comparisons with one first side, and the verdict on `max_growth`."""
+    """Write comparisons that share the first side, with the verdict on `max_growth`."""
     is_text = is_page(options)
     usual = _ROWS_OF_EACH if is_text and by is None else _ROWS
     rows = (usual if limit is None else limit) or None

@@ -1,4 +1,4 @@
-"""A comparison as a comment in a pull request: verdict first, details folded."""
+"""Write a comparison as a pull-request comment: verdict first, details folded."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["MOST_CHARACTERS", "comment"]
 
 MOST_CHARACTERS: Final = 50_000
-"""GitHub refuses a comment of more than 65,536 characters; another table may follow this one."""
+"""Limit per comment. GitHub rejects more than 65,536 characters, and another table may follow."""
 _LONGEST_CELL: Final = 160
 _FEWEST_ROWS: Final = 2
 _PLAIN: Final = {
     "inputs": "inputs: arguments such as weights, optimizer state, batch",
-    "outputs": "outputs: results with memory of their own",
+    "outputs": "outputs: results with separate memory",
     "constants": "constants",
     "live at the peak": "temporary values live at the peak",
     "idle at the peak": "temporary memory not in use at the peak",
@@ -40,23 +40,23 @@ _HEADINGS: Final = {
     "growthShare": "share of before",
 }
 _WORDS: Final = """\
-- **Reserved memory** is what the compiled program takes from the device while it runs. XLA, the
-  compiler of JAX, TensorFlow and PyTorch/XLA, plans it at compile time. Nothing was measured: the
-  figures are the same for every run of the program.
-- **The peak** is the step of the program at which most memory holds a value that is still needed.
+- **Reserved memory** is the device memory that the compiled program takes while it runs. XLA, the
+  compiler of JAX, TensorFlow and PyTorch/XLA, plans it at compile time. These figures are planned,
+  not measured: they are the same for every run of the program.
+- **The peak** is the step of the program at which values that are still needed use most memory.
 - **Temporary values** are results between inputs and outputs, such as activations and gradients.
-- **Donated** inputs lend their memory to outputs: new weights take the place of the old ones.
-- **Checkpoint** (rematerialization): values are computed again in the backward pass, not kept.
+- **Donated** inputs give their memory to outputs: new weights replace the old ones.
+- **Checkpoint** (rematerialization) recomputes values in the backward pass instead of keeping them.
 - Values of the two programs are matched by operation, shape, role and place in the computation,
   not by name.
 """
 
 
 def comment(comparison: "Comparison", max_growth: GrowthLimit | None, limit: int | None) -> str:
-    """Return Markdown of at most `MOST_CHARACTERS` characters, also in UTF-8.
+    """Return Markdown of at most `MOST_CHARACTERS` bytes in UTF-8.
 
-    Tables have at most ``limit`` rows, and fewer where that would be too long; what does not fit
-    then is left out from the end.
+    Tables have at most ``limit`` rows, and fewer if the text would be too long. Details that
+    still do not fit are omitted.
     """
     head = "".join(_head(comparison, max_growth))
     rows = limit
@@ -87,7 +87,7 @@ def _head(comparison: "Comparison", max_growth: GrowthLimit | None) -> Iterator[
     yield f"**{_verdict(comparison, max_growth)}**\n\n"
     before, after = human_bytes(reserved.bytes_a or 0), human_bytes(reserved.bytes_b or 0)
     yield (
-        f"{before} → {after} of device memory, as XLA plans it when it compiles"
+        f"{before} → {after} of device memory, as XLA plans it at compile time"
         f" ({_compilations(comparison)}).\n"
     )
     if comparison.sentences:
@@ -163,7 +163,7 @@ def _details(comparison: "Comparison", limit: int | None) -> Iterator[str]:
 def _temporary(place: str | None, op: str | None) -> str:
     if op == EVERYTHING_ELSE:
         return op
-    return " ".join(_code(part) for part in (place, op) if part) or "no line or operation known"
+    return " ".join(_code(part) for part in (place, op) if part) or "line and operation unknown"
 
 
 def _table(heading: str, rows: Sequence[tuple[str, int, int]]) -> str:
@@ -198,18 +198,18 @@ def _short(cell: "Cell") -> "Cell":
 
 
 def _short_text(text: str) -> str:
-    """Cut a text in its middle: the ends of paths and op names say most."""
+    """Cut the middle of a long text; the ends of paths and op names matter most."""
     half = _LONGEST_CELL // 2
     return text if len(text) <= _LONGEST_CELL else f"{text[:half]}…{text[-half:]}"
 
 
 def _code(name: str) -> str:
-    """Return a name as code, in which nothing is markup, a mention or a reference."""
+    """Return a name as code, without markup, mentions and references."""
     text = escape_control_characters(_short_text(name)).replace("`", "'").replace("|", "\\|")
     return f"`{text}`" if text.strip() else "` `"
 
 
 def _plain(text: str) -> str:
-    """Return a sentence, in which names are no markup and mention nobody."""
+    """Return a sentence with names that are neither markup nor mentions."""
     escaped = escape_markdown(escape_control_characters(_short_text(text)))
     return escaped.replace("@", "@\u200b")

@@ -1,4 +1,4 @@
-"""A comparison for people: did it grow, where, by what, because of which line."""
+"""Tables of a comparison for people: totals, compilations, causes and other groupings."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _BYTES_OF_GROUPING: Final = {
 
 
 def headline(comparison: "Comparison") -> str:
-    """Return one line: whether it grew, and by how much."""
+    """Return one line that says if the reserved bytes grew, and by how much."""
     growth = comparison.reserved
     before, after = growth.bytes_a or 0, growth.bytes_b or 0
     sides = f"{comparison.a.name} → {comparison.b.name}"
@@ -47,7 +47,7 @@ def headline(comparison: "Comparison") -> str:
 
 
 def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> list[Section]:
-    """Return the totals and each part that changed; only one grouping if it is named."""
+    """Return the totals and each other part with rows; only one grouping if it is named."""
     rows = [
         (*row, comparison.growth_of(measure).share if row[-1] is not None else None)
         for measure, row in zip(TOTALS, total_rows(comparison), strict=True)
@@ -66,14 +66,14 @@ def all_sections(comparison: "Comparison", by: By | None, limit: int | None) -> 
 
 
 def cause_section(comparison: "Comparison", limit: int | None) -> Section:
-    """Return the causes, with what is live at the peak by line and op below it."""
+    """Return the causes. Lines and ops follow the bytes that are live at the peak."""
     causes = comparison.groups[By.CAUSE]
     rows: list[tuple[Cell, ...]] = []
     for cause in causes:
         rows.append((cause.group[0], cause.bytes_a, cause.bytes_b, cause.growth_bytes))
         if cause.group[0] == Part.LIVE and cause.growth_bytes:
             for place, op, bytes_a, bytes_b in temporary_rows(comparison, limit):
-                name = " ".join(part for part in (place, op) if part) or "no line or op known"
+                name = " ".join(part for part in (place, op) if part) or "line and op unknown"
                 rows.append((f"  {name}", bytes_a, bytes_b, bytes_b - bytes_a))
     total_a, total_b = comparison.reserved.bytes_a or 0, comparison.reserved.bytes_b or 0
     title = f"By cause: reserved bytes, {human_bytes(total_a)} → {human_bytes(total_b)}"
@@ -83,10 +83,10 @@ def cause_section(comparison: "Comparison", limit: int | None) -> Section:
 def temporary_rows(
     comparison: "Comparison", limit: int | None
 ) -> list[tuple[str | None, str | None, int, int]]:
-    """Return place, op, and bytes of both sides of temporary values, the largest change first.
+    """Return place, op and both byte counts of temporary values, the largest change first.
 
-    Ops of one line that differ only in numbers, or in checkpoints, are one row. The last row has
-    what did not change or is left out.
+    Ops of one line that differ only in numbers or checkpoints share a row. The last row sums
+    unchanged and omitted rows.
     """
     grouped: dict[tuple[str | None, str | None], list[GroupGrowth]] = {}
     for growth in comparison.groups.get(By.TEMPORARY, ()):
@@ -109,7 +109,7 @@ def temporary_rows(
 
 
 def group_section(comparison: "Comparison", by: By, limit: int | None) -> Section:
-    """Return the groups that changed, largest first; the rest is one row, so that they add up."""
+    """Return the changed groups, the largest first, and one row for the rest."""
     growths = comparison.groups[by]
     changed = changed_groups(growths)
     rows = [
@@ -191,7 +191,7 @@ def _pair_bytes(pairs: Sequence["ComparedPair"]) -> tuple[int, int, int]:
 
 
 def _pair_name(comparison: "Comparison", pair: "ComparedPair") -> str:
-    """Return the names of both compilations of a pair, but what they have in common once."""
+    """Return the names of both compilations of a pair, with their common part once."""
     before, after = (
         compilation
         and (compilation.key.removeprefix(f"{side.name}/") if side.is_run else compilation.key)

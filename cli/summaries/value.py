@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from xlagraph.queries.value_details.details import Neighbour, Reader
 
 SHOWN: Final = 10
-"""Names, neighbours and readers that a page shows; machines get all."""
+"""Maximum number of names, neighbours and readers on a page; machines get all."""
 _LABEL_WIDTH: Final = 9
 _RULES: Final = {
-    "stack": "which a turn of the loop writes into it",
+    "stack": "which the loop body writes into it",
     "inside": "which it computes inside",
     "operand": "whose result it moves or reshapes",
     "reader": "which is the first to read it",
@@ -23,9 +23,9 @@ _RULES: Final = {
 
 
 def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
-    """Return the lines of the page, each with the part that it belongs to."""
-    asked = "" if details.asked == details.value.label else f", which goes by {details.asked} too"
-    # a dump that prints the readers of values prints their names too, at least one of each
+    """Return the lines of the page, each with the name of its part."""
+    asked = "" if details.asked == details.value.label else f", also named {details.asked}"
+    # a dump with readers of values also has at least one name of each value
     has_range = details.live_range.live_from is not None
     names = [f"{each.name}{each.shape_index or ''}" for each in details.names]
     before = [_takeover_text(each, "from", "earlier") for each in details.predecessors]
@@ -50,7 +50,7 @@ def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
 
 
 def write_page(lines: Sequence[tuple[str, str]], stream: TextIO) -> None:
-    """Write lines with each part named once."""
+    """Write lines, naming each part once."""
     before = None
     for part, text in lines:
         label = "" if part == before else part
@@ -91,19 +91,19 @@ def _maker(details: "ValueDetails") -> Iterator[str]:
 
 
 def _attribution(details: "ValueDetails") -> Iterator[str]:
-    """Yield whose line it is, where its maker does not say so itself."""
+    """Yield the op and line that the value is attributed to, if its maker names none."""
     value = details.value
     if value.attribution == "own":
         return
     if value.attribution is None:
-        yield "unknown: nothing that it holds, moves or is read by has an op name"
+        yield "unknown: neither its operands nor its readers have an op name"
         return
     yield f"op {value.attributed_op_name}, {_RULES[value.attribution]}"
     yield from _source(details.attribution_stack, value.attributed_file, value.attributed_line)
 
 
 def _loop(details: "ValueDetails") -> Iterator[str]:
-    """Yield whether a loop makes it in every turn, or fills it part by part."""
+    """Yield the loop that computes the value in every turn, or fills it part by part."""
     value, loop = details.value, details.loop
     if value.stack_loop is not None:
         yield (
@@ -113,7 +113,7 @@ def _loop(details: "ValueDetails") -> Iterator[str]:
         if value.stack_element is not None and value.stack_element != value.name:
             yield f"a turn writes {value.stack_element} into it"
         else:
-            yield "a turn computes its part where it writes it"
+            yield "a turn computes its part in place"
     elif loop is not None:
         times = "" if loop.turns is None else f", {loop.turns} times"
         yield f"made in every turn of {loop.loop}{times}, in the same bytes"
@@ -168,7 +168,7 @@ def _peak(details: "ValueDetails") -> str:
 
 def _some(texts: list[str], known: bool, joint: str | None = None) -> list[str]:
     if not texts:
-        return ["none" if known else "unknown: the dump does not say"]
+        return ["none" if known else "unknown: not in the dump"]
     more = [f"… and {len(texts) - SHOWN} more"] if len(texts) > SHOWN else []
     shown = [*texts[:SHOWN], *more]
     return shown if joint is None else [joint.join(shown)]

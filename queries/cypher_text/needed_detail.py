@@ -1,4 +1,4 @@
-"""In which detail compilations must be stored for a statement to be answered."""
+"""Find the detail in which compilations must be stored to answer a statement."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ __all__ = ["needed_detail"]
 
 @cache
 def needed_detail(text: str) -> Detail:
-    """Return the least detail in which all is stored that a statement asks for."""
+    """Return the lowest detail that stores everything a statement reads."""
     names = {token.text for token in tokens(text) if token.kind == "name"}
     has_all_values = "Value" in names and "LIVE_AT_PEAK" not in names
     needs_all = has_all_values or not names.isdisjoint(LEFT_OUT[Detail.PEAK])

@@ -1,4 +1,4 @@
-"""Checkpoints that one side has and the other lacks, as op names show them."""
+"""Find checkpoints that exist on one side only, by op names."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
@@ -17,13 +17,13 @@ Scope = tuple[str, ...]
 
 
 class ChangedCheckpoints(NamedTuple):
-    """Scopes that have a checkpoint on one side only, and exist on both."""
+    """Scopes that exist on both sides and have a checkpoint on one only."""
 
     gone: frozenset[Scope]
     new: frozenset[Scope]
 
     def around(self, value: HeldValue) -> Literal["gone", "new"] | None:
-        """Return which change is around a value: that of its innermost scope."""
+        """Return the change that applies to a value: the one of its innermost scope."""
         if not (self.gone or self.new):
             return None
         names = stem(value.op_name)
@@ -32,7 +32,7 @@ class ChangedCheckpoints(NamedTuple):
                 return "new"
             if names[:end] in self.gone:
                 return "gone"
-        # what a loop stacks for the backward pass belongs to the checkpoint in its body
+        # values that a loop stacks for the backward pass belong to the checkpoint in its body
         if names and names[-1] == "while":
             for scopes, change in ((self.new, "new"), (self.gone, "gone")):
                 if any(scope[: len(names)] == names for scope in scopes):
@@ -41,7 +41,7 @@ class ChangedCheckpoints(NamedTuple):
 
 
 def changed_checkpoints(a: Iterable[HeldValue], b: Iterable[HeldValue]) -> ChangedCheckpoints:
-    """Return the scopes whose checkpoints are gone or new."""
+    """Return the scopes whose checkpoints were removed or added."""
     inside_a, all_a = _scopes(a)
     inside_b, all_b = _scopes(b)
     return ChangedCheckpoints(

@@ -1,4 +1,4 @@
-"""Compare two runs or two compilations: did it grow, where, by what, because of which line."""
+"""Compare two runs or two compilations: how much grew, where and why."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,11 +25,10 @@ _COMPILATIONS: Final = load_statement(__file__, "compilations")
 _SIGNATURES: Final = load_statement(__file__, "signatures")
 
 DEFAULT_GROUPS: Final = (By.CAUSE, By.TEMPORARY, By.ROLE, By.OP, By.LINE)
-"""The parts that a comparison shows unless another is asked for."""
-
+"""Groupings that a comparison shows by default."""
 
 _MOST_READ: Final = 50
-"""Pairs of compilations whose values are read to find reasons, those that changed most."""
+"""Maximum number of pairs whose values are read to find reasons; the largest changes first."""
 
 
 def compare(
@@ -41,17 +40,17 @@ def compare(
     depth: int = 3,
     explain: bool = True,
 ) -> Comparison:
-    """Compare two sides, each a run or a compilation; a name is resolved as by `select`.
+    """Compare two sides, each a run or a compilation, resolved with `select`.
 
-    Two compilations are a pair whatever their modules are; those of runs are paired as
-    `pair_compilations` says. ``explain`` finds the sentences that tell why, for which it reads
-    the values of the pairs that changed; there are none if these values are not stored.
+    Two compilations always form a pair, even if their modules differ. The compilations of runs
+    are paired by `pair_compilations`. ``explain`` adds sentences that give the reasons. It reads
+    the values of the changed pairs; there are no sentences if these values are not stored.
     """
     side_a, side_b = select(graph, a), select(graph, b)
     a_by_key, b_by_key = (_compilations(graph, side) for side in (side_a, side_b))
     pairing = _pair(graph, side_a, side_b, a_by_key, b_by_key)
     pairs = [ComparedPair(a_by_key[key_a], b_by_key[key_b]) for key_a, key_b in pairing.pairs]
-    # sorted is stable: of equal growths, in order of the keys
+    # sorted is stable: equal growths stay in the order of their keys
     pairs = sorted(pairs, key=lambda pair: -abs(pair.reserved.growth_bytes))
     unpaired = (
         *(ComparedPair(a_by_key[key], None) for key in pairing.only_a),
@@ -157,6 +156,6 @@ def _signatures(graph: Graph, keys: Sequence[str]) -> dict[str, Signature]:
     for key, number, shape_index, shape, is_output in rows:
         if number is not None:
             shapes[str(key)].append((cast("int", number), str(shape_index or ""), str(shape or "")))
-        if is_output:  # of a donated result the shape is that of its parameter
+        if is_output:  # a donated result has the shape of its parameter
             shapes[str(key)].append(("result", str(shape or "")))
     return {key: tuple(sorted(signature, key=str)) for key, signature in shapes.items()}

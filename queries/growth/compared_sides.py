@@ -1,4 +1,4 @@
-"""A comparison of two sides, and its rows: all its parts, one grouping, or one row of all."""
+"""A comparison of two sides, and its rows: all parts, one grouping, or one summary row."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,21 +12,22 @@ from xlagraph.queries.growth.sentences import Sentence
 from xlagraph.queries.selection.compilations import Selection
 
 if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # ships no types
     import polars
 
 _ROWS: Final = 10
-"""Groups of each grouping that a notebook shows."""
+"""Number of groups that a notebook shows of each grouping."""
 
 TotalName = Literal["reserved", "logicalPeak", "physicalPeak", "allocation"]
-"""What is compared, in the order of `Totals`."""
+"""Name of a compared total, in the order of `Totals`."""
 TOTALS: Final[tuple[TotalName, ...]] = get_args(TotalName)
 
 
 class Totals(NamedTuple):
-    """Byte counts of a compilation, or summed over several; None where no dump tells.
+    """Byte counts of a compilation, or sums over several; None if no dump has the figure.
 
-    The first three are of memory space 0; the last one of all, thread-local ones too.
+    The first three count memory space 0. The last one counts all allocations, thread-local ones
+    too.
     """
 
     reserved_bytes: int | None
@@ -36,7 +37,7 @@ class Totals(NamedTuple):
 
 
 class ComparedCompilation(NamedTuple):
-    """One compilation of a side."""
+    """A compilation of one side."""
 
     key: str
     module: str | None
@@ -46,19 +47,19 @@ class ComparedCompilation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A byte count on both sides; None where that side has none."""
+    """A byte count on both sides; None if it is unknown on that side."""
 
     bytes_a: int | None
     bytes_b: int | None
 
     @property
     def growth_bytes(self) -> int:
-        """More than 0 if the second side has more; a side without counts as 0."""
+        """Bytes that the second side has more; an unknown side counts as 0."""
         return (self.bytes_b or 0) - (self.bytes_a or 0)
 
     @property
     def is_known(self) -> bool:
-        """Both sides have one."""
+        """True if both sides have a count."""
         return self.bytes_a is not None and self.bytes_b is not None
 
     @property
@@ -67,17 +68,17 @@ class Growth:
         return self.growth_bytes / self.bytes_a if self.bytes_a else None
 
     def exceeds_bytes(self, limit_bytes: int) -> bool:
-        """Whether it grew by more; exactly the limit is within it."""
+        """Return True if the growth is above the limit. A growth equal to the limit passes."""
         return self.growth_bytes > limit_bytes
 
     def exceeds_share(self, limit: float) -> bool:
-        """Whether it grew by more than this share of the first side: 0.02 is 2 %."""
+        """Return True if the growth is above this share of the first side: 0.02 is 2 %."""
         return self.growth_bytes > limit * (self.bytes_a or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two compilations, or one without partner."""
+    """Two compilations, or one without a partner."""
 
     a: ComparedCompilation | None
     b: ComparedCompilation | None
@@ -99,9 +100,9 @@ class ComparedPair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two sides hold, compilation by compilation and group by group.
+    """Byte counts of two sides, by compilation and by group.
 
-    Bytes are summed over all compilations of a side, unpaired ones too.
+    Bytes are sums over all compilations of a side, including unpaired ones.
     """
 
     a: Selection
@@ -109,14 +110,14 @@ class Comparison:
     totals_a: Totals
     totals_b: Totals
     pairs: tuple[ComparedPair, ...]
-    """Those with a partner, the largest growth or shrinkage of reserved bytes first."""
+    """Compilations with a partner, the largest change of reserved bytes first."""
     unpaired: tuple[ComparedPair, ...]
-    """Those without, of the first side, then of the second, by key."""
+    """Compilations without a partner: the first side, then the second, each sorted by key."""
     groups: Mapping[By, tuple[GroupGrowth, ...]]
-    """The rows of the query of each grouping; the largest growth or shrinkage first."""
+    """Rows of each grouping, the largest change first."""
     sentences: tuple[Sentence, ...] = ()
-    """Why the reserved bytes changed, the most bytes first; they add up to the growth. Empty if
-    nothing changed, or if the comparison was made without."""
+    """Reasons for the change of the reserved bytes, the most bytes first. They add up to the
+    growth. Empty if nothing changed, or if no explanation was requested."""
 
     def growth_of(self, measure: TotalName) -> Growth:
         """Return one of the totals on both sides."""
@@ -125,11 +126,11 @@ class Comparison:
 
     @property
     def reserved(self) -> Growth:
-        """What a gate looks at: the reserved bytes of memory space 0, summed."""
+        """Sum of the reserved bytes of memory space 0, which a gate checks."""
         return self.growth_of("reserved")
 
     def without_peak(self, side: Selection) -> tuple[str, ...]:
-        """Return the compilations of a side without live ranges, whose peak is unknown."""
+        """Return the keys of the compilations of a side that have no live ranges, hence no peak."""
         pairs = (*self.pairs, *self.unpaired)
         sides = [pair.b for pair in pairs] if side is self.b else [pair.a for pair in pairs]
         return tuple(
@@ -153,11 +154,11 @@ class Comparison:
         return "".join(parts)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return all parts as a pandas frame; ImportError with the remedy without pandas."""
+        """Return all parts as a pandas frame; raise ImportError with a remedy if it is missing."""
         return self._result().to_pandas()
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return all parts as a polars frame; ImportError with the remedy without polars."""
+        """Return all parts as a polars frame; raise ImportError with a remedy if it is missing."""
         return self._result().to_polars()
 
     def _result(self) -> Result:
@@ -175,7 +176,7 @@ ONE_ROW_COLUMNS: Final = (
 
 
 def comparison_result(comparison: Comparison, limit: int | None = None) -> Result:
-    """Return all parts as one table; of each grouping the largest `limit`, all if that is None."""
+    """Return all parts as one table with up to `limit` groups per grouping; None for all."""
     return Result(PART_COLUMNS, tuple(part_rows(comparison, limit)))
 
 
@@ -200,7 +201,7 @@ def part_rows(comparison: Comparison, limit: int | None) -> Rows:
 
 
 def total_rows(comparison: Comparison) -> Rows:
-    """Return each measure, summed over all compilations of a side; null where it is unknown."""
+    """Return each measure, summed over all compilations of a side; None if it is unknown."""
     growths = [comparison.growth_of(measure) for measure in TOTALS]
     return [
         (measure, growth.bytes_a, growth.bytes_b, growth.growth_bytes if growth.is_known else None)
@@ -209,7 +210,7 @@ def total_rows(comparison: Comparison) -> Rows:
 
 
 def pair_rows(pairs: tuple[ComparedPair, ...]) -> Rows:
-    """Return the reserved bytes of paired compilations, and of those without a partner."""
+    """Return the reserved bytes of each pair, or of a compilation without a partner."""
     return [
         (
             pair.module,
@@ -224,7 +225,7 @@ def pair_rows(pairs: tuple[ComparedPair, ...]) -> Rows:
 
 
 def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
-    """Return the `limit` largest groups, and all others as one row; all if `limit` is None."""
+    """Return the `limit` largest groups, and the sum of the others; all groups if it is None."""
     growths = comparison.groups[by]
     shown = largest_groups(growths, len(growths) if limit is None else limit)
     return [
@@ -233,7 +234,7 @@ def group_rows(comparison: Comparison, by: By, limit: int | None) -> Rows:
 
 
 def one_row(comparison: Comparison) -> tuple[Cell, ...]:
-    """Return a comparison as one row of `ONE_ROW_COLUMNS`; None where it has no such grouping."""
+    """Return a comparison as one row of `ONE_ROW_COLUMNS`; None if it lacks the grouping."""
     reserved, peak = comparison.reserved, comparison.growth_of("physicalPeak")
     unpaired_a = sum(1 for pair in comparison.unpaired if pair.a)
     return (
@@ -254,7 +255,7 @@ def one_row(comparison: Comparison) -> tuple[Cell, ...]:
 
 
 def _most_grown(comparison: Comparison, by: By) -> tuple[Cell, Cell]:
-    # the largest change comes first, and that may be one that shrank
+    # the largest change is first, and it may be a decrease
     growths = comparison.groups.get(by, ())
     grown = (growth for growth in growths if growth.growth_bytes > 0 and growth.group[0])
     first = next(grown, None)

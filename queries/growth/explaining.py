@@ -1,4 +1,4 @@
-"""Explain the growth between compilations: each byte of it has one reason."""
+"""Explain the growth between compilations; each byte of growth has one reason."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Final
 
 from xlagraph.queries.growth.checkpoints import ChangedCheckpoints, changed_checkpoints
 from xlagraph.queries.growth.held_values import HeldValue, Part, Reserved
-from xlagraph.queries.growth.op_parts import has_checkpoint, scope_names
+from xlagraph.queries.growth.op_parts import has_checkpoint, primitive, scope_names
 from xlagraph.queries.growth.reasons import Kind, Reason, Subject
 from xlagraph.queries.growth.value_matching import Matching, dimensions, match_values
 
@@ -26,14 +26,14 @@ _UNMATCHED: Final = {
 def explain_pair(a: Reserved, b: Reserved) -> list[Reason]:
     """Return the reasons for the growth from one compilation to another.
 
-    Their growths add up to the growth of the reserved bytes. A reason may have no growth:
-    checkpoints and donations that changed are always among them.
+    Their growths add up to the growth of the reserved bytes. Changed checkpoints and donations
+    are always included, even without growth.
     """
     return _Explanation(a, b).reasons()
 
 
 def merge_reasons(reasons: Iterable[Reason]) -> list[Reason]:
-    """Return one reason for each subject, with the growths of all added up."""
+    """Return one reason for each subject, with its growths added up."""
     merged: dict[Subject, Reason] = {}
     for reason in reasons:
         if known := merged.get(reason.subject):
@@ -50,7 +50,7 @@ class _Explanation:
         self.checkpoints: ChangedCheckpoints = changed_checkpoints(a.values, b.values)
         self.found: dict[Subject, Reason] = {}
         self.scopes_a, self.scopes_b = _all_scopes(a.values), _all_scopes(b.values)
-        # sizes of outputs that may take, or leave, the bytes of an input
+        # sizes of outputs that may start or stop sharing the bytes of an input
         self.undonated = Counter(
             y.held_bytes for x, y in self.matching.pairs if x.is_donated and not y.is_donated
         )
@@ -121,10 +121,12 @@ class _Explanation:
                 reason = self.of(kind, after=re.sub(r"\d+", "*", unknown[0]))
                 reason.scopes.add(unknown[0])
                 return reason
+            if value.dtype and primitive(value.op_name) == "convert_element_type":
+                return self.of(Kind.CASTS, after=value.dtype)
         return self.of(_UNMATCHED[value.part])
 
     def _take(self, sizes: Counter[int], value: HeldValue) -> bool:
-        """Whether an output of that size is left over for a donation; it is counted then."""
+        """Return True if a donation of that size is still unexplained; count it as explained."""
         if sizes[value.held_bytes] <= 0:
             return False
         sizes[value.held_bytes] -= 1
@@ -137,7 +139,7 @@ class _Explanation:
                 reason = self.of(kind)
                 reason.count_a = reason.count_b = count
         if bool(undonated) is not bool(donated):
-            # an output that has an allocation again gives room to temporaries
+            # temporaries may share the allocation that an output has again
             reason = self.of(Kind.UNDONATED if undonated else Kind.DONATED)
             if placed := self.found.pop(Subject(Kind.PLACED), None):
                 reason.placed_bytes = placed.growth_bytes

@@ -1,4 +1,4 @@
-"""What the growth between two sides is made of: by op, line, role … as the queries group it."""
+"""Group the growth between two sides by op, line, role and more, with the canned queries."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -24,23 +24,24 @@ __all__ = [
 ]
 
 Group = tuple[str | int | None, ...]
-"""The cells that name a group; None where the dump lacks it."""
+"""Cells that name a group; None if the dump lacks the name."""
 
 RESHAPED: Final = "reshaped"
-"""A change of shape that leaves the bytes as they were."""
+"""A change of shape without a change of bytes."""
 EVERYTHING_ELSE: Final = "everything else"
-"""Name of the group that stands for those left out."""
+"""Name of the group that sums all groups left out."""
 GROWTH_COLUMNS: Final = ("bytesA", "bytesB", "growthBytes")
 
 
 class By(StrEnum):
-    """How bytes are grouped: each is a query of the theme `compare`, `compare/ops` for ``op``.
+    """A grouping of bytes. Each has a query of the theme `compare`: `compare/ops` for ``op``.
 
-    ``cause`` splits the reserved bytes of memory space 0 as `Part` says, ``temporary`` the part
-    of them that is live at the peak, by line and op; ``role`` groups the bytes of the
-    allocations of all memory spaces, thread-local ones too; ``value`` the assigned sizes of the
-    values of memory space 0, thread-local ones and what did not change left out; the others the
-    shares of the physical peak of memory space 0.
+    - ``cause`` splits the reserved bytes of memory space 0 into the parts of `Part`.
+    - ``temporary`` splits the part that is live at the peak, by line and op.
+    - ``role`` groups all allocations, in all memory spaces, including thread-local ones.
+    - ``value`` groups the assigned sizes of values of memory space 0 that changed, without
+      thread-local ones.
+    - The others group the shares of the physical peak of memory space 0.
     """
 
     OP = "op"
@@ -57,12 +58,12 @@ class By(StrEnum):
 
     @property
     def query_id(self) -> str:
-        """Return the id of its query."""
+        """Id of the query of this grouping."""
         return f"compare/{_PLURALS.get(self, f'{self}s')}"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the cells of a group."""
+        """Names of the columns that name a group."""
         columns = (column.name for column in _query(self).columns)
         return tuple(name for name in columns if name not in GROWTH_COLUMNS)
 
@@ -71,7 +72,7 @@ _PLURALS: Final = {By.TEMPORARY: "temporaries"}
 
 
 class GroupGrowth(NamedTuple):
-    """The bytes of one group on both sides."""
+    """Bytes of one group on both sides."""
 
     group: Group
     bytes_a: int
@@ -79,7 +80,7 @@ class GroupGrowth(NamedTuple):
 
     @property
     def growth_bytes(self) -> int:
-        """More than 0 if the second side has more."""
+        """Bytes that the second side has more."""
         return self.bytes_b - self.bytes_a
 
 
@@ -88,9 +89,9 @@ def group_growths(
 ) -> dict[By, tuple[GroupGrowth, ...]]:
     """Group the bytes of two sides, each the name of a run or the key of a compilation.
 
-    All rows of the query of each grouping, in its order: the largest growth or shrinkage
-    first. ``depth`` is how many leading parts of an op name make a scope. What is not stored
-    has no groups; asked for alone it raises NotStored.
+    Return all rows of the query of each grouping, in its order: the largest change first.
+    ``depth`` is the number of leading parts of an op name that make a scope. A grouping of
+    facts that are not stored is empty; if it is the only grouping, raise NotStored.
     """
     from xlagraph.queries.catalogue.declarations import NO_LIMIT
     from xlagraph.queries.selection.stored_detail import check_stored, is_at_peak
@@ -116,12 +117,12 @@ def group_growths(
 
 
 def changed_groups(growths: Sequence[GroupGrowth]) -> int:
-    """Return how many groups changed; they stand before the others."""
+    """Return the number of changed groups; they precede the others."""
     return sum(1 for growth in growths if growth.growth_bytes or growth.group[0] == RESHAPED)
 
 
 def largest_groups(growths: Sequence[GroupGrowth], limit: int) -> tuple[GroupGrowth, ...]:
-    """Return the first ``limit`` groups, and the others added up as `EVERYTHING_ELSE`."""
+    """Return the first ``limit`` groups, and the sum of the others as `EVERYTHING_ELSE`."""
     if len(growths) <= limit:
         return tuple(growths)
     left_out = growths[limit:]

@@ -1,4 +1,4 @@
-"""The split of the reserved bytes of a compilation into parts, and the values that hold them."""
+"""Split the reserved bytes of a compilation into parts, and assign them to values."""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -16,37 +16,37 @@ _HELD_VALUES: Final = load_statement(__file__, "held-values")
 class Part(StrEnum):
     """A part of the reserved bytes of memory space 0; each reserved byte belongs to one.
 
-    A temporary allocation is one that is neither an input, an output nor a constant. The peak
-    is the step at which most bytes of memory space 0 hold a live value. The query
-    ``compare/causes`` splits in the same way.
+    A temporary allocation is neither an input, an output nor a constant. The peak is the step
+    at which most bytes of memory space 0 hold a live value. The query ``compare/causes`` makes
+    the same split.
     """
 
     INPUTS = "inputs"
-    """Allocations of parameters, whole; a donated one is an input and no output."""
+    """Whole allocations of parameters. A donated one is an input, not an output."""
     OUTPUTS = "outputs"
-    """Allocations of results that do not lie in an input, whole."""
+    """Whole allocations of results, except results that share the allocation of an input."""
     CONSTANTS = "constants"
-    """Allocations of constants, whole."""
+    """Whole allocations of constants."""
     LIVE = "live at the peak"
     """Bytes of temporary allocations that hold a live value at the peak."""
     IDLE = "idle at the peak"
     """Bytes of temporary allocations that are in use at another step, but not at the peak."""
     FRAGMENTATION = "fragmentation"
-    """The rest of temporary allocations: gaps that are left even where an allocation is fullest."""
+    """Gaps in temporary allocations that remain even when the allocation is fullest."""
     UNKNOWN = "temporary, peak unknown"
-    """Temporary allocations of a dump without live ranges, whole."""
+    """Whole temporary allocations of a dump without live ranges."""
 
 
 class HeldValue(NamedTuple):
-    """A value, and the bytes of its part that count as its own."""
+    """A value, and the bytes that are assigned to it."""
 
     part: Part
-    """Of the allocation that it lies in; LIVE of every temporary one."""
+    """Part of the allocation that contains the value; LIVE for every temporary allocation."""
     held_bytes: int
-    """An input, output or constant holds its whole allocation; a temporary value its share of
-    the peak. Everything else that lies there holds nothing."""
+    """Size of the whole allocation for an input, output or constant; share of the peak for a
+    temporary value; 0 for every other value."""
     is_donated: bool
-    """An input whose bytes an output takes over."""
+    """True for an input whose bytes an output reuses."""
     name: str
     shape_index: str | None
     opcode: str | None
@@ -73,7 +73,7 @@ class Reserved(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """Return the sum of all parts."""
+        """Sum of all parts."""
         held_bytes = sum(value.held_bytes for value in self.values)
         return held_bytes + self.idle_bytes + self.fragmentation_bytes + self.unknown_bytes
 
@@ -148,14 +148,14 @@ def _reserved_by(rows: Sequence[_Row]) -> Reserved:
 
 
 def _holder(part: Part, rows: Sequence[_Row]) -> _Row:
-    """Return the value that an allocation is there for: the parameter, or the last one written."""
+    """Return the value that represents an allocation: the largest output, or the parameter."""
     if part is Part.OUTPUTS:
         return max(rows, key=lambda row: (row.size_bytes or 0, row.live_from or 0))
     return next((row for row in rows if row.opcode == "parameter"), rows[0])
 
 
 def _values(part: Part, rows: Sequence[_Row], held: Sequence[int]) -> tuple[HeldValue, ...]:
-    # an allocation without any value still has its bytes
+    # an allocation without values still counts its bytes
     return tuple(
         HeldValue(
             part,

@@ -1,10 +1,12 @@
-"""Pair the compilations of two runs: which one became which.
+"""Pair the compilations of two runs.
 
-Compilations pair within one module name. There they are aligned as diff aligns lines,
-where a line is a signature (shapes of parameters and result); what is left over on both
-sides pairs in order of module number. What is left of all modules pairs where a signature
-with two parameters or more is found once on each side: a function that was renamed. The rest
-has no partner.
+1. Compilations of one module name are aligned as diff aligns lines; the signature (shapes of
+   parameters and result) takes the place of the line.
+2. The others of that module name are paired in the order of their module numbers.
+3. The others of all modules are paired if a signature with two parameters or more occurs once
+   on each side: the function was renamed.
+
+The rest has no partner.
 """
 
 from collections import Counter, defaultdict
@@ -14,10 +16,10 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 _LEAST_IDENTIFYING: Final = 3
-"""Shapes that a signature needs to tell one program from another: two parameters, one result."""
+"""Minimum number of shapes in a signature that identifies a program: two parameters, one result."""
 
 Signature = tuple[tuple[int | str, ...], ...]
-"""Shapes of the parameters by number and shape index, then of the result."""
+"""Shapes of the parameters by number and shape index, then shape of the result."""
 
 
 class Candidate(NamedTuple):
@@ -25,14 +27,14 @@ class Candidate(NamedTuple):
 
     key: str
     module: str | None
-    """Name of the module without its number; None pairs with None."""
+    """Name of the module without its number; None matches None."""
     module_number: int | None
     signature: Signature
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Keys: the pairs, and what has no partner; each in order of the keys."""
+    """Keys of pairs, and of compilations without a partner; each sorted."""
 
     pairs: tuple[tuple[str, str], ...]
     only_a: tuple[str, ...]
@@ -71,7 +73,7 @@ def pair_compilations(a: Iterable[Candidate], b: Iterable[Candidate]) -> Pairing
 
 
 def _renamed(a: Sequence[Candidate], b: Sequence[Candidate]) -> list[tuple[str, str]]:
-    """Pair candidates of different modules whose signature no other one has."""
+    """Pair candidates of different modules whose signature is unique on both sides."""
     key_by_signature = [
         {
             signature: candidate.key
@@ -98,8 +100,8 @@ def _compilation_order(candidate: Candidate) -> tuple[bool, int, str]:
 
 
 def _align(a: Sequence[Signature], b: Sequence[Signature]) -> list[tuple[int, int]]:
-    # As diff does, equal ends first: a module compiled ten thousand times with one
-    # signature would otherwise take quadratic time.
+    # Equal ends first, as diff does: otherwise a module compiled ten thousand times with
+    # one signature takes quadratic time.
     shorter = min(len(a), len(b))
     head = next((index for index in range(shorter) if a[index] != b[index]), shorter)
     tail = next(

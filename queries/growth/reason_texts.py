@@ -1,4 +1,4 @@
-"""Reasons in words."""
+"""Describe reasons in words."""
 
 import re
 from fractions import Fraction
@@ -17,9 +17,9 @@ _LEAST_SHARE_OF_LINE: Final = 0.2
 
 
 def reason_text(reason: Reason, names: tuple[str, str]) -> str:
-    """Return a reason in words, without its bytes, and the line that has most of them.
+    """Return a reason in words without its bytes, and the line with most of them.
 
-    ``names`` are those of the two sides.
+    ``names`` are the names of the two sides.
     """
     return _text(reason, names) + _mostly(reason)
 
@@ -46,6 +46,8 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
             return f"{_folded(reason.scopes)} {word}, with {values} at the peak"
         case Kind.COPIES:
             return _copies(reason.count_b - reason.count_a)
+        case Kind.CASTS:
+            return _casts(reason.count_b - reason.count_a, after)
         case Kind.INPUTS | Kind.OUTPUTS | Kind.CONSTANTS:
             return _replaced(reason, kind.value.removesuffix("s"))
         case Kind.REPLACED:
@@ -78,7 +80,7 @@ def _text(reason: Reason, names: tuple[str, str]) -> str:
 
 
 def _mostly(reason: Reason) -> str:
-    """Return the source line that has most of the growth, if there is such a line."""
+    """Return the source line with most of the growth; empty if no line has a fair share."""
     if reason.subject.kind in _WITHOUT_LINE or not reason.growth_bytes:
         return ""
     sign = 1 if reason.growth_bytes > 0 else -1
@@ -114,6 +116,13 @@ def _copies(more: int) -> str:
     return f"{abs(more):,} {noun} {'more' if more > 0 else 'fewer'}"
 
 
+def _casts(more: int, dtype: str) -> str:
+    if not more:
+        return f"other values cast to {dtype}"
+    noun = "value" if abs(more) == 1 else "values"
+    return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {noun} cast to {dtype} at the peak"
+
+
 def _replaced(reason: Reason, noun: str) -> str:
     if not reason.count_a:
         return f"{_counted(reason.count_b, f'new {noun}')}"
@@ -124,7 +133,7 @@ def _replaced(reason: Reason, noun: str) -> str:
 
 
 def _of(scopes: set[str]) -> str:
-    """Return where checkpoints are, without the names that a loop adds to its body."""
+    """Return the place of checkpoints, without the names that a loop adds to its body."""
     named = {
         "/".join(name for name in scope.split("/") if name not in _LOOP_NAMES) for scope in scopes
     }
@@ -134,7 +143,7 @@ def _of(scopes: set[str]) -> str:
 
 
 def _folded(scopes: set[str]) -> str:
-    """Return names, those that differ in their numbers once."""
+    """Return names; those that differ only in their numbers become one pattern."""
     patterns: dict[str, list[str]] = {}
     for scope in sorted(scopes - {""}):
         patterns.setdefault(re.sub(r"\d+", "*", scope), []).append(scope)

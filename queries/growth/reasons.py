@@ -1,4 +1,4 @@
-"""Reasons for which one program reserves more than another, and the values behind each."""
+"""Reasons why one program reserves more than another, with the values behind each."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ __all__ = ["Kind", "Reason", "Subject"]
 
 
 class Kind(StrEnum):
-    """Kind of a reason; ``same`` values are matched as `match_values` says."""
+    """Kind of a reason. The "same" values are those that `match_values` pairs."""
 
     UNDONATED = "undonated"
-    """Inputs that are no longer donated, so that outputs need allocations."""
+    """Inputs that are no longer donated, so outputs need allocations."""
     DONATED = "donated"
     """Inputs that are donated now."""
     UNCHECKPOINTED = "uncheckpointed"
@@ -22,78 +22,80 @@ class Kind(StrEnum):
     CHECKPOINTED = "checkpointed"
     """Values of scopes that are recomputed now."""
     DTYPE = "dtype"
-    """The same values with another element type."""
+    """Same values with another element type."""
     SIZE = "size"
-    """The same values with more or fewer elements."""
+    """Same values with more or fewer elements."""
     SCOPE_NEW = "scopeNew"
-    """Values in scopes that the first side does not have."""
+    """Values in scopes that only the second side has."""
     SCOPE_GONE = "scopeGone"
-    """Values in scopes that the second side does not have."""
+    """Values in scopes that only the first side has."""
     COPIES = "copies"
-    """Copy instructions that one side alone has."""
+    """Copy instructions that only one side has."""
+    CASTS = "casts"
+    """Casts to another element type that only one side has."""
     INPUTS = "inputs"
-    """Inputs that one side alone has."""
+    """Inputs that only one side has."""
     OUTPUTS = "outputs"
-    """Outputs that one side alone has."""
+    """Outputs that only one side has."""
     CONSTANTS = "constants"
-    """Constants that one side alone has."""
+    """Constants that only one side has."""
     REPLACED = "replaced"
-    """Temporary values that one side alone has."""
+    """Temporary values that only one side has."""
     PADDING = "padding"
-    """The same shapes in more or fewer bytes."""
+    """Same shapes in more or fewer bytes."""
     PLACED = "placed"
-    """The same values, in allocations of another role."""
+    """Same values, in allocations of another role."""
     PEAK = "peak"
-    """The same values, of which others are live at the peak."""
+    """Same values, but different ones are live at the peak."""
     IDLE = "idle"
-    """Temporary bytes that are in use at another step than the peak."""
+    """Temporary bytes in use at another step, but not at the peak."""
     FRAGMENTATION = "fragmentation"
     """Gaps in temporary allocations."""
     UNKNOWN = "unknown"
     """Temporary allocations of dumps without live ranges."""
     UNPAIRED = "unpaired"
-    """Compilations that one side alone has."""
+    """Compilations that only one side has."""
     OTHER = "other"
     """Compilations whose values were not read, because others changed more."""
 
 
 class Subject(NamedTuple):
-    """What a reason is about: reasons of one subject are one reason."""
+    """Identity of a reason: reasons with equal subjects are merged."""
 
     kind: Kind
     before: str = ""
-    """Element type, of DTYPE."""
+    """Old element type (DTYPE)."""
     after: str = ""
-    """Element type, of DTYPE; the scope with `*` for numbers, of SCOPE_NEW and SCOPE_GONE."""
+    """New element type (DTYPE, CASTS), or scope with `*` for numbers (SCOPE_NEW, SCOPE_GONE)."""
     factor: float = 1.0
-    """Number of elements after, divided by that before, of SIZE."""
+    """Number of elements after, divided by the number before (SIZE)."""
 
 
 @dataclass
 class Reason:
-    """A reason, how much the reserved bytes grew for it, and the values behind it."""
+    """A reason, its growth of the reserved bytes, and the values behind it."""
 
     subject: Subject
     growth_bytes: int = 0
     count_a: int = 0
-    """Values on the first side; compilations, of UNPAIRED and OTHER."""
+    """Number of values on the first side; of compilations for UNPAIRED and OTHER."""
     count_b: int = 0
-    """The same on the second side."""
+    """Same number on the second side."""
     scopes: set[str] = field(default_factory=set)
-    """Scopes that it is about, of those kinds that are about scopes."""
+    """Names of the scopes, for kinds that concern scopes."""
     placed_bytes: int = 0
-    """Part of the growth, of donations: temporaries that moved into or out of outputs."""
+    """Part of the growth of a donation: temporaries that moved into or out of outputs."""
     growth_by_line: Counter[tuple[str, int]] = field(default_factory=Counter)
-    """Part of the growth, by source file and line."""
+    """Growth by source file and line."""
     example: tuple[HeldValue | None, HeldValue | None] = (None, None)
-    """The value that grew or shrank most, on both sides."""
+    """Value with the largest change, on both sides."""
     only_reason: bool = False
-    """Of FRAGMENTATION: nothing else changed."""
+    """True if FRAGMENTATION is the only change."""
     compilations: tuple[str, str] = ("", "")
-    """Keys of the pair in which it counts most."""
+    """Keys of the pair with the largest change for this reason."""
 
     def count(self, a: HeldValue | None, b: HeldValue | None) -> None:
-        """Add a value, on the sides that have it."""
+        """Add a value, on each side that has it."""
         growth_bytes = _held(b) - _held(a)
         if self.example == (None, None) or abs(growth_bytes) > self._example_bytes:
             self.example = (a, b)
@@ -105,7 +107,7 @@ class Reason:
             self.growth_by_line[value.source_file, value.source_line] += growth_bytes
 
     def merge(self, other: "Reason") -> None:
-        """Add a reason of the same subject in another pair of compilations."""
+        """Add the reason with the same subject of another pair of compilations."""
         if abs(other.growth_bytes) > abs(self.growth_bytes):
             self.compilations = other.compilations
         if other._example_bytes > self._example_bytes:

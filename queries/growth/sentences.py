@@ -1,4 +1,4 @@
-"""Reasons as sentences, each with the query that shows the details."""
+"""Sentences that give reasons, each with the query that shows the details."""
 
 import re
 import shlex
@@ -11,20 +11,20 @@ from xlagraph.queries.growth.reasons import Kind, Reason
 __all__ = ["Sentence", "sentences_of"]
 
 _MOST: Final = 6
-"""Sentences that are told before the others are summed."""
+"""Maximum number of sentences; other reasons are summed."""
 _LEAST_SHARE: Final = 0.01
-"""A smaller share of the growth is not worth a sentence."""
+"""Minimum share of the growth for a sentence."""
 _LEAST_SHARE_OF_ALL: Final = 0.001
-"""Nor is a smaller share of what is reserved."""
+"""Minimum share of the reserved bytes for a sentence."""
 _ALWAYS: Final = {Kind.UNDONATED, Kind.DONATED, Kind.UNCHECKPOINTED, Kind.CHECKPOINTED}
-"""Edits of the program that are worth a sentence even where they cost nothing."""
+"""Kinds that always get a sentence, even without growth, because the user edits them."""
 
 
 class Sentence(NamedTuple):
     """A reason for the growth, in words."""
 
     text: str
-    """Without the bytes: ``12 inputs are no longer donated``."""
+    """Text without the bytes: ``12 inputs are no longer donated``."""
     growth_bytes: int
     """Change of the reserved bytes for this reason."""
     query: str
@@ -34,12 +34,12 @@ class Sentence(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The text with the bytes: ``12 inputs are no longer donated: +245.9 MiB``."""
+        """Text with the bytes: ``12 inputs are no longer donated: +245.9 MiB``."""
         return f"{self.text}: {signed_bytes(self.growth_bytes)}"
 
     @property
     def command(self) -> str:
-        """The command that shows the details; empty for the sum of the other reasons."""
+        """Command that shows the details; empty for the sum of the other reasons."""
         if not self.query:
             return ""
         options = [
@@ -52,10 +52,10 @@ class Sentence(NamedTuple):
 def sentences_of(
     reasons: Sequence[Reason], names: tuple[str, str], reserved_bytes: tuple[int, int]
 ) -> tuple[Sentence, ...]:
-    """Return the sentences that are worth telling, the most bytes first.
+    """Return a sentence for each important reason, the most bytes first.
 
-    ``names`` are those of the two sides, ``reserved_bytes`` what they reserve. What is left out
-    is the last sentence, so that all of them add up to the growth.
+    ``names`` and ``reserved_bytes`` describe the two sides. The last sentence sums the other
+    reasons, so all sentences add up to the growth.
     """
     growth = reserved_bytes[1] - reserved_bytes[0]
     least = max(_LEAST_SHARE * abs(growth), _LEAST_SHARE_OF_ALL * max(reserved_bytes), 1)

@@ -1,4 +1,4 @@
-"""Match the values of two compilations by what they are, not by what XLA calls them."""
+"""Match the values of two compilations by op, shape and role, not by instruction name."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
@@ -11,7 +11,7 @@ __all__ = ["Matching", "dimensions", "match_values"]
 
 
 class Matching(NamedTuple):
-    """Values of both sides that are the same, and those without a partner."""
+    """Pairs of matching values, and the values without a partner."""
 
     pairs: tuple[tuple[HeldValue, HeldValue], ...]
     only_a: tuple[HeldValue, ...]
@@ -19,7 +19,7 @@ class Matching(NamedTuple):
 
 
 def dimensions(shape: str) -> tuple[int, ...] | None:
-    """Return the dimensions of an array shape such as ``f32[8,16]``; None of a tuple."""
+    """Return the dimensions of an array shape such as ``f32[8,16]``; None for a tuple."""
     dtype, bracket, rest = shape.partition("[")
     if shape.startswith("(") or not bracket or not dtype:
         return None
@@ -29,12 +29,12 @@ def dimensions(shape: str) -> tuple[int, ...] | None:
 
 _Key = Callable[[HeldValue], tuple[Hashable, ...] | None]
 
-# From exact to loose. Each step matches only what those before it left over, and only values
-# whose keys are equal; a key that is None matches nothing.
+# From exact to loose. Each step matches values with equal keys that earlier steps did not
+# match. A key that is None matches nothing.
 _SAME_SHAPE: Final[Sequence[_Key]] = (
     # the same op, shape and role
     lambda value: (*_op(value), value.shape, value.part),
-    # the same op and shape, now in an allocation of another role
+    # the same op and shape, in an allocation of another role
     lambda value: (*_op(value), value.shape),
     # made by an instruction of another kind
     lambda value: _of_op(value, own_op_name(value.op_name), value.shape),
@@ -46,7 +46,7 @@ _OTHER_TYPE: Final[Sequence[_Key]] = (
     lambda value: _of_op(value, stem(value.op_name), dimensions(value.shape)),
 )
 _LOOSE: Final[Sequence[_Key]] = (
-    # of another size
+    # another size
     lambda value: _of_op(value, *_op(value), value.dtype, _rank(value)),
     # the same operation in a scope of another name
     lambda value: (value.opcode, value.shape_index, _operation(value), value.shape),
@@ -56,10 +56,9 @@ _LOOSE: Final[Sequence[_Key]] = (
 def match_values(a: Sequence[HeldValue], b: Sequence[HeldValue]) -> Matching:
     """Match the values of two compilations.
 
-    Values with equal keys are paired in the order in which the schedule writes them, which is
-    their place in the computation. Values that hold bytes on both sides come first: a program in
-    f32 keeps the f32 value of which one in bf16 keeps the narrow copy. Linear in the number of
-    values, up to sorting.
+    Values with equal keys are paired in the order in which the schedule writes them. Values that
+    hold bytes on both sides are matched first: a program in f32 keeps the f32 value, and one in
+    bf16 keeps its narrow copy. Linear in the number of values, except for sorting.
     """
     pairs: list[tuple[HeldValue, HeldValue]] = []
     left_a, left_b = sorted(a, key=_place), sorted(b, key=_place)

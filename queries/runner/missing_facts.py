@@ -1,4 +1,4 @@
-"""Explains an empty answer by facts that the dump lacks."""
+"""Explain an empty answer by facts that the dump lacks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ _LIVE_RANGES: Final = _Fact(
 _USES: Final = _Fact(
     frozenset(("USED_BY", "APPEARS_AT", "lastUse")),
     frozenset(("lastUse",)),
-    "the dump does not say who uses a value"
+    "the dump does not list the users of values"
     " (TensorFlow before 2.1, or its -buffer-assignment-values.txt is missing)",
 )
 _INSTRUCTIONS: Final = _Fact(
@@ -85,8 +85,7 @@ _SOURCE_LINES: Final = _Fact(
 _FUSION_ROOTS: Final = _Fact(
     frozenset(("rootOpcode",)),
     frozenset(("rootOpcode",)),
-    "the dump does not say what its fusions are rooted in; the module text, NAME.txt beside the"
-    " dump, does",
+    "the dump has no root opcodes of fusions; the module text, NAME.txt beside the dump, has them",
 )
 _FACTS: Final = (_LIVE_RANGES, _USES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES, _FUSION_ROOTS)
 _FACTS_OF_VALUES: Final = (_LIVE_RANGES, _INSTRUCTIONS, _OP_NAMES, _SOURCE_LINES)
@@ -103,7 +102,7 @@ _ALL_WITH_RANGES: Final = load_statement(__file__, "all-compilations-with-ranges
 def missing_facts(
     graph: Graph, query: Query, parameters: Mapping[str, Scalar], result: Result
 ) -> list[str]:
-    """Return sentences about the facts that the rows would need and the dump lacks."""
+    """Return a sentence for each fact that the query needs and the dump lacks."""
     words = _needed_words(query.text)
     if "compilation" not in parameters:
         return _missing_facts_of_runs(graph, words, parameters, result)
@@ -128,7 +127,7 @@ def _absent(
     """Return the needed facts that no value has."""
     absent: set[_Fact] = set()
     if not candidates or is_at_peak(graph, [str(compilation["compilation"])]):
-        return absent  # values that are not stored may have them
+        return absent  # values that are not stored may have the facts
     if any(fact in candidates for fact in _FACTS_OF_VALUES):
         (counts,) = graph.query(_PRESENT, compilation).rows
         absent |= {fact for fact, count in zip(_FACTS_OF_VALUES, counts, strict=True) if not count}
@@ -143,10 +142,10 @@ def _absent(
 
 @cache
 def _needed_words(text: str) -> frozenset[str]:
-    """Return the words of the clauses that must match for a row.
+    """Return the words of the clauses that must match to get a row.
 
-    Returned and optional parts may be null, unless the WITH after an OPTIONAL MATCH requires
-    IS NOT NULL.
+    Optional and returned parts may be null. An OPTIONAL MATCH counts if the following WITH
+    requires IS NOT NULL.
     """
     needed: list[Token] = []
     found = clauses(tokens(text))
@@ -178,7 +177,7 @@ def _missing_facts_of_runs(
     found = graph.query(_WITH_RANGES, {"sides": sides}) if sides else graph.query(_ALL_WITH_RANGES)
     return [
         f"{cast('int', count) - cast('int', known)} of {count} compilations of run {run}"
-        " have no live ranges, so nothing is known of their peaks"
+        " have no live ranges, so their peaks are unknown"
         for run, count, known in found.rows
     ]
 

@@ -1,4 +1,4 @@
-"""Runs a canned query: resolves names, checks types, runs it, explains missing rows."""
+"""Run a canned query: resolve names, check types, run it, explain missing rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,12 +32,12 @@ from xlagraph.queries.selection.stored_detail import check_stored
 from xlagraph.queries.selection.values import find_label
 
 if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # ships no types
     import polars
 
 _SIDES: Final = ("runA", "runB")
-"""Parameters that name one side of a comparison."""
-_ALL: Final = "limit 0 gives all"
+"""Parameters that name a side of a comparison."""
+_ALL: Final = "(limit 0 for all)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Answer:
     notes: tuple[str, ...]
     """Notes for the reader, such as the chosen compilation and facts that the dump lacks."""
     empty: str
-    """The meaning of no rows; None if there are rows, or if the dump lacks the facts."""
+    """Meaning of an answer without rows."""
 
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self.result)
@@ -61,11 +61,11 @@ class Answer:
         return html_title(self.query.title) + html_notes(self.notes) + table
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the rows as a pandas frame; ImportError with the remedy without pandas."""
+        """Return the rows as a pandas frame; raise ImportError with a remedy if it is missing."""
         return self.result.to_pandas()
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return the rows as a polars frame; ImportError with the remedy without polars."""
+        """Return the rows as a polars frame; raise ImportError with a remedy if it is missing."""
         return self.result.to_polars()
 
 
@@ -81,13 +81,13 @@ def run(
 
     ``compilation`` may be any unique part of a key. If it is omitted or names a run, the
     compilation with the most reserved bytes is used, and a note says which. ``runA`` and ``runB``
-    may be keys of compilations too. A ``limit`` of 0 is no limit. A parameter that is None is left
-    out. ``value`` may be another name of a value, and a note says which value it is.
+    may also be keys of compilations. A ``limit`` of 0 means no limit. A parameter that is None is
+    ignored. ``value`` may be another name of a value, and a note says which value it is.
 
-    Raises UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
+    Raise UnknownQuery, BadParameter, NoSuchRun, NoSuchCompilation, AmbiguousCompilation,
     NoSuchName for an unknown value, instruction, allocation, module or op, NotStored if the
-    compilation was ingested without the facts that the query needs, EmptyGraph, and what
-    `Graph.query` raises.
+    compilation was ingested without the facts that the query needs, EmptyGraph, or an error of
+    `Graph.query`.
     """
     query = find_query(query_id, load_catalogue() if catalogue is None else catalogue)
     given = {name: value for name, value in parameters.items() if value is not None}
@@ -112,14 +112,14 @@ def run(
 
 
 def _other_name(graph: Graph, resolved: Mapping[str, Scalar]) -> str | None:
-    """Return the label of the value that is named by another name; None if it has none."""
+    """Return the label of the value if it was given another of its names; else None."""
     name, compilation = str(resolved.get("value") or ""), str(resolved.get("compilation") or "")
     if not (name and compilation):
         return None
     try:
         label = find_label(graph, compilation, name)
     except (NoSuchName, AmbiguousValue):
-        return None  # said by what checks the names
+        return None  # check_names reports it
     return None if label == name else label
 
 
@@ -153,11 +153,12 @@ def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:
     if not isinstance(limit, int) or not result.rows:
         return []
     if query.kind != "graph":
-        return [f"at most {limit} rows are shown; {_ALL}"] if len(result.rows) >= limit else []
+        rows = "row" if limit == 1 else f"{limit} rows"
+        return [f"showing the first {rows} {_ALL}"] if len(result.rows) >= limit else []
     if _most_drawn(result) < limit:
         return []
     counted = next(each.description for each in query.parameters if each.name == "limit")
-    return [f"at most {limit} {counted}; {_ALL}"]
+    return [f"at most {limit} {counted} {_ALL}"]
 
 
 def _most_drawn(result: Result) -> int:

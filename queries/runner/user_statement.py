@@ -1,4 +1,4 @@
-"""Runs a user's read-only statement, and reports names that the schema lacks."""
+"""Run a user's read-only statement, and report names that the schema lacks."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ __all__ = ["StatementAnswer", "run_statement"]
 
 
 _LONGEST_CHECKED: Final = 10_000
-"""Most characters of a statement that is checked: each wrong name takes a millisecond."""
+"""Longest statement that is checked, in characters; each wrong name takes a millisecond."""
 
 
 class StatementAnswer(NamedTuple):
@@ -19,7 +19,7 @@ class StatementAnswer(NamedTuple):
 
     result: Result
     notes: tuple[str, ...]
-    """Notes on names that the schema lacks, with similar names."""
+    """One note for each name that the schema lacks, with similar names."""
 
 
 def run_statement(
@@ -31,7 +31,7 @@ def run_statement(
     max_rows: int | None = None,
     max_bytes: int | None = None,
 ) -> StatementAnswer:
-    """Run a read-only statement; raises what `Graph.query` raises.
+    """Run a read-only statement; raise the errors of `Graph.query`.
 
     QueryFailed also reports names that the schema lacks, with similar names.
     """

@@ -1,1 +1,1 @@
-"""Finds the runs, compilations and values that a user names."""
+"""Find the runs, compilations and values that a user names."""

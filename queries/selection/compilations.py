@@ -1,4 +1,4 @@
-"""Which runs and compilations a user means by a name: a key, a unique part of one, or a run."""
+"""Find runs and compilations by name: a key, a unique part of a key, or a run."""
 
 import re
 from collections.abc import Sequence
@@ -41,37 +41,37 @@ _RUNS: Final = load_statement(__file__, "runs")
 _RUN_NAMES: Final = load_statement(__file__, "run-names")
 _COMPILATIONS: Final = load_statement(__file__, "compilations-of-run-by-size")
 
-
 _MOST_NEAR: Final = 5
+"""Maximum number of similar names in an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCompilation:
-    """The compilation that a name stands for."""
+    """A compilation found by name."""
 
     key: str
     note: str | None
-    """Which of how many was chosen, if the name was that of a run or left out; else None."""
+    """Reason for the choice if the name was a run or omitted; else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a name stands for: a run with its compilations, or one compilation."""
+    """A run with its compilations, or one compilation, found by name."""
 
     name: str
-    """Name of the run, or the whole key of the compilation."""
+    """Name of the run, or full key of the compilation."""
     is_run: bool
     compilations: tuple[str, ...]
     """Keys, sorted."""
 
 
 def find_compilation(graph: Graph, name: str | None) -> FoundCompilation:
-    """Return the one compilation that a name stands for, case as written.
+    """Return the compilation with a name, which is case-sensitive.
 
-    A name is, the first that holds: a whole key, the whole name of a run, a unique part of a
-    key. Of a run, and of all where none is named, it is the compilation with the most
-    reserved bytes, then the smallest key. Raises NoSuchCompilation or AmbiguousCompilation
-    with what else there is, and EmptyGraph.
+    A name is a full key, the full name of a run, or a unique part of a key, tried in this order.
+    For a run, or without a name, return the compilation with the most reserved bytes, then the
+    smallest key. Raise NoSuchCompilation or AmbiguousCompilation with the candidates, or
+    EmptyGraph.
     """
     if not name:
         ((count,),) = graph.query(_COUNT).rows
@@ -89,9 +89,9 @@ def find_compilation(graph: Graph, name: str | None) -> FoundCompilation:
 
 
 def select(graph: Graph, name: str) -> Selection:
-    """Return what a name stands for: a run by its name, else a compilation as usual.
+    """Return the run with a name, else the compilation that `find_compilation` returns.
 
-    Raises NoSuchCompilation or AmbiguousCompilation with the candidates, and EmptyGraph.
+    Raise NoSuchCompilation or AmbiguousCompilation with the candidates, or EmptyGraph.
     """
     runs = run_names(graph)
     if name in runs:
@@ -101,7 +101,7 @@ def select(graph: Graph, name: str) -> Selection:
     except NoSuchCompilation as error:
         near = list(dict.fromkeys((*similar_names(name, runs), *error.candidates)))
         raise NoSuchCompilation(
-            f"no run of {graph.location} is called '{name}', and no compilation has it in its key"
+            f"no run of {graph.location} is called '{name}', and no compilation key contains it"
             + ("" if near else f" ({len(runs)} runs were searched: {_some(runs)})"),
             near,
         ) from None
@@ -114,9 +114,9 @@ def _some(names: Sequence[str]) -> str:
 
 
 def select_exact(graph: Graph, name: str) -> Selection:
-    """Return the run or the compilation of exactly that name.
+    """Return the run or the compilation with exactly that name.
 
-    Raises InexactName, with what it is a part of, or what `select` raises.
+    Raise InexactName with the names that contain it, or an error of `select`.
     """
     runs = run_names(graph)
     if name not in runs and not is_compilation(graph, name):
@@ -128,9 +128,9 @@ def select_exact(graph: Graph, name: str) -> Selection:
 
 
 def select_all(graph: Graph, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the keys of the compilations that names stand for, sorted; of all without names.
+    """Return the sorted keys of the compilations with these names; of all without names.
 
-    Raises EmptyGraph if there is none, and what `select` raises.
+    Raise EmptyGraph if there is none, or an error of `select`.
     """
     if not names:
         return _sorted(compilation_keys(graph))
@@ -141,12 +141,12 @@ def select_all(graph: Graph, names: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def is_compilation(graph: Graph, key: str) -> bool:
-    """Whether there is a compilation of that key."""
+    """Return True if there is a compilation with that key."""
     return bool(_keys(graph, _BY_KEY, compilation=key))
 
 
 def compilation_keys(graph: Graph) -> tuple[str, ...]:
-    """Return the keys of all compilations, the one that reserves most first; or EmptyGraph."""
+    """Return the keys of all compilations, the most reserved bytes first; raise EmptyGraph."""
     keys = _keys(graph, _BY_SIZE)
     if not keys:
         raise EmptyGraph
@@ -162,15 +162,15 @@ def _only_match(graph: Graph, part: str) -> str:
         near_runs = get_close_matches(part.partition("/")[0], run_names(graph), n=2)
         near = [*(near_runs if "/" not in part else ()), *_near_keys(part, keys)][:_MOST_NEAR]
         raise NoSuchCompilation(
-            f"no compilation has '{part}' in its key, of {len(keys)} in {graph.location}", near
+            f"no compilation key of the {len(keys)} in {graph.location} contains '{part}'", near
         )
     return matches[0]
 
 
 def _near_keys(name: str, keys: Sequence[str]) -> list[str]:
-    """Return up to five keys that are near a name, or have in them what is near.
+    """Return up to five keys that are similar to a name or contain a similar piece.
 
-    A key is RUN/MODULE_NUMBER.MODULE.REST: as many of these parts as the name has are compared.
+    A key is RUN/MODULE_NUMBER.MODULE.REST. Pieces have as many of these parts as the name.
     """
     parts = _parts(name)
     keys_by_piece: dict[str, list[str]] = {}
@@ -189,8 +189,7 @@ def _parts(key: str) -> list[str]:
 
 
 def _chosen(key: str, of: int) -> str:
-    of_how_many = f"which reserves most of {of}" if of > 1 else "the only one"
-    return f"this is {key}, {of_how_many}"
+    return f"using {key}, the {f'largest of {of} compilations' if of > 1 else 'only compilation'}"
 
 
 def _sorted(keys: "set[str] | tuple[str, ...]") -> tuple[str, ...]:
@@ -202,7 +201,7 @@ def _keys(graph: Graph, statement: str, **parameters: Cell) -> tuple[str, ...]:
 
 
 def list_runs(graph: Graph) -> Result:
-    """Return a row for each run, by name: path, compilations (how many), ingestedAt, tags."""
+    """Return a row for each run, sorted by name: path, number of compilations, ingestedAt, tags."""
     return graph.query(_RUNS)
 
 
@@ -212,7 +211,7 @@ def run_names(graph: Graph) -> tuple[str, ...]:
 
 
 def find_run(graph: Graph, name: str) -> str:
-    """Return the name if a run has it; raises NoSuchRun with what is near, EmptyGraph."""
+    """Return the name if a run has it; raise NoSuchRun with similar names, or EmptyGraph."""
     runs = run_names(graph)
     if not runs:
         raise EmptyGraph
@@ -222,5 +221,5 @@ def find_run(graph: Graph, name: str) -> str:
 
 
 def compilations_of_run(graph: Graph, run: str) -> tuple[str, ...]:
-    """Return the keys of the compilations of a run, the one that reserves most first."""
+    """Return the keys of the compilations of a run, the most reserved bytes first."""
     return tuple(str(row[0]) for row in graph.query(_COMPILATIONS, {"run": run}).rows)

@@ -17,23 +17,23 @@ _RUNS_OF_MODULE: Final = load_statement(__file__, "runs-of-module")
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Rules that keep runs. A run that either rule keeps is kept.
+    """Rules that keep runs. A run is kept if either rule keeps it.
 
-    Runs without all of the tags, or without a compilation of the module, do not count at all.
+    Runs without all of the tags, or without a compilation of the module, are ignored.
     """
 
     older_than: timedelta | None = None
-    """Keep the runs that were ingested within this time."""
+    """Keep runs that were ingested within this time."""
     keep_last: int | None = None
-    """Keep so many runs, those ingested last; of one second, the last by name."""
+    """Number of runs to keep, the latest first; runs of one second are ordered by name."""
     tags: Sequence[str] = ()
-    """Each ``name=value``."""
+    """Tags that a run must have, each ``name=value``."""
     module: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiredRun:
-    """A run that is not kept."""
+    """A run that no rule keeps."""
 
     name: str
     ingested_at: datetime
@@ -45,10 +45,10 @@ def expired_runs(
 ) -> tuple[ExpiredRun, ...]:
     """Return the runs that a retention does not keep, the oldest first.
 
-    Raises NoSuchName if there is no such module; ValueError if it has no rule.
+    Raise NoSuchName if there is no such module, ValueError if the retention has no rule.
     """
     if retention.older_than is None and retention.keep_last is None:
-        raise ValueError("a retention has an age or a number of runs")
+        raise ValueError("a retention needs older_than or keep_last")
     newest_first = sorted(
         _counted_runs(graph, retention), key=lambda run: (run.ingested_at, run.name), reverse=True
     )
@@ -60,7 +60,7 @@ def expired_runs(
 
 
 def _counted_runs(graph: Graph, retention: Retention) -> list[ExpiredRun]:
-    """Return the runs that count; those of which no compilation is complete do not."""
+    """Return the runs that match the tags and the module and have a complete compilation."""
     of_module = None if retention.module is None else _runs_of_module(graph, retention.module)
     return [
         ExpiredRun(

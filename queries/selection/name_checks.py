@@ -1,4 +1,4 @@
-"""Checks that the names and numbers given as parameters of a query exist."""
+"""Check that the names and numbers given as query parameters exist."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ __all__ = ["check_memory_space", "check_names", "check_tag"]
 class _Named(NamedTuple):
     noun: str
     names: str
-    """Statement whose rows are the names that hold $part, and whether each is what it names."""
+    """Statement that returns the names that contain $part, and True for an exact match."""
 
 
 _NAMED: Final[Mapping[str, _Named]] = {
@@ -26,16 +26,14 @@ _NAMED: Final[Mapping[str, _Named]] = {
 _ALLOCATIONS: Final = load_statement(__file__, "allocation-numbers")
 _SCHEDULE: Final = load_statement(__file__, "schedule-length")
 _TAGS: Final = load_statement(__file__, "tags")
-
-
 _SPACES: Final = load_statement(__file__, "memory-spaces")
 _SPACES_OF_COMPILATION: Final = load_statement(__file__, "memory-spaces-of-compilation")
 
 
 def check_memory_space(graph: Graph, color: int, compilation: str | None = None) -> None:
-    """Raise NoSuchMemorySpace if a compilation, or all without one, has no such memory space.
+    """Raise NoSuchMemorySpace if a compilation, or the whole graph, lacks a memory space.
 
-    Memory space 0 is there on every device.
+    Memory space 0 always exists.
     """
     if not color:
         return
@@ -49,7 +47,7 @@ def check_memory_space(graph: Graph, color: int, compilation: str | None = None)
 
 
 def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
-    """Raise NoSuchName, with what is near, if a parameter names what is not there."""
+    """Raise NoSuchName with similar names if a parameter names something that does not exist."""
     compilation = {
         name: value for name, value in parameters.items() if name == "compilation" and value
     }
@@ -69,14 +67,14 @@ def check_names(graph: Graph, parameters: Mapping[str, Scalar]) -> None:
             )
     if "step" in parameters:
         step = cast("int", parameters["step"])
-        # no row: it was replaced or removed since it was found
+        # no row: the compilation was replaced or removed in the meantime
         for (steps,) in graph.query(_SCHEDULE, compilation).rows:
             if steps is not None and step > cast("int", steps):
                 raise NoSuchName(f"no step{of} has the number {step}; the schedule ends at {steps}")
 
 
 def check_tag(graph: Graph, columns: Sequence[str], parameters: Mapping[str, Scalar]) -> None:
-    """Raise NoSuchName, with what is near, if rows shall be sorted by a tag that no run has."""
+    """Raise NoSuchName with similar names if rows are sorted by a tag that no run has."""
     name = str(parameters.get("sortBy", "time"))
     if "tag" not in columns or name in ("run", "time"):
         return
@@ -91,7 +89,7 @@ def _check_name(graph: Graph, named: _Named, where: Mapping[str, Scalar], name: 
 
     found = names(name)
     if not any(is_whole for _, is_whole in found):
-        # A wrong index or counter is the usual slip: look for what has the stem.
+        # The index or counter is often wrong: look for names with the same stem.
         stem = re.split(r"[.{\[(]", name)[0]
         near = [str(near) for near, _ in found or names(stem) or names("")]
         raise NoSuchName(
@@ -100,5 +98,5 @@ def _check_name(graph: Graph, named: _Named, where: Mapping[str, Scalar], name: 
 
 
 def _in(where: Mapping[str, Scalar]) -> str:
-    """Return which compilation was searched; empty for the whole graph."""
+    """Return the compilation that was searched, as text; empty for the whole graph."""
     return f" in {where['compilation']}" if "compilation" in where else ""

@@ -1,4 +1,4 @@
-"""Refuses what would be answered wrong, or not at all, of a compilation stored with less."""
+"""Reject questions about compilations that were stored without the necessary facts."""
 
 from collections.abc import Collection
 from typing import Final
@@ -14,16 +14,16 @@ _ANY_AT_PEAK: Final = load_statement(__file__, "any-compilation-at-peak")
 
 
 def check_stored(graph: Graph, names: Collection[str]) -> None:
-    """Raise NotStored if a compilation of these runs or keys is stored with its peaks alone.
+    """Raise NotStored if a compilation of these runs or keys is stored with `peak` detail only.
 
-    Without names it is about all compilations.
+    Check all compilations if there are no names.
     """
     for key in _at_peak(graph, names):
         raise NotStored(key)
 
 
 def is_at_peak(graph: Graph, names: Collection[str]) -> bool:
-    """Return whether a compilation of these runs or keys is stored with its peaks alone."""
+    """Return True if a compilation of these runs or keys is stored with `peak` detail only."""
     return bool(_at_peak(graph, names))
 
 

@@ -1,4 +1,4 @@
-"""Which value a user means by a name: its label, or another name by which it goes."""
+"""Find a value by its label or another of its names."""
 
 import re
 from typing import Final
@@ -20,10 +20,10 @@ _NAME: Final = re.compile(r"%?(?P<instruction>[^{}]+?)(?P<index>\{[\d, ]*\})?")
 
 
 def find_value(graph: Graph, compilation: str, name: str) -> str:
-    """Return the key of the value that has the name in a compilation; a label wins.
+    """Return the key of the value with a name in a compilation; labels have priority.
 
-    Raises NoSuchName with what is near, AmbiguousValue with the elements where a tuple is
-    named, NotStored where the compilation was ingested with less.
+    Raise NoSuchName with similar names, AmbiguousValue with the elements if the name is a tuple,
+    NotStored if the compilation was ingested without values.
     """
     parameters: dict[str, Cell] = {"compilation": compilation, "name": name.removeprefix("%")}
     exact = graph.query(_BY_LABEL, parameters).rows
@@ -39,7 +39,7 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
         for key, shape_index in graph.query(_BY_POSITION, named).rows
         if index is None or shape_index == index
     }
-    if not found and index is None:  # a generation that does not print positions
+    if not found and index is None:  # dumps of this generation have no positions
         elements = graph.query(_BY_INSTRUCTION, named).rows
         found = {str(label): str(key) for key, label in elements}
     if len(set(found.values())) == 1:
@@ -50,7 +50,7 @@ def find_value(graph: Graph, compilation: str, name: str) -> str:
 
 
 def find_label(graph: Graph, compilation: str, name: str) -> str:
-    """Return the label of the value that has the name in a compilation; as `find_value` raises."""
+    """Return the label of the value with a name in a compilation; raise like `find_value`."""
     ((label,),) = graph.query(_LABEL, {"value": find_value(graph, compilation, name)}).rows
     return str(label)
 

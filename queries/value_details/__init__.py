@@ -1,1 +1,1 @@
-"""Everything that the graph holds about one value."""
+"""Read all facts about one value."""

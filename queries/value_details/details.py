@@ -1,4 +1,4 @@
-"""The details of one value: what it is, who made it, whose bytes it has, who reads it, its end."""
+"""Read the details of one value: shape, storage, maker, names, neighbours, readers, live range."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _CALLERS: Final = load_statement(__file__, "callers")
 
 
 class NameOfValue(NamedTuple):
-    """A name by which a value goes: an instruction and an index."""
+    """A name of a value: an instruction and an index."""
 
     name: str
     shape_index: str | None
@@ -45,20 +45,20 @@ class NameOfValue(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """Another value that shares bytes with a value, before or after it."""
+    """A value that uses bytes of another value before or after it."""
 
     value: str
-    """Its label."""
+    """Label of the neighbour."""
     in_place: bool
     shared_bytes: int
     steps: int
-    """In place: the step of the update. Else the gap in steps."""
+    """Step of the update if in place; else the number of steps between both values."""
     shape: str
     op_name: str | None
 
 
 class Reader(NamedTuple):
-    """An instruction that reads a value, as one of its operands."""
+    """An instruction that reads a value as an operand."""
 
     instruction: str
     operand: int
@@ -70,52 +70,52 @@ class Reader(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PeakShare:
-    """What a value holds at the physical peak of its memory space; None if it is not live there."""
+    """Share of a value in the physical peak of its memory space; None if it is not live there."""
 
     physical_bytes: int | None
     share: float | None
-    """0 to 1."""
+    """Share of the peak, 0 to 1."""
     rank: int | None
-    """From 1, as in `peak/contributors`."""
+    """Rank from 1, as in `peak/contributors`."""
     contributors: int | None
     peak_bytes: int | None
-    """None without live ranges; so is the next."""
+    """Size of the peak; this and the next field are None without live ranges."""
     peak_step: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRangeDetails:
-    """The live range of a value, both ends inclusive, and what ends it."""
+    """The live range of a value, with both ends included, and the reason for its end."""
 
     live_from: int | None
     live_until: int | None
     last_use: int | None
     schedule_length: int | None
     ends_at: str | None
-    """The instruction of its last step; None past the last one."""
+    """Instruction at its last step; None after the end of the schedule."""
     ending: RangeEnd
     why: str
-    """The same as a sentence."""
+    """Reason for the end as a sentence."""
 
 
 class LoopOfValue(NamedTuple):
-    """The innermost loop in which a value is made, in the same bytes in every turn."""
+    """The innermost loop that computes a value, in the same bytes in every turn."""
 
     loop: str
     """Name of the `while`."""
     turns: int | None
-    """How often the body runs; None where XLA does not know."""
+    """Number of times the body runs; None if XLA does not know it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueDetails:
-    """All that the graph tells of one value."""
+    """All facts about one value."""
 
     compilation: str
     note: str | None
-    """Which compilation was chosen of how many, where none was named."""
+    """Reason for the choice of the compilation if none was named."""
     asked: str
-    """The name that was asked for, which may be another one of its names."""
+    """Requested name, which may differ from the label."""
     value: StoredValue
     allocation: StoredAllocation
     space: StoredSpace
@@ -124,32 +124,32 @@ class ValueDetails:
     stack: tuple[StoredFrame, ...]
     """Call stack of the maker, innermost first."""
     attribution_stack: tuple[StoredFrame, ...]
-    """Call stack of what it is attributed to, innermost first."""
+    """Call stack of the op that the value is attributed to, innermost first."""
     names: tuple[NameOfValue, ...]
-    """By step."""
+    """Names in order of their steps."""
     predecessors: tuple[Neighbour, ...]
-    """Whose bytes it took, most bytes first."""
+    """Values whose bytes it reuses, most bytes first."""
     successors: tuple[Neighbour, ...]
-    """Who took its bytes, likewise."""
+    """Values that reuse its bytes, most bytes first."""
     aliases: tuple[str, ...]
-    """Labels of what shares its storage by in-place updates, from first to last, without it."""
+    """Labels of other values that share its storage by in-place updates, in order."""
     readers: tuple[Reader, ...]
-    """By step."""
+    """Readers in order of their steps."""
     live_range: LiveRangeDetails
     peak: PeakShare
 
     @property
     def padding_bytes(self) -> int | None:
-        """Assigned beyond the elements; None for tuples and tokens."""
+        """Assigned bytes in addition to the elements; None for tuples and tokens."""
         dense = self.value.dense_bytes
         return None if dense is None else self.value.size_bytes - dense
 
 
 def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetails:
-    """Return all about the value with that label, or with that among its other names.
+    """Return all facts about the value with a label or another name.
 
-    Raises NoSuchName with what is near, AmbiguousValue where a tuple is named, and
-    what `find_compilation` raises.
+    Raise NoSuchName with similar names, AmbiguousValue if the name is a tuple, or an error of
+    `find_compilation`.
     """
     found = find_compilation(graph, compilation)
     parameters: dict[str, Cell] = {"value": find_value(graph, found.key, name)}
@@ -181,7 +181,7 @@ def value(graph: Graph, name: str, compilation: str | None = None) -> ValueDetai
 
 
 def _node(cell: Cell) -> Mapping[str, Cell]:
-    """Return the properties of a node that a statement returned."""
+    """Return the properties of a node in a row."""
     return cast("Mapping[str, Cell]", cell)
 
 
@@ -198,7 +198,7 @@ def _loop(graph: Graph, compilation: str, maker: StoredInstruction | None) -> Lo
 
 
 def _stack(graph: Graph, innermost: Cell) -> tuple[StoredFrame, ...]:
-    """Return a frame, by its key, and its callers; nothing without a key."""
+    """Return the frame with a key and its callers; nothing without a key."""
     if innermost is None:
         return ()
     found = list(read_records(graph, FRAMES_STATEMENT, StoredFrame, {"frames": [innermost]}))

@@ -1,4 +1,4 @@
-"""The details of a value as cells for machines."""
+"""Convert the details of a value to cells for machines."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ __all__ = ["value_cells"]
 
 
 def value_cells(details: ValueDetails) -> dict[str, Cell]:
-    """Return all details by name but the note, as one object."""
+    """Return all details except the note, as one object."""
     value, live_range, peak = details.value, details.live_range, details.peak
     return {
         "compilation": details.compilation,
@@ -106,7 +106,7 @@ def _frames(stack: Iterable[StoredFrame]) -> tuple[dict[str, Cell], ...]:
 
 
 def _mappings(records: Iterable[NamedTuple]) -> tuple[dict[str, Cell], ...]:
-    """Return records as mappings that are named as columns."""
+    """Return records as mappings from column names to cells."""
     return tuple(map(_mapping, records))
 
 

@@ -1,4 +1,4 @@
-/** The state of the page in the fragment of its address: a link to the same view. */
+/** Keep the state of the page in the URL fragment, so that a link shows the same view. */
 
 const PAUSE_MILLISECONDS = 200;
 
@@ -11,7 +11,7 @@ export function readFragment() {
 }
 
 /**
- * Write settings into the fragment after a pause; those that are null or empty are left out.
+ * Write settings to the fragment after a pause, without null and empty settings.
  * @param {Record<string, string | number | null | undefined>} settings
  */
 export function writeFragment(settings) {

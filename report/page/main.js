@@ -1,4 +1,4 @@
-/** The start of the page: it shows the view that the fragment names. */
+/** Start the page and show the view that the fragment names. */
 
 import {element, replace} from './elements/dom.js';
 import {readFragment} from './fragment.js';
@@ -16,11 +16,11 @@ let open = null;
 document.documentElement.dataset.scripted = '';
 setTheme(storedTheme());
 
-/** Counts the views that were asked for: one that loads slowly does not replace a later one. */
+/** Number of requested views: a view that loads slowly does not replace a later one. */
 let asked = 0;
 
 /**
- * Load the compilation of a key, the start if it is null, and return the function that shows it.
+ * Load the compilation with a key, or the start page if null; return the function that shows it.
  * @param {string | null} key
  * @returns {Promise<() => typeof open>}
  */
@@ -71,7 +71,7 @@ async function show() {
 
 /** @param {unknown} error */
 function showError(error) {
-  // if the address is that of the start already, it does not change
+  // the address does not change if it is already the start page
   const again = () => {
     if (!location.hash) void show();
   };

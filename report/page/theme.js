@@ -12,7 +12,7 @@ export function storedTheme() {
 }
 
 /**
- * Show a theme from now on; the system's if null.
+ * Use a theme; null for the system's theme.
  * @param {string | null} theme
  */
 export function setTheme(theme) {

@@ -6,7 +6,10 @@ WITH c, m, l, v WHERE m.color = 0 AND l.physicalBytes > 0
 OPTIONAL MATCH (:Op {key: v.attributedOpName})-[:WITHIN]->(z:Scope)
 WHERE z.depth = CASE WHEN v.attributedOpName CONTAINS '/jit(main)' THEN $depth + 1 ELSE $depth END
 RETURN c.key AS compilation, v.label AS value,
-       replace(v.attributedOpName, '/jit(main)', '') AS opName,
+       replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+       '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+       '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
+       '(while))', '())/while'), '(while)', '()/while') AS opName,
        replace(coalesce(z.name, v.attributedOpName), '/jit(main)', '') AS scope,
        v.opcode AS opcode, v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
        v.shape AS shape, l.physicalBytes AS bytes

@@ -180,7 +180,8 @@ def test_an_unknown_compilation_is_answered_with_near_ones_and_where_it_was_soug
 ):
     ended = run("query", "peak/contributors", "--compilation", name, "-q")
     assert ended.code == FAILED
-    assert f"no compilation has '{name}' in its key, of 4 in {graph}; did you mean '" in ended.err
+    shown = f"no compilation key of the 4 in {graph} contains '{name}'; did you mean '"
+    assert shown in ended.err
     assert f"'{near}'" in ended.err
 
 

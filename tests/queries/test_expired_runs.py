@@ -75,5 +75,5 @@ def test_only_runs_with_the_tags_and_the_module_count(three_runs):
 
 
 def test_a_retention_without_a_rule_is_refused(three_runs):
-    with pytest.raises(ValueError, match="an age or a number"):
+    with pytest.raises(ValueError, match="older_than or keep_last"):
         expired_runs(three_runs, Retention(tags=["branch=main"]), NOW)

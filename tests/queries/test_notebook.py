@@ -71,7 +71,7 @@ def test_answer_shows_its_title_its_notes_and_bytes_with_units(graph: Graph):
     answer = run(graph, "peak/by-op", compilation="before", limit=1)
     page = page_of(answer)
     assert answer.query.title in page.text
-    assert "'before' is a run; this is before/" in page.text
+    assert "'before' is a run; using before/" in page.text
     assert "jit(f)/layer_0/dot 1 256 B 66.7%" in page.text
     assert list(answer) == answer.result.mappings()
     assert list(answer.to_pandas().columns) == list(answer.to_polars().columns)

@@ -24,7 +24,10 @@ WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH replace(v.attributedOpName, '/jit(main)', '') AS opName,
+WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+     '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
+     '(while))', '())/while'), '(while)', '()/while') AS opName,
      v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,

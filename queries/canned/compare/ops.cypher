@@ -14,6 +14,8 @@
 // @note     Physical shares of the peak, summed over the compilations of each side.
 // @note     What has no op name of its own counts for the op that it is made of or read by.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
+// @note     In op names of loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and
+//           what newer JAX adds there is left out: closed_call and jit(dynamic_index_in_dim).
 // @note     An op that one side alone has at its peak is matched without the name of the compiled
 //           function, which may be another one there; its name is that of the second side.
 // @status   stable
@@ -24,7 +26,10 @@ WHERE isA OR isB
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:USES_SPACE]->(:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
-WITH replace(v.attributedOpName, '/jit(main)', '') AS op,
+WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+     '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
+     '(while))', '())/while'), '(while)', '()/while') AS op,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB

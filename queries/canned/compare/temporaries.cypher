@@ -28,7 +28,10 @@ WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})
 WHERE a.role IS NULL OR NOT a.role IN ['parameter', 'output', 'liveOut', 'constant', 'threadLocal']
 MATCH (a)-[:HOLDS]->(v:Value)-[p:LIVE_AT_PEAK]->(:MemorySpace)
-WITH replace(v.attributedOpName, '/jit(main)', '') AS opName,
+WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+     '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
+     '(while))', '())/while'), '(while)', '()/while') AS opName,
      v.attributedFile AS sourceFile, v.attributedLine AS sourceLine,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,

@@ -25,6 +25,8 @@
 //           tuple index. What did not change is left out; the largest change comes first,
 //           whichever its sign.
 // @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
+// @note     In op names of loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and
+//           what newer JAX adds there is left out: closed_call and jit(dynamic_index_in_dim).
 // @note     Values are matched by what they are: those of an op name, opcode and tuple index that
 //           one side alone has are grouped by shape, opcode and, of a fusion, what its root does,
 //           so that a renamed function or scope is no change.
@@ -39,8 +41,11 @@ WITH c, isA, isB, m WHERE $module = '' OR m.name = $module
 MATCH (c)-[:ALLOCATES]->(a:Allocation {memorySpace: $memorySpace})-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
 OPTIONAL MATCH (i:Instruction)-[:DEFINES]->(v)
-WITH replace(v.attributedOpName, '/jit(main)', '') AS name, v.opcode AS opcode,
-     v.shapeIndex AS shapeIndex, v.shape AS shape, i.rootOpcode AS rootOpcode,
+WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
+     '/jit(main)', ''), '/closed_call', ''), '/jit(dynamic_index_in_dim)', ''),
+     '/jit(dynamic_update_index_in_dim)', ''), '(while)))', '()))/while'),
+     '(while))', '())/while'), '(while)', '()/while') AS name,
+     v.opcode AS opcode, v.shapeIndex AS shapeIndex, v.shape AS shape, i.rootOpcode AS rootOpcode,
      sum(CASE WHEN isA THEN 1 ELSE 0 END) AS countA,
      sum(CASE WHEN isB THEN 1 ELSE 0 END) AS countB,
      sum(CASE WHEN isA THEN v.sizeBytes ELSE 0 END) AS sizeA,

@@ -1,4 +1,4 @@
-// Runs in which a compilation has no live ranges, with how many have
+// Runs with compilations without live ranges: number of compilations, number with live ranges
 MATCH (c:Compilation)
 WHERE c.state = 'complete'
 WITH c.run AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges

@@ -1,4 +1,4 @@
-// Runs in which a compilation has no live ranges, with how many have; $sides are runs or keys
+// Runs, or those of $sides (runs or keys), with compilations without live ranges, and both counts
 UNWIND $sides AS side
 MATCH (c:Compilation)
 WHERE (c.run = side OR c.key = side) AND c.state = 'complete'

@@ -1,4 +1,4 @@
-// One of the compilations that is stored with its peaks alone
+// A compilation that is stored with peak detail only
 MATCH (c:Compilation)
 WHERE c.detail = 'peak' AND c.state = 'complete'
 RETURN c.key AS compilation

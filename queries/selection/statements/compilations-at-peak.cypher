@@ -1,4 +1,4 @@
-// One of the compilations of some runs or keys that is stored with its peaks alone
+// A compilation of these runs or keys that is stored with peak detail only
 UNWIND $sides AS name
 MATCH (c:Compilation)
 WHERE (c.run = name OR c.key = name) AND c.state = 'complete' AND c.detail = 'peak'

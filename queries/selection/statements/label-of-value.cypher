@@ -1,4 +1,4 @@
-// The label of a value
+// Label of a value
 MATCH (v:Value {key: $value})
 RETURN v.label AS label
 ORDER BY label

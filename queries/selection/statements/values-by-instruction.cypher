@@ -1,4 +1,4 @@
-// The values that an instruction defines, one for each element of a tuple
+// Values that an instruction defines, one for each element of a tuple
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WITH v WHERE v.name = $instruction
 RETURN v.key AS value, v.label AS label

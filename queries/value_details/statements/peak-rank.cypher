@@ -1,4 +1,4 @@
-// The rank of a value among those live at the peak, in the order of peak/contributors
+// Rank of a value among the values live at the peak, in the order of peak/contributors
 MATCH (v:Value {key: $value})-[p:LIVE_AT_PEAK]->(s:MemorySpace)
 WITH v, s, p.physicalBytes AS own
 MATCH (s)<-[q:LIVE_AT_PEAK]-(w:Value)

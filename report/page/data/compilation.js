@@ -1,9 +1,9 @@
-/** The data of a compilation: the live ranges, slots and shared bytes of its values. */
+/** Data of a compilation: live ranges, addresses and shared bytes of its values. */
 
 /** @typedef {import('./parts.js').Table} Table */
 /** @typedef {import('./parts.js').Part} Part */
 
-/** The allocations of a memory space laid end to end, roles together, the largest first. */
+/** The allocations of a memory space, laid end to end and grouped by role, largest first. */
 export class Space {
   /**
    * @param {number} row of the table of spaces
@@ -21,7 +21,7 @@ export class Space {
   }
 }
 
-/** Bytes that a value takes over from another. */
+/** Another value that uses the same bytes earlier or later. */
 /** @typedef {{value: number, sharedBytes: number, steps: number, inPlace: boolean}} Neighbour */
 
 /** The values that are live at a step, and the bytes that each value holds. */
@@ -43,7 +43,7 @@ export class Compilation {
     /** @type {Table} */ this.positions = positions;
     /** @type {Table} */ this.successions = successions;
     /** @type {string} */ this.key = part.facts.key;
-    /** Steps that a live range can name: that of the end, past the last instruction, too. */
+    /** Number of steps of live ranges, including the end step after the last instruction. */
     this.steps = (part.facts.scheduleLength ?? 0) + 1;
     this.size = /** @type {Float64Array} */ (values.column('sizeBytes').cells);
     this.offset = /** @type {Float64Array} */ (values.column('offsetBytes').cells);
@@ -72,7 +72,7 @@ export class Compilation {
     this.byLabel = null;
   }
 
-  /** @returns {number[]} the colors of the memory spaces: 0, then by what they reserve */
+  /** @returns {number[]} the colors of the memory spaces: 0 first, then the most reserved bytes */
   colors() {
     const reserved = this.spaces.column('reservedBytes');
     const color = this.spaces.column('color');
@@ -147,10 +147,10 @@ export class Compilation {
   }
 
   /**
-   * Return the physical bytes of each group at each step, and the logical ones of all.
+   * Return the physical bytes of each group at each step, and the total logical bytes.
    *
-   * Bytes that two values share at a step belong to the later one. They do so at one step at
-   * most, and exactly where the later one updates the earlier one in place.
+   * Bytes that two values share at a step belong to the later value. Two values share bytes at
+   * one step at most: the step at which the later one updates the earlier one in place.
    * @param {Space} space
    * @param {Uint8Array} groupOf by value
    * @param {number} groups
@@ -187,7 +187,7 @@ export class Compilation {
   }
 
   /**
-   * Return the bytes that each value holds at a step: they add up to the physical bytes of the space.
+   * Return the bytes of each value at a step; they add up to the physical bytes of the space.
    * @param {Space} space
    * @param {number} step
    * @returns {Shares}
@@ -211,7 +211,7 @@ export class Compilation {
   }
 
   /**
-   * Return the values whose bytes a value takes over, most bytes first.
+   * Return the values whose bytes a value reuses, most bytes first.
    * @param {number} value
    * @returns {Neighbour[]}
    */
@@ -220,7 +220,7 @@ export class Compilation {
   }
 
   /**
-   * Return the values that take over the bytes of a value, most bytes first.
+   * Return the values that reuse the bytes of a value, most bytes first.
    * @param {number} value
    * @returns {Neighbour[]}
    */

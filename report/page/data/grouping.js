@@ -16,7 +16,7 @@ export const GROUPINGS = [
   ['dtype', 'element type'],
 ];
 
-/** Okabe and Ito's palette, which colour-blind people can tell apart. */
+/** Okabe and Ito's palette, which colour-blind people can distinguish. */
 export const PALETTE = ['#0072B2', '#E69F00', '#009E73', '#CC79A7', '#56B4E9', '#D55E00', '#F0E442'];
 export const OTHER = {light: '#8a8f98', dark: '#8b919b'};
 export const UNKNOWN = {light: '#c6cad1', dark: '#5a606b'};
@@ -34,22 +34,22 @@ const ROLE_COLOURS = new Map([
  * @typedef {object} Group
  * @property {string} name empty if it is unknown
  * @property {string} title
- * @property {number} repeats scopes that differ in numbers only and are this one
+ * @property {number} repeats number of scopes in the group that differ only in numbers
  * @property {string} colour
  * @property {number} bytes at the peak
  * @property {number} values
  */
 
 /**
- * Groups of values, at most seven by bytes, the rest and the unknown; and the group of each value.
+ * The seven largest groups of values, the rest and the unknown; `of` is the group of each value.
  * @typedef {{by: By, groups: Group[], of: Uint8Array}} Grouping
  */
 
 /**
- * Group the values of a compilation; the groups are those with most bytes by weight.
+ * Group the values of a compilation, and keep the groups with the largest weights.
  * @param {Origins} origins
  * @param {By} by
- * @param {Float64Array} weight by value: its share of the peak
+ * @param {Float64Array} weight share of the peak of each value
  * @param {'light' | 'dark'} theme
  * @returns {Grouping}
  */
@@ -140,12 +140,13 @@ function valueNames(origins, by) {
 }
 
 /**
- * Return the scope that each value is shown under. Scopes that differ in numbers only are one,
- * `layer_#`: the layers of a model look alike. As long as the scope with most bytes has more than its
- * share, as many as there are colours, those inside it take its place.
+ * Return the scope that each value is shown under.
+ *
+ * Scopes that differ only in numbers are merged into `layer_#`, for the layers of a model. A scope
+ * with more than its share of the bytes, one colour's worth, is split into its inner scopes.
  * @param {Origins} origins
  * @param {Float64Array} weight
- * @returns {{names: string[], repeats: Map<string, number>}} `repeats` counts the scopes that are one
+ * @returns {{names: string[], repeats: Map<string, number>}} `repeats` is the number of merged scopes
  */
 function scopeNames(origins, weight) {
   const {rows} = origins.compilation.values;
@@ -184,7 +185,7 @@ function scopeNames(origins, weight) {
 }
 
 /**
- * Return how many parts of each op name are shown.
+ * Return the number of parts of each op name that are shown.
  * @param {Map<string, {parts: string[], bytes: number}>} weights by op name
  * @returns {Map<string, number>}
  */

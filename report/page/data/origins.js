@@ -8,7 +8,7 @@ import {foldScopes, scopeParts} from './scopes.js';
 /** @typedef {import('./scopes.js').ScopePart} ScopePart */
 /** @typedef {'stack' | 'scope' | 'line'} PathBy */
 
-/** The ways to sum up values, each with its title. @type {[PathBy, string][]} */
+/** Paths along which values can be summed, with their titles. @type {[PathBy, string][]} */
 export const PATHS = [
   ['scope', 'op scope'],
   ['stack', 'call stack'],
@@ -53,7 +53,7 @@ export class Origins {
   }
 
   /**
-   * Return the op name of a value, repeated layers folded; null if the op is unknown.
+   * Return the op name of a value with repeated layers folded; null if the op is unknown.
    * @param {number} value
    * @returns {FoldedScope | null}
    */
@@ -90,8 +90,8 @@ export class Origins {
   }
 
   /**
-   * Return the line of a value in the user's own code, without the folders: where it called the
-   * installed package that the value is attributed to. The attributed line if it is not known.
+   * Return the line of a value in the user's code, without the folders. It is the line that calls
+   * the installed package of the attributed line; the attributed line itself if unknown.
    * @param {number} value
    * @returns {string}
    */
@@ -112,10 +112,10 @@ function shortLine(file, line, value) {
 }
 
 /**
- * Return the function that gives the path of a value, outermost part first.
+ * Return a function that returns the path of a value, outermost part first.
  * @param {Origins} origins
  * @param {PathBy} by
- * @param {boolean} isFolded repeated layers are one scope
+ * @param {boolean} isFolded true to show repeated layers as one scope
  * @returns {(value: number) => ScopePart[]}
  */
 export function pathsBy(origins, by, isFolded) {

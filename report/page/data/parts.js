@@ -1,4 +1,4 @@
-/** The parts of a page, loaded from a script element of the file or from the service. */
+/** Load the parts of a page from script elements of the file or from the service. */
 
 /** @typedef {Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array} Cells */
 
@@ -23,14 +23,14 @@ export class Column {
    */
   constructor(kind, cells, strings) {
     this.kind = kind;
-    /** As packed: of a text its index in `strings`. */
+    /** Packed cells; a text is its index in `strings`. */
     this.cells = cells;
     this.strings = strings;
     this.isText = kind.startsWith('text');
   }
 
   /**
-   * Return a number, NaN where it is unknown.
+   * Return a number; NaN if it is unknown.
    * @param {number} row
    */
   number(row) {
@@ -39,7 +39,7 @@ export class Column {
   }
 
   /**
-   * Return a whole number, or -1 where it is unknown: an index, a step, a line.
+   * Return a whole number such as an index, a step or a line; -1 if it is unknown.
    * @param {number} row
    */
   integer(row) {
@@ -107,7 +107,7 @@ export class Table {
 const loaded = new Map();
 
 /**
- * Return whether the parts come from a service; a file carries all of its parts.
+ * Return true if a service provides the parts; a file contains all of its parts.
  * @returns {boolean}
  */
 export function isServed() {
@@ -115,7 +115,7 @@ export function isServed() {
 }
 
 /**
- * Load a part by its name, once; a part that failed to load is loaded again the next time.
+ * Load a part by name, once; a part that failed to load is loaded again next time.
  * @param {string} name
  * @returns {Promise<Part>}
  */
@@ -140,7 +140,7 @@ async function packedBytes(name) {
     }
   }
   const answer = await fetch(`parts/${encodeURIComponent(name)}`);
-  if (!answer.ok) throw new Error(`${name} is not there: ${answer.status} ${answer.statusText}`);
+  if (!answer.ok) throw new Error(`${name} was not found: ${answer.status} ${answer.statusText}`);
   return new Uint8Array(await answer.arrayBuffer());
 }
 
@@ -167,7 +167,7 @@ async function unzipped(bytes) {
 }
 
 /**
- * Read the bytes of a part, uncompressed.
+ * Read a part from its uncompressed bytes.
  * @param {ArrayBuffer} buffer
  * @returns {Part}
  */

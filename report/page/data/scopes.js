@@ -1,11 +1,11 @@
-/** Scopes of op names, and repeated layers: names that differ in one number only are folded. */
+/** Split op names into scopes, and fold repeated layers: names that differ in one number. */
 
-/** A part of a folded op name: `name` stands for all layers (`h_#`), `title` for this one (`h_7`). */
+/** A part of a folded op name: `name` covers all layers (`h_#`), `title` is this one (`h_7`). */
 /** @typedef {{name: string, title: string}} ScopePart */
 
-/** Fewer names that are alike are no repeated layers. */
+/** Minimum number of similar names that are repeated layers. */
 const FEWEST_REPEATS = 3;
-/** Only so many numbers of a name are compared: a name from a dump can be very long. */
+/** Maximum number of compared numbers in a name: names from dumps can be very long. */
 const MOST_NUMBERS = 16;
 const IN_NUMERICAL_ORDER = new Intl.Collator('en', {numeric: true});
 
@@ -32,10 +32,10 @@ export function scopeParts(name) {
 }
 
 /**
- * Return the name that each name is folded into; its own if it is not repeated.
+ * Return the folded form of each name; the name itself if it is not repeated.
  *
- * Names are repeated if at least three are the same but for one number: `h_0`, `h_1` and `h_2` are
- * `h_#`. Of several numbers in a name it is the one that has the most values.
+ * Names are repeated if at least three of them differ only in one number: `h_0`, `h_1` and `h_2`
+ * become `h_#`. If a name has several numbers, the one with the most values is folded.
  * @param {Iterable<string>} names distinct
  * @returns {Map<string, string>}
  */
@@ -57,7 +57,7 @@ export function foldedNames(names) {
   return folded;
 }
 
-/** A name, and its texts and numbers in turn. */
+/** A name, split into alternating texts and numbers. */
 /** @typedef {{name: string, pieces: string[]}} SplitName */
 
 /**
@@ -100,15 +100,15 @@ function mostVaried(members) {
  * An op name with its repeated layers folded.
  * @typedef {object} FoldedScope
  * @property {string} name
- * @property {boolean} isRepeated any of its parts is folded
+ * @property {boolean} isRepeated true if any part is folded
  * @property {ScopePart[]} parts
  */
 
 /** @typedef {{parts: string[], folded: FoldedScope}} FoldedOp */
 
 /**
- * Fold the repeated layers of op names, from the outermost scope inwards: the scopes inside of
- * repeated layers are compared over all of these.
+ * Fold the repeated layers of op names, from the outermost scope inwards. Scopes inside repeated
+ * layers are compared across all of these layers.
  * @param {Iterable<string>} ops distinct op names
  * @returns {Map<string, FoldedScope>}
  */
@@ -129,7 +129,7 @@ export function foldScopes(ops) {
 }
 
 /**
- * Fold one part of op names whose outer parts are alike; return them by what it is folded into.
+ * Fold one part of op names with equal outer parts; return the names grouped by the folded part.
  * @param {FoldedOp[]} alike
  * @param {number} depth
  */
@@ -161,7 +161,7 @@ function foldPart(alike, depth) {
 }
 
 /**
- * Return the title of names that are folded into one: `h_0 … h_95 ×96`.
+ * Return the title of folded names: `h_0 … h_95 ×96`.
  * @param {Iterable<string>} names distinct
  * @returns {string}
  */

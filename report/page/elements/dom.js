@@ -1,9 +1,9 @@
-/** Makes elements. Text from a dump becomes text, never markup. */
+/** Make elements. Text from a dump stays text and never becomes markup. */
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
- * Make an element. `onclick` and the like are listeners, `text` its text, others attributes.
+ * Make an element. Properties such as `onclick` are listeners, `text` is text, others are attributes.
  * @param {string} tag with classes: `div.card.wide`
  * @param {Record<string, unknown> | null} [properties]
  * @param {...(Child | Child[])} children
@@ -18,7 +18,7 @@ export function element(tag, properties, ...children) {
 }
 
 /**
- * Make an element of a picture.
+ * Make an SVG element.
  * @param {string} name
  * @param {Record<string, unknown> | null} [properties]
  * @param {...(Child | Child[])} children
@@ -64,7 +64,7 @@ export function replace(parent, ...children) {
 }
 
 /**
- * Make a canvas of a container fit it, and return its context in CSS pixels.
+ * Fit a canvas to its layout size, and return its context in CSS pixels.
  * @param {HTMLCanvasElement} canvas
  * @returns {{context: CanvasRenderingContext2D, width: number, height: number, ratio: number}}
  */
@@ -84,7 +84,7 @@ export function fitted(canvas) {
 }
 
 /**
- * Make a button that copies a text, and announces it.
+ * Make a button that copies a text and announces it.
  * @param {string} label
  * @param {() => string} text
  * @returns {HTMLElement}
@@ -129,9 +129,9 @@ export function announce(text) {
 }
 
 /**
- * Make a choice of a few names.
+ * Make a select field with a label.
  * @param {string} label
- * @param {[string, string][]} choices each a value and what is shown
+ * @param {[string, string][]} choices value and shown text of each option
  * @param {string} chosen
  * @param {(value: string) => void} choose
  * @returns {HTMLElement}

@@ -1,4 +1,4 @@
-/** Byte counts, shares and names as the command line writes them. */
+/** Format byte counts, shares and names like the command line. */
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const NUMBER = new Intl.NumberFormat('en-US');
@@ -59,7 +59,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Shorten a text to at most so many characters, its end kept.
+ * Shorten a text to a number of characters, and keep its end.
  * @param {string} text
  * @param {number} most
  * @returns {string}
@@ -71,7 +71,7 @@ export function shortened(text, most) {
 }
 
 /**
- * Write a source line, the folders of its file left out.
+ * Write a source line without the folders of its file.
  * @param {string | null} file
  * @param {number | null} line
  * @returns {string}
@@ -88,7 +88,7 @@ const ROLE_TITLES = new Map([
 ]);
 
 /**
- * Write the role of an allocation as people do.
+ * Write the role of an allocation for people.
  * @param {string} role
  * @returns {string}
  */

@@ -1,4 +1,4 @@
-/** A table of any length that sorts and filters; only the rows in sight are elements. */
+/** A table of any length with sorting and filters; only visible rows are elements. */
 
 import {announce, element, replace} from './dom.js';
 import {growthText, humanBytes, numberText, shareText} from './format.js';
@@ -9,7 +9,7 @@ import {growthText, humanBytes, numberText, shareText} from './format.js';
  * @property {string} [title]
  * @property {'bytes' | 'growth' | 'number' | 'text' | 'share'} kind
  * @property {(row: number) => string | number | boolean | null} cell
- * @property {number} [width] share of the room, 1 by default
+ * @property {number} [width] share of the free width, 1 by default
  */
 
 /**
@@ -17,11 +17,11 @@ import {growthText, humanBytes, numberText, shareText} from './format.js';
  * @property {string} label
  * @property {GridColumn[]} columns
  * @property {number} rows
- * @property {string} [sortBy] column; largest first, texts from a
+ * @property {string} [sortBy] column; numbers descending, texts ascending
  * @property {(row: number) => void} [open]
  * @property {(row: number | null) => void} [hover]
- * @property {boolean} [isFiltered] has a field to filter by
- * @property {number} [most] rows in sight at most
+ * @property {boolean} [isFiltered] true to show a filter field (default)
+ * @property {number} [most] maximum number of visible rows
  */
 
 const ROW = 26;
@@ -39,7 +39,7 @@ export class Grid {
     this.words = '';
     /** @type {((row: number) => boolean) | null} */
     this.predicate = null;
-    /** Rows in their order. */
+    /** Visible rows in sort order. */
     this.order = new Int32Array(0);
     this.head = element('div.row.head', {role: 'row'});
     this.body = element('div.rows', {role: 'rowgroup'});
@@ -214,7 +214,7 @@ export class Grid {
 }
 
 /**
- * Return the room that a column of numbers needs, its title included, in pixels.
+ * Return the width that a column of numbers needs for its title, in pixels.
  * @param {GridColumn} column
  * @returns {number}
  */

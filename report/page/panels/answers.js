@@ -1,4 +1,4 @@
-/** The panels with advice, and with the answers of queries. */
+/** The panels with advice and with query answers. */
 
 import {isServed, loadPart} from '../data/parts.js';
 import {element, replace} from '../elements/dom.js';
@@ -6,7 +6,7 @@ import {numberText, shareText} from '../elements/format.js';
 import {Grid} from '../elements/grid.js';
 import {provenance} from './provenance.js';
 
-/** Advice and answers about a compilation: in its part, or loaded beside the picture. */
+/** Advice and answers about a compilation, from its part or loaded from the service. */
 export class Answers {
   /** @param {import('../data/compilation.js').Compilation} compilation */
   constructor({key, facts}) {
@@ -17,7 +17,7 @@ export class Answers {
     this.failure = null;
   }
 
-  /** Load what the part lacks, if there is a service that has it. */
+  /** Load advice and answers from the service if the part lacks them. */
   async load() {
     if (this.facts || !isServed()) return;
     try {
@@ -28,12 +28,12 @@ export class Answers {
     }
   }
 
-  /** Return the line that is shown in their place while they are missing. */
+  /** Return the line that is shown while advice and answers are missing. */
   missing() {
     if (this.failure) return element('p.error', {role: 'alert'}, String(this.failure));
     const text = isServed()
       ? 'loading …'
-      : 'This file has advice and answers for the largest compilations only. For this one, run xlagraph advise or xlagraph query.';
+      : 'This file has advice and answers only for the largest compilations. For this one, run xlagraph advise or xlagraph query.';
     return element('p.faint', null, text);
   }
 }
@@ -72,7 +72,7 @@ export class QueriesPanel {
     this.shown = null;
   }
 
-  /** @param {string} query the first if there is none of that id */
+  /** @param {string} query id; the first query is shown if it is unknown */
   update(query) {
     const {facts} = this.answers;
     if (facts && query === this.shown) return;
@@ -103,7 +103,7 @@ function answerGrid(answer, pin) {
 }
 
 /**
- * Make the list of the queries, and the answer of the chosen one.
+ * Make the list of queries, and the answer of the chosen query.
  * @param {any[]} answers
  * @param {string} chosen
  * @param {{choose: (id: string) => void, pin: (value: string) => void}} actions
@@ -111,7 +111,7 @@ function answerGrid(answer, pin) {
  */
 function answerView(answers, chosen, {choose, pin}) {
   const answer = answers.find((each) => each.id === chosen) ?? answers[0];
-  if (!answer) return element('p.faint', null, 'No query is about a single compilation.');
+  if (!answer) return element('p.faint', null, 'There are no queries about a single compilation.');
   const queries = answers.map((each) =>
     element('button', {type: 'button', 'aria-current': each.id === answer.id ? 'true' : null, title: each.answers, onclick: () => choose(each.id)}, each.id, element('span.faint', null, ` ${each.rows.length}`)),
   );

@@ -1,4 +1,4 @@
-/** The panel with the icicle: the bytes of a step by op scope, call stack or source line. */
+/** The panel with the icicle: bytes at a step by op scope, call stack or source line. */
 
 import {PATHS} from '../data/origins.js';
 import {choice, element} from '../elements/dom.js';
@@ -14,7 +14,7 @@ import {Icicle, UNATTRIBUTED, branchAt, branches, pathTo} from '../plots/icicle.
  * @property {(value: number) => ScopePart[]} pathOf
  * @property {PathBy} by
  * @property {boolean} isFolded
- * @property {string[]} path to the branch that fills the width
+ * @property {string[]} path path of the branch that fills the width
  * @property {import('../views/scene.js').GroupPicture} group
  * @property {import('../plots/axis.js').Ink} ink
  */
@@ -79,11 +79,11 @@ export class HoldersPanel {
     if (!isSame || !this.root) this.root = branches(shares, pathOf, this.labelOf, group.of, group.groups.length);
     const unknown = this.root.children.get(UNATTRIBUTED)?.bytes ?? 0;
     const share = shareText(unknown / (this.root.bytes || 1));
-    this.unattributed.textContent = unknown ? `${humanBytes(unknown)}, ${share}, is unattributed` : 'everything is attributed';
+    this.unattributed.textContent = unknown ? `${humanBytes(unknown)}, ${share}, is unattributed` : 'all bytes are attributed';
     this.redraw();
   }
 
-  /** Draw with the next frame. */
+  /** Draw in the next frame. */
   redraw() {
     if (this.isWaiting) return;
     this.isWaiting = true;
@@ -100,6 +100,6 @@ export class HoldersPanel {
    */
   draw(root, picture) {
     this.icicle.draw(root, branchAt(root, picture.path), picture.group.colours, picture.ink);
-    this.canvas.setAttribute('aria-label', `bytes by ${PATHS.find(([by]) => by === picture.by)?.[1]}: ${this.icicle.sentence(root)}; walk with the arrow keys`);
+    this.canvas.setAttribute('aria-label', `bytes by ${PATHS.find(([by]) => by === picture.by)?.[1]}: ${this.icicle.sentence(root)}; move with the arrow keys`);
   }
 }

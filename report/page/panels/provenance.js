@@ -1,4 +1,4 @@
-/** The Cypher that makes a table, and the command that repeats it. */
+/** The Cypher and the command that produce a table. */
 
 import {copyButton, element} from '../elements/dom.js';
 
@@ -22,13 +22,13 @@ export function provenance({cypher, command}) {
 }
 
 /**
- * Return the Cypher and the command for the values that are live at a step.
+ * Return the Cypher and the command that list the values live at a step.
  * @param {Provenance} liveAt its statement without the step, its command without step and limit
  * @param {number} step
  * @returns {Provenance}
  */
 export function atStep({cypher, command}, step) {
-  // names in comments and quotes may look like the parameter
+  // comments and quoted texts may contain $step
   const filled = cypher.replace(/\/\/.*|'(?:[^'\\]|\\.)*'|\$step\b/g, (part) => (part === '$step' ? String(step) : part));
   return {cypher: filled, command: `${command} --step ${step} --limit 0`};
 }

@@ -1,4 +1,4 @@
-/** The tabs below the map; the panel that is shown is brought up to date. */
+/** The tabs below the map; only the visible panel is updated. */
 
 import {element, replace} from '../elements/dom.js';
 
@@ -7,12 +7,12 @@ import {element, replace} from '../elements/dom.js';
  * @property {string} name
  * @property {() => string} title
  * @property {HTMLElement} node
- * @property {() => void} update called while the panel is shown
+ * @property {() => void} update called while the panel is visible
  */
 
 export class Tabs {
   /**
-   * @param {Panel[]} panels the first is shown if none has the name that is asked for
+   * @param {Panel[]} panels the first is shown if the requested name is unknown
    * @param {(name: string) => void} choose
    */
   constructor(panels, choose) {

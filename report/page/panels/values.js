@@ -35,7 +35,7 @@ export class ValuesPanel {
     this.chosen = 'live';
     /** @type {ValuesPicture | null} */
     this.picture = null;
-    /** @type {Grid | null} made when it is shown first */
+    /** @type {Grid | null} made when first shown */
     this.grid = null;
     this.source = element('div');
     this.node = element('div.tabled');

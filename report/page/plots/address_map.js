@@ -1,4 +1,4 @@
-/** The address map: every value is a box, its live range across, its bytes up. */
+/** The address map: each value is a box with steps on the x axis and bytes on the y axis. */
 
 import {GUTTER, drawByteAxis} from './axis.js';
 import {boxColours, fadedBoxColours, mixed, pixelOf} from './colours.js';
@@ -227,7 +227,7 @@ export class AddressMap {
   }
 
   /**
-   * Outline the hovered and pinned values, and those that they share bytes with.
+   * Outline the hovered and pinned values, and the values that share bytes with them.
    * @param {{hovered: number, pins: number[], step: number | null, hoveredStep: number | null}} marks
    * @param {Ink} ink
    */

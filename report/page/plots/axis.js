@@ -1,4 +1,4 @@
-/** Ticks of axes, and the colours of the style sheet for canvases. */
+/** Axis ticks, and the colours of the style sheet for canvases. */
 
 import {element} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
@@ -45,7 +45,7 @@ export function readInk() {
  * Return round numbers between two bounds.
  * @param {number} low
  * @param {number} high
- * @param {number} most how many at most
+ * @param {number} most maximum number of ticks
  * @param {number} least smallest distance
  * @returns {number[]}
  */

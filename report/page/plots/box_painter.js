@@ -1,4 +1,4 @@
-/** The painter of boxes: thousands in milliseconds, and each can be picked. */
+/** Paint thousands of boxes in milliseconds, and find the box at a pixel. */
 
 import {TONES} from './colours.js';
 
@@ -49,14 +49,14 @@ export class BoxPainter {
     this.width = 0;
     this.height = 0;
     this.pixels = new Uint32Array(0);
-    /** By pixel: the value that it shows, plus one. */
+    /** Value of each pixel, plus one; 0 if empty. */
     this.picks = new Uint32Array(0);
-    /** By pixel: one that may be empty, itself or one further on. */
+    /** For each pixel, the next pixel that may be empty, possibly itself. */
     this.nextEmpty = new Uint32Array(0);
     this.identity = this.nextEmpty;
     /** @type {ImageData | null} */
     this.image = null;
-    /** Values that are thinner than a pixel in the picture painted last. */
+    /** Number of values thinner than a pixel in the last picture. */
     this.thin = 0;
     this.boxes = 0;
     /** @type {LabelledBox[]} */
@@ -108,7 +108,7 @@ export class BoxPainter {
       if (left >= right || top >= bottom) continue;
       const group = groupOf[value];
       const isFaded = matches !== null && !matches[value];
-      // neighbours differ in tone, so that boxes too thin for an edge can be told apart
+      // neighbours differ in tone, so that boxes too thin for an edge are distinct
       const tone = group * TONES + (value % TONES);
       const fill = (isFaded ? palette.fadedFills : palette.fills)[tone];
       const edge = (isFaded ? palette.fadedEdges : palette.edges)[group];
@@ -130,7 +130,7 @@ export class BoxPainter {
   }
 
   /**
-   * Paint the reserved bytes, hatched: those under no box are idle.
+   * Paint the reserved bytes, hatched; bytes without a box are idle.
    * @param {MapWindow} view
    * @param {{plot: number, idle: number, hatch: number}} palette
    * @param {number} up
@@ -155,10 +155,10 @@ export class BoxPainter {
   }
 
   /**
-   * Fill the pixels that show nothing yet, so that small boxes never hide large ones.
+   * Fill the empty pixels of a box, so that small boxes never hide large ones.
    *
-   * `nextEmpty` leads from a pixel that was found full to one that may be empty, so that thousands
-   * of boxes on one row of pixels look at each of them once.
+   * `nextEmpty` points from a full pixel to one that may be empty, so that thousands of boxes on
+   * one row of pixels check each pixel once.
    * @param {number} left
    * @param {number} right
    * @param {number} top

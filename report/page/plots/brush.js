@@ -4,7 +4,7 @@ import {GUTTER} from './axis.js';
 
 const LEAST_DRAG = 4;
 
-/** Shares of the width of a plot, 0 to 1, that a pointer is at or was dragged over. */
+/** Pointer positions and drag ranges on a plot, as shares of its width from 0 to 1. */
 export class Brush {
   /**
    * @param {HTMLCanvasElement} canvas

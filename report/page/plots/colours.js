@@ -1,10 +1,10 @@
-/** Colours of boxes, and the colours of text that can be read on them. */
+/** Colours of boxes, and readable colours of the text on them. */
 
 /** Tones of a colour: plain, lighter, darker. Neighbouring boxes differ in tone. */
 export const TONES = 3;
-/** Least contrast of text and ground: WCAG 2.2, level AA. */
+/** Minimum contrast of text and background: WCAG 2.2, level AA. */
 export const LEAST_CONTRAST = 4.5;
-/** Share of a group's colour in a part of the icicle that is no value. */
+/** Share of a group's colour in a part of the icicle that is not a value. */
 export const TINT = 0.22;
 
 const [WHITE, BLACK] = ['#ffffff', '#000000'];
@@ -62,8 +62,8 @@ export function contrast(one, other) {
 }
 
 /**
- * Return the colour of text on a box: the preferred one if it can be read, else black or white,
- * whichever has more contrast. One of the two always has enough.
+ * Return the colour of text on a box: the preferred one if it is readable, else black or white,
+ * whichever has more contrast. One of the two always has enough contrast.
  * @param {string} fill
  * @param {string} [preferred]
  * @returns {string}
@@ -89,7 +89,7 @@ export function boxColours(colours, ink) {
 }
 
 /**
- * Return the colours of boxes that do not match what is searched for.
+ * Return the colours of boxes that do not match the search.
  * @param {string[]} colours by group
  * @param {import('./axis.js').Ink} ink
  * @returns {BoxColours}

@@ -73,8 +73,8 @@ export function listenToGestures(map, gestures) {
 }
 
 /**
- * Return whether a turn of the wheel is for the map: always if the page cannot scroll, else with Ctrl,
- * which browsers add to a pinch on a touchpad too, or once the map was clicked.
+ * Return true if a wheel event is for the map: always if the page cannot scroll, else with Ctrl
+ * (browsers also add it to a pinch on a touchpad) or after a click on the map.
  * @param {WheelEvent} event
  * @param {HTMLElement} map
  */

@@ -1,4 +1,4 @@
-/** The icicle: the bytes of a step by call stack, by scope or by source line. */
+/** The icicle: bytes at a step by call stack, scope or source line. */
 
 import {announce, fitted} from '../elements/dom.js';
 import {humanBytes, shareText} from '../elements/format.js';
@@ -17,9 +17,9 @@ import {TINT, labelColour} from './colours.js';
  * @property {number} bytes
  * @property {Map<string, Branch>} children
  * @property {Float64Array} byGroup
- * @property {number} value the value that it is; -1 of a group of values
+ * @property {number} value row of the value; -1 for a group of values
  * @property {number} depth
- * @property {number} height rows below it and its own
+ * @property {number} height number of rows, including its row
  */
 
 /**
@@ -36,8 +36,8 @@ const MOST_ROWS = 40;
 const LEAST_WIDTH = 1.5;
 
 /**
- * Add values up along their paths, outermost part first. Parts of one name are one branch, whatever
- * their titles: repeated layers that are folded.
+ * Add up values along their paths, outermost part first. Parts with one name share a branch, even
+ * if their titles differ: these are folded repeated layers.
  * @param {import('../data/compilation.js').Shares} shares
  * @param {(value: number) => {name: string, title: string}[]} pathOf
  * @param {(value: number) => string} labelOf
@@ -111,7 +111,7 @@ function add(at, bytes, group, height) {
 }
 
 /**
- * Return the title of a branch: `h_0 … h_95 ×96` if it is of repeated layers.
+ * Return the title of a branch: `h_0 … h_95 ×96` for repeated layers.
  * @param {Branch} at
  * @returns {string}
  */
@@ -120,7 +120,7 @@ export function branchTitle(at) {
 }
 
 /**
- * Return the branch at the end of a path of names; as far as there is one.
+ * Return the deepest existing branch on a path of names.
  * @param {Branch} root
  * @param {string[]} path
  * @returns {Branch}
@@ -232,7 +232,7 @@ export class Icicle {
 
   /**
    * @param {Branch} root
-   * @param {Branch} top the branch that is drawn over the whole width
+   * @param {Branch} top branch that fills the whole width
    * @param {string[]} colours by group
    * @param {Ink} ink
    */
@@ -343,7 +343,7 @@ function hatch(context, left, top, width, ink) {
 }
 
 /**
- * Return the children, the largest first, those of unknown origin last.
+ * Return the children, the largest first; unknown origins last.
  * @param {Branch} at
  * @returns {Branch[]}
  */

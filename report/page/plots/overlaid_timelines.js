@@ -1,4 +1,4 @@
-/** Two timelines on one scale of bytes: each schedule over the whole width, or a part of both. */
+/** Two timelines on one scale of bytes, each schedule stretched to the width of the plot. */
 
 import {fitted} from '../elements/dom.js';
 import {humanBytes, numberText} from '../elements/format.js';
@@ -9,7 +9,7 @@ import {columnSteps, drawCurve, largestStep} from './timeline.js';
 /** @typedef {{from: number, to: number}} Shares of the schedules, 0 to 1 */
 
 /**
- * A side with the step of each column of pixels, and that of its peak in view.
+ * A side with the step of each column of pixels, and the step of its peak in view.
  * @typedef {Side & {isAfter: boolean, colour: string, steps: Int32Array, peak: number}} DrawnSide
  */
 
@@ -23,7 +23,7 @@ const TOP = 16;
 const BOTTOM = 20;
 
 /**
- * Return the step that a share of a schedule stands for.
+ * Return the step at a share of a schedule.
  * @param {Side} side
  * @param {number} share
  * @returns {number}
@@ -108,7 +108,7 @@ function drawArea({context, steps, y}, curve, colour) {
 }
 
 /**
- * Draw the line of the reserved bytes of a side, its label above: on the left for the one before.
+ * Draw the line of the reserved bytes of a side, with its label above: on the left for "before".
  * @param {OverlaidPlot} plot
  * @param {DrawnSide} side
  */
@@ -130,7 +130,7 @@ function drawReserved({context, ink, right, y}, {reserved, colour, isAfter}) {
 }
 
 /**
- * Draw the dot of a peak, its label beside it: on the left for the one before, else on the right.
+ * Draw the dot of a peak, with its label: on the left for "before", else on the right.
  * @param {OverlaidPlot} plot
  * @param {DrawnSide} side
  */
@@ -157,7 +157,7 @@ function drawPeak({context, ink, right, x, y}, {curve, peak, colour, isAfter}) {
 }
 
 /**
- * Write below the plot which steps of both sides are in view.
+ * Write the visible steps of both sides below the plot.
  * @param {OverlaidPlot} plot
  * @param {DrawnSide[]} sides
  * @param {Shares} view

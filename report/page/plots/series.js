@@ -5,7 +5,7 @@ import {humanBytes, numberText} from '../elements/format.js';
 import {byteTicks} from './axis.js';
 
 /** @typedef {Record<string, any>} Row */
-/** A point of a line: shares of the width and the height of the plot, from the left and from below. */
+/** A point of a line, as shares of the width (from the left) and height (from below) of the plot. */
 /** @typedef {{x: number, y: number}} Point */
 /** @typedef {{name: string, points: Point[]}} Line */
 
@@ -15,7 +15,7 @@ const TICKS = 5;
 const ROOM_ABOVE = 1.06;
 const MOST_NAMES = 10;
 const MOST_DOTS = 60;
-/** A colour of the style sheet and a dash for each line: a line can be told by either. */
+/** Colour of the style sheet and dash of each line; both identify the line. */
 const STROKES = [
   {colour: 'var(--series-1)', dash: null},
   {colour: 'var(--series-2)', dash: '8 4'},
@@ -27,8 +27,8 @@ const STROKES = [
 /**
  * Return the lines of byte columns along another column, and the bytes at the top of the plot.
  *
- * Numbers along the plot have their distances, other cells are set side by side. Of several rows at
- * the same place the largest counts; a row whose cell is unknown has no point.
+ * Numbers are placed to scale; other cells have equal distances. If several rows have one place,
+ * the largest is used. A row with an unknown cell has no point.
  * @param {Row[]} rows
  * @param {string} along
  * @param {string[]} names of the byte columns
@@ -102,7 +102,7 @@ function drawnLine(points, index) {
   const line = svg('path', {d: `M${places.join('L')}`, fill: 'none', 'stroke-dasharray': dash, 'vector-effect': 'non-scaling-stroke'});
   line.style.stroke = colour;
   if (places.length > MOST_DOTS) return [line];
-  // a line without length is drawn as a dot, whatever the size of the plot
+  // a line without length is drawn as a dot, for any size of the plot
   const dots = svg('path', {class: 'dots', d: places.map((place) => `M${place}h0`).join(''), 'vector-effect': 'non-scaling-stroke'});
   dots.style.stroke = colour;
   return [line, dots];
@@ -120,7 +120,7 @@ function key(name, index) {
 }
 
 /**
- * Return the texts below the plot as far as there is room: all names, or the first and the last.
+ * Return the texts below the plot: all names if they fit, else the first and the last.
  * @param {Row[]} rows
  * @param {string} along
  * @returns {string[]}

@@ -18,7 +18,7 @@ const BOTTOM = 20;
 const FADED = 0.15;
 
 /**
- * Return the step with the largest number between two, both inclusive; the first of several.
+ * Return the first step with the largest number between two steps, both included.
  * @param {Float64Array} curve
  * @param {number} from
  * @param {number} to
@@ -33,8 +33,8 @@ export function largestStep(curve, from, to) {
 }
 
 /**
- * Return for each column of pixels the step that it stands for: that with the largest total, so
- * that no peak is lost however many steps share a column.
+ * Return the step of each column of pixels: the one with the largest total, so that no peak is
+ * lost if many steps share a column.
  * @param {Float64Array} total
  * @param {number} from
  * @param {number} to
@@ -167,7 +167,7 @@ export class Timeline {
     const left = x + 10 + width > right ? x - 10 - width : x + 10;
     context.textAlign = 'left';
     context.textBaseline = 'middle';
-    // above the line of what is reserved, unless there is room below it
+    // above the line of reserved bytes, unless there is room below it
     const middle = top - y(picture.reserved) > 22 ? top - 3 : y(picture.reserved) - 8;
     context.strokeStyle = ink.plot;
     context.lineWidth = 4;

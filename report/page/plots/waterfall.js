@@ -1,4 +1,4 @@
-/** The waterfall: from before to after, a bar for each group that grew or shrank. */
+/** The waterfall: a bar for each group that grew or shrank, between the totals. */
 
 import {element, replace} from '../elements/dom.js';
 import {growthText, humanBytes} from '../elements/format.js';
@@ -10,7 +10,7 @@ import {growthText, humanBytes} from '../elements/format.js';
  * @property {'total' | 'group' | 'rest'} kind
  * @property {number} a bytes before
  * @property {number} b bytes after
- * @property {number} from where it begins: the bytes of all bars above it
+ * @property {number} from start of the bar: bytes of all bars above it
  * @property {number} to
  */
 
@@ -53,7 +53,7 @@ export function waterfallBars(groups, before, after) {
  */
 export function showWaterfall(root, bars, chosen, choose) {
   const highest = Math.max(1, ...bars.map((bar) => Math.max(bar.from, bar.to)));
-  // where little changes in much, the scale begins near what all bars share
+  // if little changes in much, the scale begins near the bytes that all bars share
   const changes = bars.filter((bar) => bar.kind !== 'total');
   const lowest = Math.min(...bars.map((bar) => (bar.kind === 'total' ? bar.to : Math.min(bar.from, bar.to))));
   const spread = highest - lowest;

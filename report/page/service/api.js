@@ -24,7 +24,7 @@
  * @property {string} text
  */
 
-/** Path below which a proxy shows the service; empty without one. */
+/** Path prefix of the service behind a proxy; empty without a proxy. */
 export const root = () => document.querySelector('.pages')?.getAttribute('data-root') ?? '';
 
 /**

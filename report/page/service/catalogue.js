@@ -1,4 +1,4 @@
-/** The canned queries by theme: each is a question and a form. */
+/** The canned queries by theme: each has a question and a form. */
 
 import {element, replace} from '../elements/dom.js';
 import {ask, root} from './api.js';

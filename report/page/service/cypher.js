@@ -1,4 +1,4 @@
-/** A statement of the user's own, which only reads. */
+/** Page that runs a read-only Cypher statement. */
 
 import {element} from '../elements/dom.js';
 import {askCypher} from './api.js';
@@ -28,7 +28,7 @@ export function showCypher() {
   showPage(
     'Cypher',
     element('h1', null, 'Ask in Cypher'),
-    element('p.faint', null, 'Reading only. Ctrl and Enter, or the button.'),
+    element('p.faint', null, 'Statements can only read. Press Ctrl+Enter or the button to run.'),
     statement,
     element('div.line', null, element('label.parameter', null, element('span', null, 'parameters'), parameters), element('button.small', {type: 'button', onclick: run}, 'run')),
     answer,

@@ -1,4 +1,4 @@
-/** The runs of the graph: their bytes, one module over all of them, a choice of two to compare. */
+/** Page of all runs: their bytes, one module over all runs, and a choice of two to compare. */
 
 import {choice, element} from '../elements/dom.js';
 import {counted, humanBytes} from '../elements/format.js';
@@ -10,7 +10,7 @@ import {answerTable, seriesPlot} from './rows.js';
 /** @typedef {import('./api.js').Row} Row */
 
 /**
- * Return the address of the page of a run or compilation, or of two compared.
+ * Return the address of the page of a run or compilation, or of a comparison of two.
  * @param {...string} names
  * @returns {string}
  */
@@ -19,10 +19,10 @@ export function viewAddress(...names) {
   return names.length === 2 ? `${root()}/compare/${path}/` : `${root()}/view/${path}/`;
 }
 
-/** Milliseconds between two questions for what an ingest has added meanwhile. */
+/** Milliseconds between two requests for new compilations. */
 const POLL_MS = 5000;
 
-/** Show the runs and compilations, and again whenever an ingest has changed them. */
+/** Show the runs and compilations, and update them after each ingest. */
 export async function showHome() {
   let shown = await askAll();
   showLists(...shown);
@@ -35,7 +35,7 @@ export async function showHome() {
         scrollTo(0, top);
       }
     } catch {
-      // the service is away or busy: what is shown stays, and the next question may be answered
+      // the service is down or busy: keep the page, and retry with the next request
     }
     setTimeout(poll, POLL_MS);
   };
@@ -46,7 +46,7 @@ export async function showHome() {
 const askAll = () => Promise.all([ask('runs'), ask('compilations')]);
 
 /**
- * Return a text that changes with the lists.
+ * Return a text that changes if the lists change.
  * @param {[Answer, Answer]} lists
  * @returns {string}
  */
@@ -109,7 +109,7 @@ function sumsByRun(compilations) {
 }
 
 /**
- * Make the choice of two runs to compare.
+ * Make the fields that choose two runs to compare.
  * @param {string[]} names
  * @returns {HTMLElement}
  */

@@ -1,4 +1,4 @@
-/** The frame of all pages of the service: the links between them, and errors as text. */
+/** The frame of all pages of the service: links between the pages, and error texts. */
 
 import {element, replace} from '../elements/dom.js';
 import {toggleTheme} from '../theme.js';
@@ -6,7 +6,7 @@ import {toggleTheme} from '../theme.js';
 /** @typedef {import('../elements/dom.js').Child} Child */
 
 /**
- * Show a page below the links to the others.
+ * Show a page below the links to the other pages.
  * @param {string} title
  * @param {...(Child | Child[])} children
  */
@@ -31,7 +31,7 @@ export function errorLine(error) {
 }
 
 /**
- * Fill an element when its content has been made, or with the error.
+ * Fill an element with content when it is ready, or with the error.
  * @param {HTMLElement} parent
  * @param {() => Promise<Child | Child[]>} make
  */

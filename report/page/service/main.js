@@ -1,4 +1,4 @@
-/** Shows the page of the service that the address names. */
+/** Show the page of the service at the current address. */
 
 import {setTheme, storedTheme} from '../theme.js';
 import {root} from './api.js';

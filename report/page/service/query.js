@@ -1,4 +1,4 @@
-/** One canned query as a form: its parameters, its answer, its Cypher, the command that repeats it. */
+/** Page of a canned query: a form for its parameters, the answer, the Cypher and the command. */
 
 import {copyButton, element, replace} from '../elements/dom.js';
 import {shellQuoted} from '../elements/format.js';
@@ -76,7 +76,7 @@ function field(parameter, given, names) {
       step: type === 'FLOAT' ? 'any' : null,
       value: start,
       list: listId,
-      placeholder: name === 'compilation' ? 'the one that reserves most bytes' : null,
+      placeholder: name === 'compilation' ? 'compilation with the most reserved bytes' : null,
       required: parameter.required,
     })
   );

@@ -1,4 +1,4 @@
-/** Rows of an answer as a table, and as lines over steps or runs. */
+/** Show rows of an answer as a table, and as lines over steps or runs. */
 
 import {element} from '../elements/dom.js';
 import {Grid} from '../elements/grid.js';
@@ -36,7 +36,7 @@ function shown(cell) {
 }
 
 /**
- * Make a table of rows under their notes.
+ * Make a table of rows below their notes.
  * @param {string} label
  * @param {Answer} answer
  * @param {{open?: (row: Row) => void, sortBy?: string, most?: number}} [options]
@@ -63,7 +63,7 @@ export function answerTable(label, answer, options = {}) {
 }
 
 /**
- * Draw the byte columns of rows along their first column; null if there is no line to draw.
+ * Draw the byte columns of rows against their first column; null if there is no line to draw.
  * @param {string} label
  * @param {Row[]} rows
  * @returns {HTMLElement | null}

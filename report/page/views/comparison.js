@@ -1,4 +1,4 @@
-/** Two runs or compilations compared: the groups that grew or shrank, and the values behind them. */
+/** View of a comparison: groups that grew or shrank, and the values behind them. */
 
 import {choice, copyButton, element, replace} from '../elements/dom.js';
 import {growthText, humanBytes, shareText, shellQuoted, shortened} from '../elements/format.js';
@@ -16,7 +16,7 @@ import {PairTimelines} from './pair_timelines.js';
 /** @typedef {import('./growth.js').GrowthBy} GrowthBy */
 
 const CHANGES = ['new', 'gone', 'grown', 'shrunk', 'reshaped'];
-/** What the bars of a grouping add up to, where it is not the peaks. @type {Record<string, string>} */
+/** Measure that the bars of a grouping add up to, if it is not the peaks. @type {Record<string, string>} */
 const MEASURE_OF = {role: 'bytes of all allocations', cause: 'reserved bytes'};
 const MEASURES = [
   ['reserved', 'reserved'],
@@ -227,7 +227,7 @@ export class ComparisonView {
     replace(this.behind, element('h3', null, heading), this.behindGrid(bar).node);
   }
 
-  /** Return the table that the bars are sums of: allocations or values. */
+  /** Return the table with the rows behind the bars: allocations or values. */
   summed() {
     return this.part.tables[this.by === 'role' || this.by === 'cause' ? 'allocations' : 'peak'];
   }

@@ -1,4 +1,4 @@
-/** The view of one compilation: it keeps the state, and gives each part what that part shows. */
+/** The view of a compilation: keep its state, and update each part of the view. */
 
 import {Compilation} from '../data/compilation.js';
 import {GROUPINGS} from '../data/grouping.js';
@@ -43,7 +43,7 @@ export class CompilationView {
     this.ink = readInk();
     this.scene = new Scene(this.origins, this.state, this.ink.theme, null);
     this.matchIndex = -1;
-    /** Identifies what the details show. */
+    /** Identity of the shown details. */
     this.detailsShown = '';
     /** @type {number | undefined} */
     this.settling = undefined;
@@ -87,7 +87,7 @@ export class CompilationView {
     void this.answers.load().then(() => {
       if (!this.closing.signal.aborted) this.showPanel();
     });
-    /** For tests and the curious: the state of the page, in numbers. */
+    /** State of the page in numbers, for tests. */
     Object.assign(window, {xlagraphView: this});
   }
 
@@ -215,7 +215,7 @@ export class CompilationView {
   }
 
   /**
-   * Show another window of the map; the panels follow when the move has ended.
+   * Show another window of the map; the panels follow at the end of the move.
    * @param {MapWindow} wanted
    */
   move(wanted) {
@@ -226,7 +226,7 @@ export class CompilationView {
     this.settling = setTimeout(() => this.update(), SETTLED_MILLISECONDS);
   }
 
-  /** Bring everything up to date with the state. */
+  /** Update all parts from the state. */
   update() {
     const {state, ink, compilation} = this;
     const {count} = this.scene.found;
@@ -275,7 +275,7 @@ export class CompilationView {
     this.holders.update({shares: scene.shares, pathOf: scene.pathOf, by: pathBy, isFolded, path, group: scene.group, ink});
   }
 
-  /** Show the details of what is pinned, else the largest values of the step. */
+  /** Show the details of the pinned value, else the largest values at the step. */
   showDetails() {
     const {state, scene, origins} = this;
     const {pins, color, by, isFolded} = state;
@@ -298,7 +298,7 @@ export class CompilationView {
   }
 
   /**
-   * Pin the next value that is searched for, the largest first.
+   * Pin the next search match, the largest first.
    * @param {number} direction
    */
   nextMatch(direction) {
@@ -311,9 +311,9 @@ export class CompilationView {
   }
 
   /**
-   * Pin a value, or drop it if it is pinned and `add`; -1 drops all.
+   * Pin a value, or unpin it if it is pinned and `add` is set; -1 unpins all.
    * @param {number} value
-   * @param {boolean} add to those that are pinned
+   * @param {boolean} add true to keep the other pins
    */
   pin(value, add) {
     this.set({pins: pinsWith(this.state.pins, value, add)});
@@ -323,7 +323,7 @@ export class CompilationView {
   }
 
   /**
-   * Pin a value, and move the view to it if it is outside.
+   * Pin a value, and move the view to it if it is not visible.
    * @param {number} value
    */
   pinInView(value) {
@@ -338,7 +338,7 @@ export class CompilationView {
   }
 
   /**
-   * Move the view to a value; make it fill the view if `fit`.
+   * Move the view to a value, and fit the view to it if `fit` is set.
    * @param {number} value
    * @param {boolean} fit
    */
@@ -360,7 +360,7 @@ export class CompilationView {
   }
 
   /**
-   * Outline a value that is pointed at elsewhere.
+   * Outline a value that is hovered in another part.
    * @param {number | null} value
    */
   highlight(value) {

@@ -8,7 +8,7 @@ import {waterfallBars} from '../plots/waterfall.js';
 /** @typedef {import('../data/scopes.js').FoldedScope} FoldedScope */
 /** @typedef {import('../plots/waterfall.js').Bar} Bar */
 /** @typedef {'cause' | 'role' | 'scope' | 'op' | 'line' | 'opcode'} GrowthBy */
-/** A group of a comparison as the graph has it: the cells that name it, its bytes before and after. */
+/** A group of a comparison: the cells that name it, and its bytes before and after. */
 /** @typedef {any[]} GroupRow */
 
 /** @type {[GrowthBy, string][]} */
@@ -31,7 +31,7 @@ const KEY_COLUMNS = {
   opcode: ['opcode'],
 };
 
-/** The causes that the bytes of an allocation may have, by its role; all others are temporary. */
+/** Cause of the bytes of an allocation, by its role; all other roles are temporary. */
 const CAUSES = new Map([
   ['parameter', ['inputs']],
   ['output', ['outputs']],
@@ -42,7 +42,7 @@ const CAUSES = new Map([
 const TEMPORARY = ['live at the peak', 'idle at the peak', 'fragmentation', 'temporary, peak unknown'];
 
 /**
- * Return whether repeated layers can be folded in a grouping.
+ * Return true if repeated layers can be folded in a grouping.
  * @param {GrowthBy} by
  * @returns {boolean}
  */

@@ -1,4 +1,4 @@
-/** The lines above the plots: the bar, the figures, the legend, the active filters. */
+/** The lines above the plots: title bar, figures, legend and active filters. */
 
 import {choice, element} from '../elements/dom.js';
 import {counted, humanBytes, numberText, shareText, shortened} from '../elements/format.js';
@@ -9,7 +9,7 @@ import {goTo} from '../fragment.js';
 /** @typedef {import('../plots/address_map.js').MapWindow} MapWindow */
 
 /**
- * Make the way back and the title of a compilation: a choice if there are others.
+ * Make the back link and the title of a compilation, which is a select field if there are others.
  * @param {string} key of the compilation
  * @param {Part} overview
  * @param {boolean} isCompared the page is a comparison
@@ -32,7 +32,7 @@ export function titleWithOthers(key, overview, isCompared) {
 }
 
 /**
- * Make the field for searching values.
+ * Make the search field for values.
  * @param {string} words
  * @param {{search: (words: string) => void, next: (direction: number) => void}} actions
  * @returns {HTMLInputElement}
@@ -54,7 +54,7 @@ export function searchField(words, {search, next}) {
 }
 
 /**
- * Make the choice of a memory space; null if there is only one.
+ * Make the select field for memory spaces; null if there is only one.
  * @param {Compilation} compilation
  * @param {number} color
  * @param {(color: number) => void} choose
@@ -66,7 +66,7 @@ export function spaceChoice(compilation, color, choose) {
 }
 
 /**
- * Make the figures: reserved bytes, the peaks, idle bytes.
+ * Make the figures: reserved bytes, peaks and idle bytes.
  * @param {Compilation} compilation
  * @param {import('./scene.js').SpacePicture} picture
  * @param {{step: number, isChosen: boolean, bytes: number}} focus the step that the panels show
@@ -95,7 +95,7 @@ export function figures(compilation, {space, peak, peakBytes}, {step, isChosen, 
 }
 
 /**
- * Make the legend: a click fades all but one group.
+ * Make the legend; a click fades all other groups.
  * @param {import('../data/grouping.js').Group[]} groups
  * @param {number} chosen index of the group that is not faded; -1 if there is none
  * @param {(group: string | null) => void} choose

@@ -1,9 +1,9 @@
-/** The keyboard of a compilation's view. */
+/** Keyboard shortcuts of the view of a compilation. */
 
 import {element} from '../elements/dom.js';
 
 /**
- * The actions that keys stand for.
+ * The actions of the keys.
  * @typedef {object} KeyActions
  * @property {() => void} search
  * @property {(direction: number) => void} nextMatch
@@ -25,7 +25,7 @@ const PAN = 0.15;
 const ZOOM = 0.8;
 
 /**
- * Keys of one kind: how they are shown, their purpose in words, and the action of each.
+ * Keys with one purpose: their label, the purpose in words, and the action of each key.
  * @typedef {object} Binding
  * @property {string} keys
  * @property {string} does
@@ -60,17 +60,17 @@ const BINDINGS = [
     },
   },
   {keys: '0', does: 'show all', actions: {0: (view) => view.showAll()}},
-  {keys: 'f', does: 'centre the pinned value, again: fit it', actions: {f: (view) => view.centrePinned()}},
-  {keys: 'p', does: 'to the peak', actions: {p: (view) => view.toPeak()}},
+  {keys: 'f', does: 'centre the pinned value; press again to fit it', actions: {f: (view) => view.centrePinned()}},
+  {keys: 'p', does: 'go to the peak', actions: {p: (view) => view.toPeak()}},
   {keys: ', .', does: 'previous or next step', actions: {',': (view) => view.walk(-1), '.': (view) => view.walk(1)}},
   {
     keys: '[ ]',
-    does: 'pin the value that had these bytes before, or has them after',
+    does: 'pin the value that uses these bytes before or after',
     actions: {'[': (view) => view.pinNeighbour('before'), ']': (view) => view.pinNeighbour('after')},
   },
   {
     keys: '{ }',
-    does: 'to the definition or the end of the live range',
+    does: 'go to the start or the end of the live range',
     actions: {'{': (view) => view.toEndOfPinned('from'), '}': (view) => view.toEndOfPinned('until')},
   },
   {
@@ -102,7 +102,7 @@ export function showKeys() {
 }
 
 /**
- * Do what a key stands for, unless somebody is writing.
+ * Run the action of a key, unless a text field has the focus.
  * @param {KeyActions} actions
  * @param {KeyboardEvent} event
  */

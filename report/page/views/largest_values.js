@@ -1,4 +1,4 @@
-/** The list of the values that hold most bytes at a step; those of repeated layers are one entry. */
+/** List of the values with most bytes at a step; values of repeated layers share an entry. */
 
 import {element} from '../elements/dom.js';
 import {counted, humanBytes, shortened} from '../elements/format.js';
@@ -8,16 +8,16 @@ import {valueButton} from './value_details.js';
 /** @typedef {import('./value_details.js').DetailsActions} DetailsActions */
 /** @typedef {import('../data/compilation.js').Shares} Shares */
 
-/** Values of one op, line, opcode and shape, the largest first, and their bytes together. */
+/** Values with one op, line, opcode and shape, the largest first, and the sum of their bytes. */
 /** @typedef {{values: number[], bytes: number}} Entry */
 
 const SHOWN = 14;
 
 /**
- * Return the entries that hold most bytes, the largest first.
+ * Return the entries with most bytes, the largest first.
  *
- * Values of repeated layers are one entry if they have the same op, source line, opcode and shape;
- * every other value is an entry of its own. The bytes of an entry are the sum of its values' bytes.
+ * Values of repeated layers share an entry if they have the same op, source line, opcode and shape.
+ * Every other value has a separate entry. The bytes of an entry are the sum over its values.
  * @param {Origins} origins
  * @param {Shares} shares
  * @param {boolean} isFolded
@@ -41,7 +41,7 @@ export function largestEntries(origins, {values, bytes}, isFolded) {
 }
 
 /**
- * Return the function that gives the key of a value's entry; null if its op is in no repeated layer.
+ * Return a function that returns the entry key of a value; null if its op is in no repeated layer.
  * @param {Origins} origins
  * @returns {(value: number) => string | null}
  */
@@ -50,13 +50,13 @@ function foldedKeys(origins) {
   const {file, line} = origins;
   return (value) => {
     const scope = origins.foldedScope(value);
-    // cells in place of texts: thousands of keys are made whenever the step changes
+    // cells instead of texts: each change of the step makes thousands of keys
     return scope?.isRepeated ? `${scope.name}\n${file.cells[value]} ${line.cells[value]} ${opcode.cells[value]} ${shape.cells[value]}` : null;
   };
 }
 
 /**
- * Make the list of the values that hold most bytes at a step.
+ * Make the list of the values with most bytes at a step.
  * @param {Origins} origins
  * @param {{title: string, shares: Shares, isFolded: boolean, colourOf: (value: number) => string}} picture
  * @param {DetailsActions} actions
@@ -118,7 +118,7 @@ function oneValue({compilation}, value, bytes, actions) {
 }
 
 /**
- * Make the values of an entry: their count and bytes, which unfold to all of them.
+ * Make the values of an entry: their count and bytes, and a list of all that unfolds.
  * @param {Origins} origins
  * @param {Entry} entry
  * @param {Float64Array} bytesOf by value

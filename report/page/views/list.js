@@ -1,4 +1,4 @@
-/** The compilations that the page is about, the largest first. */
+/** List of the compilations of the page, the largest first. */
 
 import {element, replace} from '../elements/dom.js';
 import {counted, humanBytes} from '../elements/format.js';

@@ -1,4 +1,4 @@
-/** The timelines of two compilations that are compared: point at both, drag to zoom. */
+/** The timelines of two compared compilations: point at both, drag to zoom. */
 
 import {announce, element} from '../elements/dom.js';
 import {growthText, humanBytes, numberText} from '../elements/format.js';
@@ -37,7 +37,7 @@ export class PairTimelines {
   }
 
   /**
-   * Show two sides, whole.
+   * Show both sides completely.
    * @param {Side} a
    * @param {Side} b
    */

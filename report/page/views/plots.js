@@ -1,4 +1,4 @@
-/** The timeline and the address map of a compilation, drawn with the next frame. */
+/** The timeline and the address map of a compilation, drawn in the next frame. */
 
 import {element} from '../elements/dom.js';
 import {counted, humanBytes, numberText} from '../elements/format.js';
@@ -66,7 +66,7 @@ export class Plots {
     this.hovered = -1;
     /** @type {number | null} */
     this.hoveredStep = null;
-    /** The window and size of the map that was drawn last. */
+    /** Window and size of the last drawn map. */
     this.drawn = '';
     this.isWaiting = false;
     this.observer = new ResizeObserver(() => this.redraw());
@@ -98,7 +98,7 @@ export class Plots {
   }
 
   /**
-   * Outline a value and mark a step, those that are pointed at.
+   * Outline the hovered value and mark the hovered step.
    * @param {number} value -1 if there is none
    * @param {number | null} step
    */
@@ -107,7 +107,7 @@ export class Plots {
     this.redraw();
   }
 
-  /** Draw with the next frame. */
+  /** Draw in the next frame. */
   redraw() {
     if (this.isWaiting) return;
     this.isWaiting = true;

@@ -1,4 +1,4 @@
-/** All that follows from the state of a compilation's view: computed once, drawn many times. */
+/** Data derived from the state of the view of a compilation: computed once, drawn many times. */
 
 import {groupValues} from '../data/grouping.js';
 import {pathsBy} from '../data/origins.js';
@@ -14,7 +14,7 @@ import {findValues} from './search.js';
 /** @typedef {import('../data/compilation.js').Shares} Shares */
 /** @typedef {'light' | 'dark'} Theme */
 
-/** A memory space of a compilation, ready to be painted. */
+/** A memory space of a compilation, ready to paint. */
 export class SpacePicture {
   /**
    * @param {Compilation} compilation
@@ -55,7 +55,7 @@ export class Scene {
    * @param {Origins} origins
    * @param {State} state
    * @param {Theme} theme
-   * @param {Scene | null} previous what has not changed since is taken from it
+   * @param {Scene | null} previous source of unchanged data
    */
   constructor(origins, state, theme, previous) {
     const {compilation} = origins;
@@ -73,7 +73,7 @@ export class Scene {
     this.pathOf = previous?.pathedBy === this.pathedBy ? previous.pathOf : pathsBy(origins, state.pathBy, state.isFolded);
     const {words, path, view} = state;
     this.found = findValues(origins, {words, group: this.chosenGroup, path}, of, this.pathOf);
-    /** The chosen step, or the one with the most bytes in view: figures and panels show it. @type {number} */
+    /** Step of figures and panels: the chosen one, or the one with most bytes in view. @type {number} */
     this.step = state.step ?? largestStep(curves.total, Math.floor(view.from), Math.ceil(view.to) - 1);
     /** The bytes that each value holds at the step. @type {Shares} */
     this.shares = this.sharesAt(this.step, previous);
@@ -103,7 +103,7 @@ export class Scene {
   }
 
   /**
-   * Return the values that are searched for, the largest first.
+   * Return the search matches, the largest first.
    * @returns {number[]}
    */
   matches() {

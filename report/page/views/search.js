@@ -1,11 +1,11 @@
-/** The values that are not faded: those of a group, of a branch of the icicle, or found by words. */
+/** Find the values that are not faded: of a group, of a branch of the icicle, or by words. */
 
 /** @typedef {import('../data/grouping.js').Origins} Origins */
 
 /** @typedef {{matches: Uint8Array | null, count: number, bytes: number}} Found */
 
 /**
- * Return the values that are not faded, null if all are; and the count and bytes of these.
+ * Return the values that are not faded (null for all), with their count and bytes.
  * @param {Origins} origins
  * @param {{words: string, group: number, path: string[]}} wanted a group of -1 is any
  * @param {Uint8Array} groupOf

@@ -1,4 +1,4 @@
-/** The state of the view of a compilation, the fragment that a link has of it, and how keys change it. */
+/** The state of the view of a compilation: its URL fragment, and its changes by keys. */
 
 import {GROUPINGS} from '../data/grouping.js';
 
@@ -18,9 +18,9 @@ const LEAST_BYTES = 64;
  * @property {number[]} pins values, the last one first
  * @property {By} by
  * @property {string | null} group the only group that is not faded
- * @property {string} words searched for
+ * @property {string} words search words
  * @property {string} tab
- * @property {import('../data/origins.js').PathBy} pathBy what the icicle sums up by
+ * @property {import('../data/origins.js').PathBy} pathBy path of the icicle's sums
  * @property {string[]} path of the icicle
  * @property {boolean} isFolded repeated layers are shown as one
  * @property {string} query
@@ -37,7 +37,7 @@ export function wholeWindow(compilation, color) {
 }
 
 /**
- * Read the state from a fragment; settings that it lacks have their defaults.
+ * Read the state from a fragment; missing settings have their defaults.
  * @param {Compilation} compilation
  * @param {URLSearchParams} given
  * @returns {State}
@@ -88,7 +88,7 @@ function lines(text) {
 }
 
 /**
- * Return the settings of a fragment; defaults are left out.
+ * Return the settings of a fragment, without defaults.
  * @param {Compilation} compilation
  * @param {State} state
  * @returns {Record<string, string | number | null>}
@@ -115,7 +115,7 @@ export function settingsOf(compilation, state) {
 }
 
 /**
- * Return the window nearest to one that is wanted: inside of the whole, and not too small.
+ * Return the window nearest to a wanted one that is inside the whole and not too small.
  * @param {MapWindow} wanted
  * @param {MapWindow} whole
  * @returns {MapWindow}
@@ -129,12 +129,12 @@ export function windowWithin(wanted, whole) {
 }
 
 /**
- * Return the window with a value in its middle; null if the value has no place in the memory space.
+ * Return the window with a value at its centre; null if the value is not in the memory space.
  * @param {Compilation} compilation
  * @param {Space} space
  * @param {number} value
- * @param {MapWindow | null} shown the window whose size is kept if the value fits into it; null to fit
- *   the window to the value
+ * @param {MapWindow | null} shown window whose size is kept if the value fits; null to fit the
+ *   window to the value
  * @returns {MapWindow | null}
  */
 export function windowAround(compilation, space, value, shown) {
@@ -161,10 +161,10 @@ export function movedWindow({from, to, low, high}, across, up) {
 }
 
 /**
- * Return the values that are pinned after one was chosen, the last one first.
+ * Return the pinned values after a value was chosen, the last one first.
  * @param {number[]} pins
  * @param {number} value -1 to unpin all
- * @param {boolean} add to those that are pinned, or drop it from them
+ * @param {boolean} add true to toggle the value and keep the other pins
  * @returns {number[]}
  */
 export function pinsWith(pins, value, add) {
@@ -175,7 +175,7 @@ export function pinsWith(pins, value, add) {
 }
 
 /**
- * Return the change that clears one filter or pin, the first that there is.
+ * Return the change that clears the first active filter or pin.
  * @param {State} state
  * @returns {Partial<State>}
  */
@@ -188,7 +188,7 @@ export function clearedOnce(state) {
 }
 
 /**
- * Return the grouping after another.
+ * Return the next grouping.
  * @param {By} by
  * @returns {By}
  */

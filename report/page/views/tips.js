@@ -32,7 +32,7 @@ export class Tip {
 }
 
 /**
- * Return the lines about a value: its size, its origin, and the values that it shares bytes with.
+ * Return the lines about a value: its size, its origin, and neighbours that share its bytes.
  * @param {Origins} origins
  * @param {number} value
  * @returns {HTMLElement[]}

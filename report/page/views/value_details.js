@@ -23,10 +23,10 @@ const SHOWN = 10;
  */
 
 /**
- * Make the details of the value that was pinned last, and the list of the others.
+ * Make the details of the last pinned value, and the list of the other pins.
  * @param {Origins} origins
  * @param {number[]} pins at least one value, the last one first
- * @param {() => void} unpin the one that was pinned last
+ * @param {() => void} unpin unpins the last pinned value
  * @param {DetailsActions} actions
  * @returns {(HTMLElement | null)[]}
  */

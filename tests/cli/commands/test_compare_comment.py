@@ -19,7 +19,7 @@ def test_the_verdict_is_the_first_line(run, graph, limit, said):
         f" at most {limit} more is allowed**"
     )
     assert planned == (
-        "640 B → 832 B of device memory, as XLA plans it when it compiles (1 compiled program,"
+        "640 B → 832 B of device memory, as XLA plans it at compile time (1 compiled program,"
         " 0 of them unchanged, 1 only in `before`, 1 only in `after`)."
     )
 
@@ -44,7 +44,7 @@ def test_the_reasons_and_the_growth_by_cause_are_open_and_all_else_is_folded(run
         "| --- | ---: | ---: | ---: |\n"
         "| temporary values live at the peak | 384 B | 576 B | +192 B |\n"
         "| inputs: arguments such as weights, optimizer state, batch | 128 B | 128 B | 0 |\n"
-        "| outputs: results with memory of their own | 128 B | 128 B | 0 |\n"
+        "| outputs: results with separate memory | 128 B | 128 B | 0 |\n"
         "| **reserved memory** | 640 B | 832 B | +192 B |"
     )
     assert re.findall("<summary>(.*?)</summary>", shown) == [

@@ -36,7 +36,7 @@ def test_name_of_a_run_is_enough_for_its_largest_compilation(run, graph):
     for command in (["query", "overview/roles", "-c", "before"], ["value", "p", "-c", "before"]):
         ended = run(*command)
         assert ended.code == 0
-        assert f"'before' is a run; this is {BEFORE_F}, which reserves most of 2" in ended.err
+        assert f"'before' is a run; using {BEFORE_F}, the largest of 2 compilations" in ended.err
 
 
 def test_quiet_says_nothing_and_verbose_says_the_versions(run, graph):

@@ -95,6 +95,24 @@ CASES = {
         ),
         ["checkpoint in a loop added (mostly f.py:1): -32 B"],
     ),
+    "values cast to a wider type": Case(
+        temporaries(64, "1 | a | bf16[32]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
+        temporaries(
+            192,
+            """
+            1 | a | bf16[32]{0} | 0  | 64  | 1-3 | exp(x)     | jit(f)/exp @ f.py:1
+            1 | b | f32[32]{0}  | 64 | 128 | 2-3 | convert(a) | jit(f)/convert_element_type @ f.py:2
+            """,
+        ),
+        ["1 more value cast to f32 at the peak (mostly f.py:2): +128 B"],
+    ),
+    "loops of another JAX version": Case(
+        temporaries(
+            64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/jvp(while)/body/exp @ f.py:1"
+        ),
+        temporaries(128, f"1 | a | f32[32]{{0}} | 0 | 128 | 1-2 | exp(x) | {BODY}/exp @ f.py:1"),
+        ["1 value has 2 times as many elements, as f32[16] → f32[32] (mostly f.py:1): +64 B"],
+    ),
     "copies": Case(
         temporaries(64, "1 | a | f32[16]{0} | 0 | 64 | 1-2 | exp(x) | jit(f)/exp @ f.py:1"),
         temporaries(

@@ -1,5 +1,6 @@
 """By what values are grouped at a peak, and between two runs."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -57,11 +58,17 @@ def over_generations(op_name: str | None) -> str | None:
     return None if op_name is None else op_name.replace("/jit(main)", "")
 
 
+def over_loops(op_name: str | None) -> str | None:
+    """Return an op name as newer JAX writes it, without the calls that it adds in loops."""
+    if op_name is None:
+        return None
+    added = r"/(jit\(main\)|closed_call|jit\(dynamic_(update_)?index_in_dim\))"
+    return re.sub(r"\(while(\){1,3})", r"(\1/while", re.sub(added, "", op_name))
+
+
 def _compared_scope(dump: PlainDump, value: PlainValue) -> Row:
     return (scope(over_generations(dump.attribution(value).op_name), 3),)
 
 
 COMPARED_SCOPE = Group("scope", _compared_scope)
-COMPARED_OP = Group(
-    "opName", lambda dump, value: (over_generations(dump.attribution(value).op_name),)
-)
+COMPARED_OP = Group("opName", lambda dump, value: (over_loops(dump.attribution(value).op_name),))

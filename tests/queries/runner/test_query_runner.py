@@ -58,14 +58,14 @@ def test_compilation_left_out_is_the_one_that_reserves_most(graph: Graph):
     answer = run(graph, "overview/roles")
     assert answer.compilation == "tiny/step"
     (note,) = answer.notes
-    assert note == "no compilation was named; this is tiny/step, which reserves most of 7"
+    assert note == "no compilation was named; using tiny/step, the largest of 7 compilations"
 
 
 def test_name_of_a_run_stands_for_its_compilation_that_reserves_most(graph: Graph):
     answer = run(graph, "overview/roles", compilation="before")
     assert answer.compilation == "before/module_0001.jit_f.cpu_after_optimizations"
-    assert answer.notes[0].startswith("'before' is a run; this is before/module_0001.jit_f.")
-    assert answer.notes[0].endswith(", which reserves most of 2")
+    assert answer.notes[0].startswith("'before' is a run; using before/module_0001.jit_f.")
+    assert answer.notes[0].endswith(", the largest of 2 compilations")
 
 
 def test_unique_part_of_a_key_names_a_compilation(graph: Graph):
@@ -183,28 +183,28 @@ def test_notes_say_what_an_old_dump_lacks(graph: Graph):
         (note,) = run(graph, query, compilation="old/dump").notes
         assert note.startswith("the dump has no live ranges")
     notes = run(graph, "alias/names", compilation="old/dump", value="p").notes
-    assert any(note.startswith("the dump does not say who uses a value") for note in notes)
+    assert any(note.startswith("the dump does not list the users of values") for note in notes)
     notes = run(graph, "waste/broadcasts", compilation="old/dump").notes
     assert any(note.startswith("the dump has no text of instructions") for note in notes)
 
 
 def test_notes_say_that_roots_of_fusions_are_unknown_where_there_are_fusions(graph: Graph):
     (note,) = run(graph, "waste/gathered", compilation="tiny/step").notes
-    assert note.startswith("the dump does not say what its fusions are rooted in")
+    assert note.startswith("the dump has no root opcodes of fusions")
     assert run(graph, "waste/gathered", compilation="before/module_0001").notes == ()
 
 
 def test_notes_say_how_many_compilations_of_a_run_have_no_peak(graph: Graph):
     notes = run(graph, "compare/ops", runA="old", runB="before").notes
     assert notes == (
-        "1 of 1 compilations of run old have no live ranges, so nothing is known of their peaks",
+        "1 of 1 compilations of run old have no live ranges, so their peaks are unknown",
     )
 
 
 def test_notes_say_that_a_compared_compilation_has_no_peak(graph: Graph):
     notes = run(graph, "compare/ops", runA="old/dump", runB="before").notes
     assert notes == (
-        "1 of 1 compilations of run old have no live ranges, so nothing is known of their peaks",
+        "1 of 1 compilations of run old have no live ranges, so their peaks are unknown",
     )
 
 
@@ -233,7 +233,7 @@ def test_a_value_may_go_by_another_of_its_names(graph: Graph):
 def test_notes_say_that_the_limit_was_reached(graph: Graph):
     answer = run(graph, "peak/contributors", compilation="tiny/step", limit=2)
     assert len(answer.result.rows) == 2
-    assert answer.notes == ("at most 2 rows are shown; limit 0 gives all",)
+    assert answer.notes == ("showing the first 2 rows (limit 0 for all)",)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +242,12 @@ def test_notes_say_that_the_limit_was_reached(graph: Graph):
         (
             "graph/neighbours",
             {"value": "pair{0}", "limit": 2},
-            "at most 2 nodes to draw on each side, the nearest first; limit 0 gives all",
+            "at most 2 nodes to draw on each side, the nearest first (limit 0 for all)",
         ),
         (
             "graph/peak",
             {"limit": 3},
-            "at most 3 values to draw, the largest share first; limit 0 gives all",
+            "at most 3 values to draw, the largest share first (limit 0 for all)",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from tests.queries.plain.groups import (
     SHAPE,
     STACK,
     Group,
-    over_generations,
+    over_loops,
 )
 from tests.queries.plain.measures import held_bytes
 from tests.queries.plain.plan import PlainDump, chosen
@@ -76,7 +76,7 @@ def values(
             for value in dump.values:
                 is_here = value.allocation.color == memory_space and value.size > 0
                 if is_here and role(value.allocation) != "threadLocal":
-                    name = over_generations(dump.attribution(value).op_name)
+                    name = over_loops(dump.attribution(value).op_name)
                     alike = _Alike(False, name, value.made.opcode, value.shape_index)
                     named.setdefault(alike, ([], []))[side].append((dump, value))
     groups: dict[_Alike, tuple[_Members, _Members]] = {}
@@ -115,7 +115,7 @@ def values(
 
 
 def _smallest_name(members: _Members) -> str | None:
-    names = [over_generations(dump.attribution(value).op_name) for dump, value in members]
+    names = [over_loops(dump.attribution(value).op_name) for dump, value in members]
     return min((name for name in names if name is not None), default=None)
 
 
@@ -241,7 +241,7 @@ def _by_line(columns: str, *, is_named: bool, roles: Collection[str] = ()) -> Pl
     ) -> Rows:
         def key(dump: PlainDump, value: PlainValue) -> tuple[str | None, Row]:
             attribution = dump.attribution(value)
-            return over_generations(attribution.op_name), attribution.source
+            return over_loops(attribution.op_name), attribution.source
 
         sums: dict[Row, list[int]] = defaultdict(lambda: [0, 0])
         for places in _places(dumps, (run_a, run_b), module, memory_space, key, roles):
