@@ -17,7 +17,7 @@ from xlagraph.xla_planner.packing import STRATEGIES, pack
 from xlagraph.xla_planner.planned_program import PRESET_COLORS, PlannedProgram, PlannedValue
 from xlagraph.xla_planner.replay import Replay
 
-__all__ = ["HeapPlan", "MemoryPlan", "plan_anew"]
+__all__ = ["HeapPlan", "MemoryPlan", "replan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class MemoryPlan:
         return next((heap for heap in self.heaps if heap.color == color), None)
 
 
-def plan_anew(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
+def replan(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
     """Plan a program, changed or not; `replays` are those of the program as XLA compiled it."""
     preset = {
         allocation.number

@@ -2,7 +2,7 @@
 
 from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.combining import HEAP, BlockPart, combined_bytes
-from xlagraph.xla_planner.memory_plan import plan_anew
+from xlagraph.xla_planner.memory_plan import replan
 from xlagraph.xla_planner.packing import STRATEGIES
 from xlagraph.xla_planner.planned_program import PlannedAllocation
 from xlagraph.xla_planner.replay import replay
@@ -59,7 +59,7 @@ def test_planned_anew_without_a_change_nothing_changes():
     )
     given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0)
     made = program(*values, allocations=(given, temp(48)))
-    plan = plan_anew(made, replay(made))
+    plan = replan(made, replay(made))
     assert plan.temp_bytes() == 48
     assert plan.reserved_bytes() == 112
     heap = plan.heap()
@@ -71,4 +71,4 @@ def test_planned_anew_without_a_change_nothing_changes():
 def test_what_has_no_live_range_stays_and_thread_local_memory_does_not_count():
     others = (PlannedAllocation(2, 40, 0, "constant"), PlannedAllocation(3, 1000, 0, "threadLocal"))
     made = program(value(1, 0, 3, allocation=1), allocations=(temp(16), *others), given={0: 40})
-    assert plan_anew(made, replay(made)).reserved_bytes() == 56
+    assert replan(made, replay(made)).reserved_bytes() == 56
