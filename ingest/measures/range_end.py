@@ -3,8 +3,8 @@
 The reason is the first one that applies to a value whose live range ends in step s:
 
 - `overwritten`: another value updates it in place in step s;
-- `output`, `parameter`, `constant`: s is the end of the schedule, and its allocation is an
-  output, a parameter or a constant; `end` if it is none of them;
+- `output`, `parameter`, `constant`: s is the end of the schedule, and its allocation leaves the
+  program, is a parameter, or is a constant; `end` if none of these applies;
 - `unread`: no instruction of the schedule reads it;
 - `lastUse`, `kept`, `handedOn`: its last reader is at step s, before s, or after s.
 """
