@@ -142,7 +142,7 @@ def _source_line_of(source: NamedInstruction | Attribution) -> tuple[str, int] |
 
 
 def _numbered(names: Iterable[_Name | None]) -> dict[_Name, int]:
-    """Number the names from 0 in the order of first mention; None is skipped."""
+    """Return a number from 0 for each name, in the order of first mention; None is skipped."""
     found = dict.fromkeys(names)
     found.pop(None, None)
     return {name: row for row, name in enumerate(found) if name is not None}

@@ -246,7 +246,7 @@ def test_a_compilation_in_two_exports_is_refused_and_named(tmp_path):
 
 def test_an_unfinished_export_is_not_merged(tmp_path):
     (tmp_path / "part").mkdir()
-    with pytest.raises(GraphMissing, match=r"does not hold a finished export"):
+    with pytest.raises(GraphMissing, match=r"does not contain a finished export"):
         merge_exports(tmp_path / "merged", [tmp_path / "part"])
 
 
@@ -259,7 +259,7 @@ def test_what_is_not_the_manifest_of_an_export_is_named(tmp_path, content):
 
 def test_a_finished_export_and_foreign_files_are_not_overwritten(tmp_path):
     folder = exported(tmp_path / "out", made_rows())
-    with pytest.raises(GraphUnwritable, match="holds an export already"):
+    with pytest.raises(GraphUnwritable, match="already contains an export"):
         open_export(folder)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(GraphUnwritable, match=r"not empty.*notes\.txt|not empty.*out"):

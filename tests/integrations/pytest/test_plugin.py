@@ -136,7 +136,7 @@ def test_growth_is_refused_until_it_is_accepted(run, pytester):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "test_it.py::test_step reserves 3.* KiB, 1.* KiB more than its baseline of 2.0 KiB (+*%)",
+            "*::test_step reserves 3.* KiB, 1.* KiB more than its baseline of 2.0 KiB (+*%)",
             "grown at the physical peak:",
             '*model.py:7  sorted_rows = jnp.sort(state[[]"a"])',
             "look: xlagraph query peak/by-line --graph .pytest_cache/d/xlagraph/*",
