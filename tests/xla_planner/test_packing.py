@@ -43,7 +43,7 @@ def test_a_gap_of_a_member_is_free_for_others():
     assert pack(groups, 16, SPATIAL).size_bytes == 32
 
 
-def test_the_temporal_order_wins_only_with_a_smaller_heap():
+def test_the_temporal_order_is_used_only_for_a_smaller_heap():
     strategy = STRATEGIES[0]
     rng = random.Random(7)
     for _ in range(50):
@@ -62,7 +62,7 @@ def test_the_temporal_order_wins_only_with_a_smaller_heap():
             assert both == pack(groups, 16, SPATIAL)
 
 
-def test_a_bounded_top_competes_as_a_gap():
+def test_a_bounded_top_counts_as_a_gap():
     # When 4 is placed, 64 are free below 2 and 32 above it, up to the end of the heap.
     groups = [
         group(1, 64, (0, 1)), group(2, 48, (0, 9)), group(3, 32, (0, 1)), group(4, 16, (6, 7)),

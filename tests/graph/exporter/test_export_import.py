@@ -128,7 +128,7 @@ def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Pa
     remove(engines.server, "later")
 
 
-def test_the_import_holds_what_the_ingest_holds(engines: Engines):
+def test_the_import_and_the_ingest_have_the_same_rows(engines: Engines):
     """Every node and relationship, none of them doubled."""
     imported, ingested = all_rows(engines.server), all_rows(engines.embedded)
     for name, rows in ingested.items():
@@ -142,7 +142,7 @@ def test_compilations_read_back_the_same(engines: Engines):
         assert facts_of(engines.server.read(key)) == facts_of(engines.embedded.read(key))
 
 
-def test_odd_text_is_there_as_it_was(engines: Engines):
+def test_unusual_text_is_unchanged(engines: Engines):
     ops = [str(row[0]) for row in engines.server.query("MATCH (o:Op) RETURN o.name AS name").rows]
     assert "jit(f)/\"quoted\", 'single'/\n\r\t/back\\slash\\/é `x`/ ; | \\N NULL" in ops
     assert {'jit(f)/\\"', "jit(f)/,/;/ ", "\u2028/💩", '{"a": 1}/x'} < set(ops)

@@ -43,7 +43,7 @@ def sent(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     log.removeFilter(listen)
 
 
-def test_a_command_reads_what_the_one_before_wrote(routed, neo4j_server, sent):
+def test_a_command_reads_the_rows_of_the_previous_one(routed, neo4j_server, sent):
     """It waits for the transaction that the kept bookmark names: here one that is to come."""
     uri, kept = routed
     bookmark = following(kept)
@@ -94,7 +94,7 @@ def number(bookmark: str) -> bytes:
 
 
 @pytest.mark.parametrize("text", ['["rubbish"]', "{", '{"a": 1}', "[1]"])
-def test_kept_bookmarks_that_do_not_fit_are_forgotten(routed, text):
+def test_stored_bookmarks_that_are_not_valid_are_deleted(routed, text):
     uri, kept = routed
     kept.write_text(text)
     with open_graph(uri) as graph:

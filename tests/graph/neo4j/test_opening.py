@@ -61,7 +61,7 @@ def answer(listener, protocol, agent):
         pytest.param(b"\0\0\0\0", "", id="no protocol of the driver"),
     ],
 )
-def test_a_server_that_is_too_old_is_told_what_is_needed(protocol, agent):
+def test_a_server_that_is_too_old_is_refused_with_the_required_version(protocol, agent):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=answer, args=(listener, protocol, agent), daemon=True).start()
         uri = f"bolt://127.0.0.1:{listener.getsockname()[1]}"

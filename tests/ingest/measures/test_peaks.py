@@ -74,7 +74,7 @@ def test_values_of_size_zero_share_the_peak_with_no_bytes():
     assert shares(plan, space) == {"empty": 0, "full": 8}
 
 
-def test_where_only_values_of_size_zero_live_the_peak_is_zero_at_the_first_step():
+def test_if_only_values_of_size_zero_are_live_the_peak_is_zero_at_the_first_step():
     plan = small_plan(block(4, ("empty", 0, 0, (2, 3))), max_step=4)
     space = only_space(plan)
     assert space.logical == space.physical == Peak(0, 0)
@@ -129,7 +129,7 @@ def test_the_step_past_the_last_instruction_can_be_the_peak():
     assert peaks_of(plan).logical_by_step == [0, 8]
 
 
-def test_the_largest_hole_lies_before_between_or_behind_what_is_live():
+def test_the_largest_hole_is_before_between_or_after_live_values():
     def largest_hole(*values):
         return peaks_of(small_plan(block(100, *values), max_step=1)).allocations[0][1]
 

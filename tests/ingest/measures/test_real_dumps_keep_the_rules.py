@@ -100,7 +100,7 @@ class Slots:
         return is_free
 
 
-def test_what_is_taken_over_was_held_until_the_earlier_one_ends(live_dumps):
+def test_bytes_are_in_use_until_the_earlier_value_ends(live_dumps):
     for key, plan, spans in live_dumps:
         for taken in takeovers(plan, spans):
             assert taken.held_until == spans[taken.earlier].last, f"{key}: {taken}"

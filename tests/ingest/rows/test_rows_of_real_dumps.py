@@ -44,7 +44,7 @@ def column(rows: CompilationRows, table: str, name: str) -> list[Any]:
     return rows.tables[table].column(name).to_pylist()
 
 
-def test_as_many_rows_as_the_plan_has_parts(compilations):
+def test_there_are_as_many_rows_as_the_plan_has_parts(compilations):
     for key, plan, rows in compilations:
         used = plan.used_values or ()
         schedule = plan.live_ranges.schedule if plan.live_ranges else ()
@@ -87,7 +87,7 @@ def test_keys_are_unique_and_begin_with_that_of_the_compilation(compilations):
                 assert set(table.column("compilation").to_pylist()) <= {key}
 
 
-def test_relationships_join_rows_that_there_are(compilations):
+def test_relationships_join_rows_that_exist(compilations):
     for key, _, rows in compilations:
         for kind in SCHEMA.relationships:
             for end, label in (("source", kind.source), ("target", kind.target)):
@@ -96,7 +96,7 @@ def test_relationships_join_rows_that_there_are(compilations):
                 assert all(0 <= row < rows.nodes[label].num_rows for row in ends), (key, kind.name)
 
 
-def test_the_dump_is_silent_as_null_and_never_as_an_empty_text(compilations):
+def test_missing_facts_are_null_and_never_an_empty_text(compilations):
     for key, _, rows in compilations:
         for label, table in rows.nodes.items():
             for name in table.column_names:

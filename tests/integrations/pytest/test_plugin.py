@@ -50,7 +50,7 @@ def run(pytester: pytest.Pytester, jax_and_engine: None):
     return run_tests
 
 
-def test_a_limit_holds_the_largest_program_that_a_test_compiles(run, pytester):
+def test_a_limit_applies_to_the_largest_program_that_a_test_compiles(run, pytester):
     result = run(
         "step = jax.jit(step)\n"
         "state = {'a': jnp.zeros(256)}\n"
