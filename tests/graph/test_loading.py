@@ -1,4 +1,4 @@
-"""What a load does to a graph: the same on both engines."""
+"""A load changes a graph in the same way on both engines."""
 
 import pytest
 

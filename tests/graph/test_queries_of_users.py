@@ -1,4 +1,4 @@
-"""Users' statements: what is let through, what comes back, how errors look."""
+"""Users' statements: which are allowed, and their results and errors."""
 
 import decimal
 from pathlib import Path

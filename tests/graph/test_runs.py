@@ -1,4 +1,4 @@
-"""Removing, renaming and tagging whole runs: the same on both engines."""
+"""Whole runs are removed, renamed and tagged in the same way on both engines."""
 
 import pytest
 

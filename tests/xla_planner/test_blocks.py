@@ -1,4 +1,4 @@
-"""Which block a buffer gets: an output's, a donated parameter's, a new one, the heap."""
+"""Buffer sets use the block of an output or donated parameter, a new block, or the heap."""
 
 import random
 
@@ -98,7 +98,7 @@ def random_values(rng):
 
 
 def one_by_one(values):
-    """Compute the blocks of values that nothing joins, copies or overwrites."""
+    """Compute the blocks of values without buffer sets, copies or overwrites."""
     blocks: list[list[PlannedValue]] = []
     for new in sorted(values, key=lambda each: (-each.size_bytes, not each.lives_out)):
         for block in reversed(blocks):

@@ -1,4 +1,4 @@
-"""What a donated parameter is written over by, and which copies that takes."""
+"""A result is written over a donated parameter, with the copies that this needs."""
 
 from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.donation import Donor, donate
@@ -48,7 +48,7 @@ def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     assert [donor.parameter for donor in found.copied] == [1]
     changed = found.program.by_id
     (copy,) = [made for made in changed.values() if made.is_copy]
-    # the copy is a step of its own, before the first that computes
+    # the copy is a separate step, before the first one that computes
     assert (copy.first, copy.last) == (2, 4)
     assert (changed[1].first, changed[1].last) == (0, 2)
     assert changed[2].operands == changed[2].reads == (copy.value_id,)
@@ -96,7 +96,7 @@ def test_the_copy_that_preserved_the_parameter_is_not_needed():
 
 def test_a_member_of_a_set_ends_where_the_next_begins():
     found = donated(parameter(), output(5), until=7, knows_schedule=False)
-    assert found.in_place  # nobody reads it
+    assert found.in_place  # nothing reads it
     assert found.program.by_id[1].last == 5
 
 

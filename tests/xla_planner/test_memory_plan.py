@@ -1,4 +1,4 @@
-"""A plan is replayed as XLA made it, and made anew under a change."""
+"""XLA's plan is replayed exactly, and replanned after a change."""
 
 from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.combining import HEAP, BlockPart, combined_bytes

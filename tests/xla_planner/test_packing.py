@@ -1,4 +1,4 @@
-"""Where best fit places buffers, by size and by time."""
+"""Best fit places buffers by size and by time."""
 
 import random
 
@@ -34,7 +34,7 @@ def test_a_gap_begins_at_the_alignment_and_the_heap_ends_where_its_last_chunk_do
 def test_the_smallest_gap_that_fits_is_taken_the_lowest_of_equal_ones():
     stack = [group(1, 96, (0, 1)), group(2, 80, (0, 9)), group(3, 64, (0, 1)), group(4, 48, (0, 9))]
     assert pack(stack, 16, SPATIAL).offsets == (0, 96, 176, 240)
-    # at tick 5 there is room of 96 below 2 and of 64 between 2 and 4
+    # at tick 5, 96 bytes are free below 2, and 64 between 2 and 4
     assert pack([*stack, group(5, 32, (5, 6))], 16, SPATIAL).offsets[-1] == 176
 
 
@@ -77,7 +77,7 @@ def overlaps(one, other):
 
 
 def naive_offsets(groups, alignment):
-    """The definition: every aligned end below which nothing live lies, smallest gap first."""
+    """Apply the definition: try every aligned end with no live bytes above, smallest gap first."""
     order = sorted(
         range(len(groups)),
         key=lambda row: (

@@ -1,4 +1,4 @@
-"""What becomes of values that are taken away, ended earlier or made smaller."""
+"""Values can be removed, shortened or shrunk."""
 
 from fractions import Fraction
 

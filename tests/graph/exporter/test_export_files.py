@@ -1,4 +1,4 @@
-"""What an export writes, alone or as one of several."""
+"""Files that an export writes, and the merge of several exports."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def exported(folder: Path, *compilations: CompilationRows) -> Path:
 
 
 def rows_of(folder: Path, table: str) -> list[tuple[str, ...]]:
-    """Read a table as the command names its files, without their order."""
+    """Read the files of a table that the command names, and sort the rows."""
     rows: list[tuple[str, ...]] = []
     for name in json.loads((folder / "export.json").read_text())["files"].get(table, []):
         with (folder / name).open(newline="", encoding="utf-8") as file:

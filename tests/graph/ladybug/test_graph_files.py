@@ -47,7 +47,7 @@ def names(folder):
 
 @pytest.fixture
 def copies(monkeypatch):
-    """How often each table was copied into, as the engine is asked to."""
+    """Count the COPY statements into each table."""
     counts = Counter[str]()
     execute = ladybug.Connection.execute
 
@@ -88,7 +88,7 @@ def test_only_some_new_rows_wait_in_memory(tmp_path, monkeypatch):
 
 
 def sizes_before_and_after_a_removal(path):
-    """Remove one of two runs; what stays has the same facts."""
+    """Remove one of two runs, check the other, and return the file size before and after."""
     stays, goes = made_rows("stays", values=200), made_rows("goes", values=20_000)
     load(path, stays)
     load(path, goes)

@@ -1,4 +1,4 @@
-"""What one command wrote, the next one reads: bookmarks between processes."""
+"""Bookmarks between processes: a command reads the rows that the previous one wrote."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ def routed(neo4j_server, neo4j_graph, tmp_path, monkeypatch):
 
 @pytest.fixture
 def sent(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """What the driver sends to servers, from its log."""
+    """Yield the messages that the driver sends to servers, from its log."""
     messages: list[str] = []
 
     def listen(record: logging.LogRecord) -> bool:
@@ -44,7 +44,7 @@ def sent(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
 
 
 def test_a_command_reads_the_rows_of_the_previous_one(routed, neo4j_server, sent):
-    """It waits for the transaction that the kept bookmark names: here one that is to come."""
+    """The command waits for the transaction of the stored bookmark, here a future one."""
     uri, kept = routed
     bookmark = following(kept)
     kept.write_text(f'["{bookmark}"]')

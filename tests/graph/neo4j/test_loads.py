@@ -1,4 +1,4 @@
-"""Loads into a server: killed, at once, and what is to be seen meanwhile."""
+"""Loads into a server: killed, concurrent, and seen by readers."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def test_pictures_of_the_schema_show_only_the_schema(neo4j_graph):
 
 
 def test_an_incomplete_compilation_is_hidden(neo4j_graph):
-    """Of two batches at once the first is replaced, and the second is new."""
+    """Two batches are written at once: the first is replaced, the second is new."""
     old, new, other = (
         made_rows(values=BATCH_ROWS // 50, sha256="1"),
         made_rows(values=BATCH_ROWS // 10, sha256="2"),
@@ -145,9 +145,9 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
 
 @pytest.fixture
 def load_of_another(neo4j_graph, neo4j_server):
-    """Return what another load holds, which is alive."""
+    """Return a compilation that another running load has claimed."""
     with neo4j_graph.load():
-        pass  # constraints come before what is held
+        pass  # makes the constraints before the claim
     rows = made_rows()
     register = (
         "CREATE (:Load {key: 'other', load: 'other', process: 'elsewhere', count: 0,"

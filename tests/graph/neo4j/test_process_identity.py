@@ -1,4 +1,4 @@
-"""Whether the process that began a load still runs."""
+"""The process that began a load is known to run or to have ended."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ NAME = "from xlagraph.graph.neo4j.process_identity import this_process; print(th
 
 @pytest.fixture(params=["shown", "hidden"])
 def processes(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Return where the system shows its processes, and a folder where it hides them."""
+    """Return the folder in which the system lists processes, or an empty one that hides them."""
     return PROCESSES if request.param == "shown" else tmp_path
 
 

@@ -1,4 +1,4 @@
-"""Transactions of a load: each is done exactly once."""
+"""Each transaction of a load is done exactly once."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ def write_a_chunk_again(transactions: Transactions) -> object:
 def test_a_transaction_repeated_while_the_server_commits_it_is_done_once(
     neo4j_graph: Graph, neo4j_server: Neo4jServer, repeat
 ):
-    """The connection was cut: the repetition waits for the lock of the first, and sees its end."""
+    """The connection was lost: the repetition waits for the first's lock, and sees its result."""
     name = neo4j_server.database or "neo4j"
     with (
         neo4j_server.driver() as driver,

@@ -1,4 +1,4 @@
-"""Which op each value belongs to: one case for each rule that a naive one gets wrong."""
+"""Each value belongs to an op: one case for each rule that a naive one gets wrong."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Why a live range ends where it does."""
+"""Each live range has the reason for its end."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Owners of stacks that a loop fills: what a turn writes, not the loop."""
+"""Stacks that a loop fills belong to the result that a turn writes, not to the loop."""
 
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
@@ -46,7 +46,7 @@ IN_ITS_BYTES = ("fresh", "state.1{1}", "state{1}", "tall", "loop{1}")
 
 
 def facts_of(module: str, *labels: str) -> CompilationFacts:
-    """Derive the facts of values of 128 bytes that lie in a program."""
+    """Derive the facts of values of 128 bytes in a program."""
     lines = [
         line
         if (found := line.partition(" op="))[1] == ""
@@ -73,7 +73,7 @@ def facts_of(module: str, *labels: str) -> CompilationFacts:
 
 
 def owners(module: str, *labels: str) -> list[tuple[str, str, int | None]]:
-    """Return rule, op name and line of what each value belongs to."""
+    """Return rule, op name and line of each value's attribution."""
     found = facts_of(module, *labels).attributions
     return [(each.rule.value, each.op_name, each.source_line) for each in found if each]
 

@@ -163,7 +163,7 @@ def naive_successions(plan):
     return found
 
 
-# Of one byte nearly all values have the same slot, for which there is a faster way.
+# With one byte nearly all values have the same slot, which takes a faster path.
 @given(plans() | plans(bytes_=1))
 def test_succession_is_that_of_the_definition(plan):
     found = successions_of(plan)

@@ -1,4 +1,4 @@
-"""What a dump becomes as nodes: what each label holds."""
+"""The nodes of a dump, label by label."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Real dumps of every producer: what their rows must fulfil, whatever they say."""
+"""Rules that the rows of every real dump follow, from all producers."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,7 +11,7 @@ from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, parse_plan
 from xlagraph.ingest.preparation.job import Job
 from xlagraph.ingest.preparation.worker_pool import prepare_all
 
-# One dump in so many is enough of many runs that one producer made.
+# Only one of this many dumps is read if one producer made many runs.
 EVERY = 12
 MANY = 300
 
@@ -20,7 +20,7 @@ MANY = 300
 def compilations(
     real_dumps: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple[str, Plan, CompilationRows]]:
-    """Key, plan and rows of dumps of all producers."""
+    """Return key, plan and rows of dumps of all producers."""
     chosen: list[DumpFiles] = []
     folder = tmp_path_factory.mktemp("rows")
     for dumps in real_dumps:
@@ -38,7 +38,7 @@ def compilations(
 
 
 def column(rows: CompilationRows, table: str, name: str) -> list[Any]:
-    """Return the cells of a column; of an end the rows of the nodes where it stands."""
+    """Return the cells of a column; for an end, the row numbers of its nodes."""
     if table in rows.relationships and name in ("source", "target"):
         return dict(zip(("source", "target"), rows.ends(table), strict=True))[name].to_pylist()
     return rows.tables[table].column(name).to_pylist()

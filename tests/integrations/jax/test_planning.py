@@ -1,4 +1,4 @@
-"""A function is compiled, never run, and its plan answers what the graph knows."""
+"""A function is compiled but never run, and its plan answers queries."""
 
 import os
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def test_neither_a_folder_nor_a_variable_is_left(tmp_path, monkeypatch):
         assert made.by_line().result.rows
         assert any(tmp_path.iterdir())
     assert not any(tmp_path.iterdir())
-    assert made.by_line().result.rows  # asked again, it is made again
+    assert made.by_line().result.rows  # the next query creates the graph again
     del made
     assert not any(tmp_path.iterdir())
     assert dict(os.environ) == before
@@ -109,7 +109,7 @@ def test_if_the_executable_has_no_plan_a_dump_of_that_compilation_is_read(
 
 
 class jax_settings:  # noqa: N801 - a context manager
-    """JAX with a compilation cache that holds everything, if a folder is named."""
+    """JAX with a compilation cache that keeps every program, if a folder is given."""
 
     def __init__(self, cache: Path | None) -> None:
         wanted = {

@@ -1,4 +1,4 @@
-"""What other code compiles is seen, and shown below a cell of a notebook."""
+"""Programs that other code compiles are recorded, and shown below a notebook cell."""
 
 import jax
 import jax.numpy as jnp

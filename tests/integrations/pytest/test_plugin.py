@@ -1,4 +1,4 @@
-"""Tests fail over the memory of what they compile: limits, donations, growth."""
+"""Tests fail if programs break a memory limit, a donation or a baseline."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ GROWN = (
 
 @pytest.fixture(scope="module")
 def jax_and_engine() -> None:
-    """Import what the plugin uses: pytester unloads what it imports first, native code too."""
+    """Import JAX and the engine first: pytester unloads the modules it imports, even native ones."""
     with memory_plan(lambda x: x + 1, jax.ShapeDtypeStruct((8,), jnp.float32)) as plan:
         plan.advise()
 
@@ -54,7 +54,7 @@ def test_a_limit_applies_to_the_largest_program_that_a_test_compiles(run, pytest
     result = run(
         "step = jax.jit(step)\n"
         "state = {'a': jnp.zeros(256)}\n"
-        "step(state)\n"  # compiled before: it counts all the same
+        "step(state)\n"  # compiled before, but it counts
         "@pytest.mark.limit_hbm('2 KiB')\n"
         "def test_equal():\n    step(state)\n"
         "@pytest.mark.limit_hbm('2047 B')\n"
