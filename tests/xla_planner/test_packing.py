@@ -77,7 +77,7 @@ def overlaps(one, other):
 
 
 def naive_offsets(groups, alignment):
-    """Apply the definition: try every aligned end with no live bytes above, smallest gap first."""
+    """Apply the definition: the smallest gap that begins at an aligned end of live bytes."""
     order = sorted(
         range(len(groups)),
         key=lambda row: (

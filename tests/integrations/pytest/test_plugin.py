@@ -32,7 +32,7 @@ GROWN = (
 
 @pytest.fixture(scope="module")
 def jax_and_engine() -> None:
-    """Import JAX and the engine first: pytester unloads the modules it imports, even native ones."""
+    """Import JAX and the engine first: pytester unloads modules that it imports, even native."""
     with memory_plan(lambda x: x + 1, jax.ShapeDtypeStruct((8,), jnp.float32)) as plan:
         plan.advise()
 
