@@ -1,4 +1,4 @@
-"""What a dump becomes as relationships: which nodes each joins, and what it carries."""
+"""The relationships of a dump: the nodes that each type joins, and its properties."""
 
 from tests.ingest.rows.small_dump import DUMP, MODULE_TEXT, STEM, edges, nodes, rows_of
 
