@@ -68,7 +68,7 @@ __all__ = [
     "tag_run",
 ]
 
-# What takes its time, most of it pyarrow; help and queries do without.
+# Imported on first use: these import pyarrow, which is slow and not needed for help and queries.
 __getattr__ = lazy_names(
     __name__,
     {

@@ -52,7 +52,7 @@ class RowsUnwritten(GraphUnwritable):
     """Rows could not be written to their files."""
 
     def __init__(self, folder: Path, reason: str) -> None:
-        # both are the arguments: a process that makes rows sends the error to another
+        # both are arguments, so that the error can be sent to another process
         super().__init__(folder, reason)
         self.reason = reason
 

@@ -26,13 +26,13 @@ MOST_JOINED: Final = 5_000
 _READING_WORDS: Final = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN"})
 _PREFIX_WORDS: Final = frozenset({"EXPLAIN", "PROFILE"})
 
-# Neo4j decodes these before it reads the text: \\u0027 would end a string that goes on for us.
+# Neo4j decodes these before it parses the text: \\u0027 would end a string only for the server.
 _ESCAPED_ASCII: Final = re.compile(r"\\u+00[0-7][0-9a-fA-F]")
 
-# How Python keeps bytes of an argument that are not UTF-8.
+# Python represents bytes of an argument that are not UTF-8 as surrogates.
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
-# The embedded engine takes `1LOAD` for a number and a word, Neo4j a comment's end for a line's.
+# The embedded engine reads `1LOAD` as a number and a word. Neo4j reads a comment's end as a line's.
 _TOKEN: Final = re.compile(
     r"""
       (?P<skipped> //[^\r\n]* | /\*.*?\*/ | \s+ )
@@ -79,7 +79,7 @@ def read_statement(text: str) -> Statement:
         if piece == ";":
             ended = True
         if in_call:
-            # a procedure's name ends at its bracket or the next word; a subquery begins with one
+            # a procedure's name ends at a bracket or the next word; a bracket begins a subquery
             is_part = kind in ("word", "quoted")
             if not is_part or before in (".", "CALL"):
                 calls[-1] += piece

@@ -58,7 +58,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
     """
     if not new or new.strip("/") != new:
         raise NameInvalid(f"{new!r} cannot name a run: it is empty, or begins or ends with `/`")
-    from xlagraph.graph.rows.tables import with_run_renamed  # pyarrow takes its time
+    from xlagraph.graph.rows.tables import with_run_renamed  # imports pyarrow, which is slow
 
     with graph.load() as load:
         compilations = _compilations(graph, old)
@@ -68,7 +68,7 @@ def rename_run(graph: Graph, old: str, new: str) -> None:
             return
         if _compilations(graph, new):
             raise NameTaken(f"a run called {new} is there already; remove it first")
-        # all of it is there before anything goes: an interruption loses nothing
+        # copies are complete before anything is removed: an interruption loses nothing
         for _, compilation in compilations:
             load.write(with_run_renamed(graph.read(compilation), old, new))
         for _, compilation in compilations:

@@ -1,4 +1,4 @@
-"""Which parts of a compilation are stored in which detail."""
+"""Parts of a compilation that are stored at each level of detail."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,12 +10,12 @@ __all__ = ["LEFT_OUT", "Detail", "is_stored"]
 
 
 class Detail(StrEnum):
-    """How much of a compilation is stored."""
+    """Level of detail at which a compilation is stored."""
 
     ALL = "all"
-    """Everything that its dump tells, and what follows from it."""
+    """Everything in its dump, and everything derived from it."""
     PEAK = "peak"
-    """Totals, peaks, and the values that are live at the physical peak of a memory space."""
+    """Totals, peaks, and the values live at the physical peak of a memory space."""
 
 
 _LABELS_LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
@@ -38,9 +38,9 @@ LEFT_OUT: Final[Mapping[Detail, frozenset[str]]] = {
     }
     for detail, labels in _LABELS_LEFT_OUT.items()
 }
-"""Labels and relationship types of which nothing is stored."""
+"""Labels and relationship types that are not stored at each level of detail."""
 
 
 def is_stored(name: str, detail: Detail) -> bool:
-    """Return whether anything of a label or relationship type is stored."""
+    """Return True if rows of a label or relationship type are stored."""
     return name not in LEFT_OUT[detail]

@@ -22,7 +22,7 @@ def walk_relationship(relationship: RelationshipType, start: str) -> str:
     Its rows are the keys of both ends and the properties of the relationship.
     """
     nearer, further = ("a", "b") if start == relationship.source else ("b", "a")
-    # a plain MATCH of what is optional here would read the whole table in the embedded engine
+    # with a plain MATCH the embedded engine would read the whole relationship table
     return (
         f"UNWIND $keys AS wanted MATCH ({nearer}:{start} {{key: wanted}}) OPTIONAL MATCH "
         f"(a:{relationship.source})-[r:{relationship.name}]->(b:{relationship.target}) "

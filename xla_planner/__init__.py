@@ -1,1 +1,1 @@
-"""Plan the memory of a compiled program as XLA does."""
+"""Planning the memory of a compiled program the way XLA does."""

@@ -1,6 +1,6 @@
 """A program with the copies of parameters and results that the compiler adds for donation.
 
-Each copy is a step of its own, so that the bytes of one parameter are free for the next.
+Each copy is a separate step, so that the bytes of one parameter are free for the next.
 """
 
 from bisect import bisect_right
@@ -14,7 +14,7 @@ from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 __all__ = ["AddedCopy", "shifted", "with_copies"]
 
 _NO_ALLOCATION: Final = -1
-"""Allocation of a value that XLA's own plan does not have."""
+"""Allocation number of a value that XLA's plan does not contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,16 @@ class AddedCopy:
 
     donor: Donor
     before: int
-    """Step of the unchanged schedule that it is put before."""
+    """Step of the unchanged schedule before which it is inserted."""
     is_of_result: bool
 
 
 def with_copies(
     program: PlannedProgram, copies: Sequence[AddedCopy]
 ) -> tuple[PlannedProgram, dict[int, int]]:
-    """Add copies, given in their order; also return the ids of results' copies, by result.
+    """Return the program with copies added, and the id of each result's copy by result.
 
-    All readers of a copied parameter read the copy.
+    `copies` are in the order of their steps. All readers of a copied parameter read the copy.
     """
     before = tuple(copy.before for copy in copies)
     unused_id = max(program.by_id, default=0) + 1
@@ -94,7 +94,7 @@ def _copy(
 
 
 def _last_reads(program: PlannedProgram, results: Mapping[int, PlannedValue]) -> dict[int, int]:
-    """Return the last step in which each result is read, other than to be returned."""
+    """Return the last step in which each result is read; returning it does not count."""
     found: dict[int, int] = {}
     for value in program.values:
         if not (value.is_table and value.lives_out):

@@ -1,15 +1,15 @@
-"""Which block a buffer gets: one of its own, one that is free for it, or the heap.
+"""Choice of a block for each buffer set: a new block, a free one, or the heap.
 
-XLA's `BufferAssigner::AssignBuffersForComputations`, `AssignSingleHloBuffer` and
-`MaybeAssignBuffer` (xla/service/buffer_assignment.cc). Buffer sets come by size, the largest
-first, of equal ones those that live out, then by post-order. For each the first that fits:
+Follows XLA's `BufferAssigner::AssignBuffersForComputations`, `AssignSingleHloBuffer` and
+`MaybeAssignBuffer` (xla/service/buffer_assignment.cc). Buffer sets are ordered by size, largest
+first, then sets that live out, then by post-order. Each set gets the first block that fits:
 
-1. a constant, an entry parameter: a block of its own;
-2. a set with a tuple's table: a block of its own that nothing else may use; those that do
-   not live out are combined with the heap later;
+1. a constant or an entry parameter gets a new block;
+2. a set with a tuple's table gets a new block that nothing else may use; if it does not live
+   out, the block is combined with the heap later;
 3. the block of an operand of a member, operands in order;
-4. the reusable blocks, the last made first;
-5. not live out: the heap; live out: a new block that may be used again.
+4. a reusable block, the newest first;
+5. the heap, if the set does not live out; else a new block, which is reusable.
 """
 
 from bisect import bisect_left, bisect_right
@@ -31,22 +31,21 @@ __all__ = ["Block", "Blocks", "choose_blocks"]
 
 
 class _HeldValues:
-    """What a block holds, such that a program's thousands of values in one need no walk."""
+    """Values in a block, indexed because a block may contain thousands of them."""
 
     __slots__ = ("_copied_ids", "_last_steps", "_value_ids", "_values")
 
     def __init__(self) -> None:
         self._values: list[PlannedValue] = []
-        """By first step."""
+        """Values sorted by first step."""
         self._last_steps: list[int] = []
-        """Aligned with the values: the last step of any up to there, for members of one set may
-        overlap."""
+        """Latest last step of the values up to each index; members of one set may overlap."""
         self._value_ids: set[int] = set()
         self._copied_ids: set[int] = set()
-        """What the copies among the values are made of."""
+        """Ids of the operands of the copies among the values."""
 
     def add(self, value: PlannedValue) -> None:
-        """Hold one value more."""
+        """Add a value."""
         row = bisect_right(self._values, value.first, key=_first_step)
         self._values.insert(row, value)
         self._last_steps.insert(row, max(self._last_steps[row - 1 : row], default=value.last))
@@ -60,7 +59,10 @@ class _HeldValues:
     def interfere(
         self, value: PlannedValue, overwrites: Mapping[int, tuple[Overwrite, ...]]
     ) -> bool:
-        """Return whether a value cannot share bytes with these, by its live range or as a copy."""
+        """Return True if a value cannot share bytes with these.
+
+        Their live ranges overlap, or one is a copy of the other.
+        """
         if value.value_id in self._copied_ids:
             return True
         if value.is_copy and not self._value_ids.isdisjoint(value.operands):
@@ -84,25 +86,25 @@ class Block:
     is_table: bool = False
     values: list[PlannedValue] = field(default_factory=list)
     reusable_number: int | None = None
-    """Among the blocks that may be used again, as they were made; None of another."""
+    """Number among the reusable blocks, in the order of creation; None if not reusable."""
     held: _HeldValues = field(default_factory=_HeldValues, init=False, repr=False, compare=False)
-    """The values, to be compared with others."""
+    """Index of the values, to compare them with others."""
 
     def hold(self, members: Iterable[PlannedValue]) -> None:
-        """Hold the values of a buffer set from now on."""
+        """Add the values of a buffer set to the block."""
         for value in members:
             self.values.append(value)
-            if not (self.is_read_only or self.is_table):  # nothing is compared with those
+            if not (self.is_read_only or self.is_table):  # these blocks are never compared
                 self.held.add(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The blocks of a plan, and what is left for the heaps."""
+    """The blocks of a plan, and the values that go to the heaps."""
 
     blocks: tuple[Block, ...]
     tables: tuple[Block, ...]
-    """Temporary ones, which are combined with the heap of their colour."""
+    """Temporary tables, which are combined with the heap of their colour."""
     heap_values: tuple[PlannedValue, ...]
 
 
@@ -139,7 +141,7 @@ def choose_blocks(program: PlannedProgram, values: Iterable[PlannedValue]) -> Bl
 
 
 def _own_block(program: PlannedProgram, members: Sequence[PlannedValue]) -> Block | None:
-    """Return a new block for what shares none from the start; None for other sets."""
+    """Return a new block for constants, entry parameters and tables; None for other sets."""
     size_bytes, color = members[0].size_bytes, members[0].color
     for value in members:
         if (stored := program.stored_in(value)) is not None:
@@ -157,7 +159,7 @@ def _first_free(
     *,
     lives_out: bool,
 ) -> Block | None:
-    """Return the first of some blocks that the members may take; None if there is none."""
+    """Return the first block that the members may take; None if there is none."""
     free = (block for block in blocks if _may_take(block, members, overwrites, lives_out=lives_out))
     return next(free, None)
 
@@ -175,26 +177,26 @@ def _rank(members: tuple[PlannedValue, ...]) -> tuple[int, bool, int, int]:
 
 
 class _ReusableBlocks:
-    """The blocks that may be used again, and the live ranges of what they hold.
+    """The reusable blocks, and the live ranges of the values in them.
 
-    A program has thousands of each: their live ranges are compared all at once.
+    A program has thousands of each, so all live ranges are compared at once.
     """
 
     def __init__(self, capacity: int, steps: int) -> None:
         self._blocks: list[Block] = []
-        # by step: blocks that hold something from it to the next one
+        # by step: number of blocks in use from it to the next one
         self._taken: npt.NDArray[np.int32] = np.zeros(steps, np.int32)
         # first step, last step, number of the block
         self._held: npt.NDArray[np.int64] = np.empty((3, capacity), np.int64)
         self._count = 0
 
     def add(self, block: Block) -> None:
-        """Add a block that is empty yet."""
+        """Add a block that is still empty."""
         block.reusable_number = len(self._blocks)
         self._blocks.append(block)
 
     def hold(self, block: Block, members: Sequence[PlannedValue]) -> None:
-        """Note what a block holds from now on, if it is one of these."""
+        """Record values added to a block, if it is reusable."""
         if block.reusable_number is not None:
             end = self._count + len(members)
             self._held[:, self._count : end] = [
@@ -209,9 +211,9 @@ class _ReusableBlocks:
                 counted_until = max(value.last, counted_until)
 
     def without_overlap(self, members: Sequence[PlannedValue]) -> Iterator[Block]:
-        """Yield the blocks in which no live range overlaps one of these, the last made first.
+        """Yield the blocks in which no live range overlaps one of these, the newest first.
 
-        Live ranges that only meet in the last step of one of them are not looked at.
+        Live ranges that only meet in the last step of one of them do not count as overlap here.
         """
         if any(
             value.first < value.last
@@ -258,7 +260,7 @@ def _may_take(
 def _overlap(
     one: PlannedValue, other: PlannedValue, overwrites: Mapping[int, tuple[Overwrite, ...]]
 ) -> bool:
-    """Return whether live ranges overlap in more than a step in which one is overwritten."""
+    """Return True if live ranges overlap, other than in a step in which one is overwritten."""
     if one.first > other.last or other.first > one.last:
         return False
     if one.last == other.first:

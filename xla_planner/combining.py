@@ -1,9 +1,9 @@
 """Combining: the temporary block of a colour, made of tables and a heap.
 
-XLA's `BufferAssignment::CombineTempAllocations` (xla/service/buffer_assignment.cc): the
+Follows XLA's `BufferAssignment::CombineTempAllocations` (xla/service/buffer_assignment.cc). The
 temporary allocations, one for each table and one for the heap, are moved behind all others
-and put together, each part at the next aligned offset. The move swaps from both ends, so
-that the order is read off the plan that XLA made; it matters for the padding of the last.
+and combined, each part at the next aligned offset. Because the move swaps from both ends, the
+order is read from XLA's plan. It matters because the last part is not padded.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,19 +12,19 @@ from typing import Final, NamedTuple
 __all__ = ["HEAP", "BlockPart", "combined_bytes", "rounded_up"]
 
 HEAP: Final = -1
-"""Stands for the heap where parts are named after their buffer set."""
+"""Name of the heap among parts that are named after their buffer set."""
 
 
 class BlockPart(NamedTuple):
     """A table or the heap."""
 
     buffer_set: int
-    """Buffer set of a table; `HEAP`."""
+    """Buffer set of a table, or `HEAP`."""
     size_bytes: int
 
 
 def combined_bytes(parts: Iterable[BlockPart], order: Sequence[int], alignment: int) -> int:
-    """Return the size of the block; parts that `order` does not name come first."""
+    """Return the size of the block; parts that `order` does not name are placed first."""
     rank = {name: row for row, name in enumerate(order)}
     end = 0
     for part in sorted(parts, key=lambda part: rank.get(part.buffer_set, -1)):

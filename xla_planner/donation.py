@@ -1,9 +1,9 @@
-"""Donation: an entry parameter gives its bytes to a result of the program.
+"""Donation: a result of the program takes the bytes of an entry parameter.
 
-The compiler joins both in one buffer set. Where it cannot tell that the parameter is read no later
+The compiler joins both in one buffer set. If it cannot prove that the parameter is read no later
 than its bytes are written, it keeps copies (`needed_copies`) of the parameter, of the result, or of
-both. A schedule that begins with the parameters then makes all copies of parameters; one that takes
-each parameter as it is needed (CPU, jaxlib 0.4.30) makes each copy just before its first reader.
+both. A schedule that begins with all parameters copies them directly after. One that places each
+parameter where it is needed (CPU, jaxlib 0.4.30) makes each copy just before its first reader.
 """
 
 from bisect import bisect_left
@@ -24,18 +24,18 @@ class DonatedProgram:
 
     program: PlannedProgram
     in_place: tuple[Donor, ...]
-    """The result is written over the parameter."""
+    """Donors whose result is written over the parameter."""
     copied: tuple[Donor, ...]
-    """The compiler copies the parameter first."""
+    """Donors whose parameter is copied first."""
     copied_last: tuple[Donor, ...]
-    """The compiler copies the result over the parameter once it is made."""
+    """Donors whose result is copied over the parameter once it is made."""
     copied_twice: tuple[Donor, ...]
-    """The compiler does both."""
+    """Donors with both copies."""
     copied_before: tuple[int, ...]
-    """Steps of the unchanged schedule that the copies were put before, in their order."""
+    """Steps of the unchanged schedule before which copies were inserted, in their order."""
 
     def step_before(self, step: int) -> int:
-        """Return the step of the unchanged schedule that a step was."""
+        """Return the step of the unchanged schedule that corresponds to a step."""
         copied_at = [before + number for number, before in enumerate(self.copied_before)]
         return step - bisect_left(copied_at, step)
 
@@ -43,9 +43,10 @@ class DonatedProgram:
 def donate(
     program: PlannedProgram, donors: Iterable[Donor], *, knows_schedule: bool
 ) -> DonatedProgram:
-    """Return the program as the compiler makes it when these parameters are donated.
+    """Return the program that the compiler would make if these parameters were donated.
 
-    `knows_schedule`: the compiler drops copies that the schedule proves needless; on GPUs and TPUs.
+    `knows_schedule`: the compiler drops copies that the schedule proves unnecessary, as for GPUs
+    and TPUs.
     """
     donors = sorted(donors, key=lambda donor: _parameter_order(program, donor))
     readers = Readers(program.values, [donor.parameter for donor in donors])
@@ -86,7 +87,7 @@ def donate(
 
 
 def _begins_with_parameters(program: PlannedProgram) -> bool:
-    """Whether the schedule takes all parameters first: what is ready first runs first."""
+    """Return True if the schedule begins with all parameters: what is ready first runs first."""
     numbers = {allocation.parameter_number for allocation in program.allocations} - {None}
     return _first_step(program) >= len(numbers)
 
@@ -96,7 +97,7 @@ def _first_step(program: PlannedProgram) -> int:
 
 
 def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[int, int]:
-    """Return by parameter the step before which the compiler puts its copy."""
+    """Return the step before which the compiler inserts each parameter's copy, by parameter."""
     parameters = [value.value_id for value in program.values if value.is_stored]
     start = _first_step(program)
     if knows_schedule or _begins_with_parameters(program):
@@ -111,7 +112,8 @@ def _steps_of_copies(program: PlannedProgram, *, knows_schedule: bool) -> dict[i
 def _step_of_result(program: PlannedProgram, donor: Donor) -> int:
     """Return the step before which a result is copied.
 
-    At once where a schedule saves memory; else after all that was ready when the result was made.
+    A schedule that saves memory copies it at once. Others first run all instructions that were
+    ready when the result was made.
     """
     made = program.by_id[donor.output].first
     if not _begins_with_parameters(program):
@@ -128,7 +130,7 @@ def _step_of_result(program: PlannedProgram, donor: Donor) -> int:
 
 
 def _parameter_order(program: PlannedProgram, donor: Donor) -> tuple[int, tuple[int, ...], int]:
-    """Return the order in which the compiler goes through parameters to copy them."""
+    """Return the sort key of a parameter in the order in which the compiler copies them."""
     allocation = program.stored_in(program.by_id[donor.parameter])
     if allocation is None:
         return 0, (), donor.parameter
@@ -150,7 +152,7 @@ def _without_own_copies(program: PlannedProgram, donors: Iterable[Donor]) -> Pla
 
 
 def _joined(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
-    """Join each parameter with the set of its result, and free it for others."""
+    """Join each parameter with the buffer set of its result, and allow others to reuse it."""
     donors = tuple(donors)
     changed = dict(program.by_id)
     ids_by_set = {
@@ -176,7 +178,7 @@ def _joined(program: PlannedProgram, donors: Iterable[Donor]) -> PlannedProgram:
 def _cut(members: list[PlannedValue]) -> Iterator[tuple[int, PlannedValue]]:
     """End each member where the next one begins.
 
-    `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).
+    Follows `HloLiveRange::NormalizeAliasedBuffers` (xla/hlo/utils/hlo_live_range.cc).
     """
     members = sorted(members, key=lambda value: (value.first, value.last, value.value_id))
     for row in range(len(members) - 1):

@@ -11,14 +11,15 @@ class Donor(NamedTuple):
     """A parameter to donate, and the result that takes its bytes."""
 
     parameter: int
-    """Value id; so is the next."""
+    """Value id of the parameter."""
     output: int
+    """Value id of the result."""
     needed_until: int
     """Last step in which the parameter is needed."""
 
 
 def is_own_copy(program: PlannedProgram, value: PlannedValue, donor: Donor) -> bool:
-    """Return whether a value is the copy that begins the result's set, which donation spares."""
+    """Return True for the copy that begins the result's set; donation makes it unnecessary."""
     return (
         value.is_copy
         and value.value_id != donor.output

@@ -1,15 +1,15 @@
-"""The heap simulation: which values of a heap share bytes, and when each is live.
+"""Heap simulation: which values of a heap share bytes, and when each is live.
 
 XLA walks the schedule (`HeapSimulator::RunComputation`, xla/service/heap_simulator/
 heap_simulator.cc). At each step it defines values, sorted by (first, last, id), then frees
-those that end there, in the same order; every definition and free is one tick of the clock
+those that end there, in the same order. Every definition and every free is one tick of the clock
 that packing uses.
 
-- The first value of a buffer set is allocated, later ones share it.
-- A value alone in its set takes the bytes of the first operand that is alone in its set, in
-  the same heap, ends at this step, is not taken yet and may be overwritten; that operand is
-  freed one tick before, not at the end of the step.
-- A value of no bytes makes no tick.
+- The first value of a buffer set is allocated; later ones share its bytes.
+- If a value is the only one in its set, it takes the bytes of the first operand that is also
+  the only one in its set, is in the same heap, ends at this step, is not taken yet and may be
+  overwritten. That operand is freed one tick earlier, not at the end of the step.
+- A value of zero bytes makes no tick.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ class Group:
     """Values that share one offset of the heap."""
 
     value_ids: tuple[int, ...]
-    """In the order of their definition."""
+    """Value ids in the order of definition."""
     size_bytes: int
     ticks: tuple[tuple[int, int], ...]
     """First and last tick of each value, both inclusive."""
@@ -39,7 +39,7 @@ def heap_groups(
     set_sizes: Mapping[int, int],
     overwrites: Mapping[int, Sequence[int]],
 ) -> list[Group]:
-    """Simulate the heap that holds `values`; the groups come in order of definition.
+    """Simulate a heap of `values`; return the groups in order of definition.
 
     `set_sizes` counts the members of each buffer set in the whole program; `overwrites` lists
     the operands that a value may overwrite, in the order in which they are tried.
@@ -61,7 +61,7 @@ def heap_groups(
 
 
 class _Heap:
-    """What is defined and freed, tick by tick."""
+    """State of the simulation, tick by tick."""
 
     def __init__(
         self, set_sizes: Mapping[int, int], overwrites: Mapping[int, Sequence[int]]
@@ -73,10 +73,10 @@ class _Heap:
         self._last_ticks: dict[int, int] = {}
         self._by_id: dict[int, PlannedValue] = {}
         self._leaders: dict[int, int] = {}
-        """By value: the first one that its bytes were allocated for; also the next."""
+        """Leader of each value: the value that its bytes were first allocated for."""
         self._leaders_of_sets: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
-        """By that first one."""
+        """Values that share the bytes of each leader."""
 
     def define(self, value: PlannedValue, ending: dict[int, None]) -> None:
         """Define a value; one of those that end at this step may be freed for it."""
@@ -100,7 +100,7 @@ class _Heap:
         self._tick += 1
 
     def _overwritten(self, value: PlannedValue, ending: Mapping[int, None]) -> int | None:
-        """Return the operand of which a value takes the bytes, if there is one."""
+        """Return the operand whose bytes a value takes; None if there is none."""
         if self._is_alone(value):
             for operand in self._overwrites.get(value.value_id, ()):
                 if operand in ending and self._is_alone(self._by_id[operand]):
@@ -124,9 +124,9 @@ class _Heap:
 
 
 def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
-    """Return the steps at which the bytes of live groups change, and how many are live there.
+    """Return the steps at which the live bytes change, and the bytes live from there on.
 
-    No packing needs less than the largest of them.
+    The largest number of bytes is a lower bound for every packing.
     """
     changes: defaultdict[int, int] = defaultdict(int)
     for group in groups:
@@ -143,7 +143,7 @@ def live_bytes_by_step(groups: Iterable[Group]) -> list[tuple[int, int]]:
 
 def merged(intervals: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return the union of inclusive intervals, sorted; neighbours become one."""
-    if len(intervals) == 1:  # most groups are one value
+    if len(intervals) == 1:  # most groups have one value
         return intervals
     union: list[tuple[int, int]] = []
     for first, last in sorted(intervals):

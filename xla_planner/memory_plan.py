@@ -1,9 +1,8 @@
-"""A plan made wholly anew: blocks chosen, heaps simulated and packed, parts combined.
+"""A complete replan: blocks are chosen, heaps simulated and packed, parts combined.
 
-What is taken from XLA's own plan: which allocations are constants, parameters or thread-local,
-the sizes of values, and, by way of its replay, the alignment, the strategy and the order of
-the combined parts. Memory that XLA assigns before all else (TPU VMEM, colour 1) is taken as
-it is.
+Taken from XLA's plan are the sizes of values and the allocations that are constants, parameters
+or thread-local. Its replay adds the alignment, the strategy and the order of the combined parts.
+Memory that XLA assigns before everything else (TPU VMEM, colour 1) is unchanged.
 """
 
 from collections import Counter, defaultdict
@@ -17,7 +16,7 @@ from xlagraph.xla_planner.packing import STRATEGIES, pack
 from xlagraph.xla_planner.planned_program import PRESET_COLORS, PlannedProgram, PlannedValue
 from xlagraph.xla_planner.replay import Replay
 
-__all__ = ["HeapPlan", "MemoryPlan", "plan_anew"]
+__all__ = ["HeapPlan", "MemoryPlan", "replan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +25,18 @@ class HeapPlan:
 
     color: int
     size_bytes: int
-    """Tables and heap, combined."""
+    """Size of tables and heap, combined."""
     table_bytes: int
     groups: tuple[Group, ...]
 
     @property
     def live_bytes_by_step(self) -> list[tuple[int, int]]:
-        """Steps, and how many bytes of heap values are live from there on."""
+        """Steps at which the live heap bytes change, and the bytes live from there on."""
         return live_bytes_by_step(self.groups)
 
     @property
     def lower_bound_bytes(self) -> int:
-        """Least that a block with these values takes, however packed."""
+        """Lower bound of the size of a block with these values, for every packing."""
         live = max((total for _, total in self.live_bytes_by_step), default=0)
         return self.table_bytes + live
 
@@ -50,20 +49,20 @@ class HeapPlan:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """What a program reserves."""
+    """Memory that a program reserves."""
 
     blocks: tuple[Block, ...]
-    """All but the temporary blocks and what has no live range."""
+    """All blocks except temporary ones and allocations without a live range."""
     heaps: tuple[HeapPlan, ...]
     given_bytes: Mapping[int, int]
-    """By colour: allocations that are taken as they are."""
+    """Bytes of allocations that are not replanned, by colour."""
 
     def temp_bytes(self, color: int = 0) -> int:
         """Return the bytes of the temporary block of a colour."""
         return sum(heap.size_bytes for heap in self.heaps if heap.color == color)
 
     def reserved_bytes(self, color: int = 0) -> int:
-        """Return all bytes of a colour, thread-local ones left out."""
+        """Return all bytes of a colour, without thread-local allocations."""
         blocks = sum(block.size_bytes for block in self.blocks if block.color == color)
         return blocks + self.temp_bytes(color) + self.given_bytes.get(color, 0)
 
@@ -72,8 +71,8 @@ class MemoryPlan:
         return next((heap for heap in self.heaps if heap.color == color), None)
 
 
-def plan_anew(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
-    """Plan a program, changed or not; `replays` are those of the program as XLA compiled it."""
+def replan(program: PlannedProgram, replays: Sequence[Replay]) -> MemoryPlan:
+    """Replan a program, changed or not; `replays` are those of the program that XLA compiled."""
     preset = {
         allocation.number
         for allocation in program.allocations

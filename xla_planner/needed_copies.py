@@ -1,14 +1,14 @@
-"""Which copies the compiler keeps where a parameter gives its bytes to a result.
+"""Copies that the compiler keeps if a result takes the bytes of a donated parameter.
 
-`CopyInsertion` (xla/service/copy_insertion.cc) first adds two: of the parameter, which all readers
-read, and of the result, written over the parameter after the first copy. Then it drops, in this
-order, the copy
+`CopyInsertion` (xla/service/copy_insertion.cc) first adds two copies: one of the parameter, which
+all readers read, and one of the result, which is written over the parameter after the first copy.
+Then it drops, in this order,
 
-1. of the parameter, if the result depends on every reader of it;
-2. of the result, if the first value of its bytes depends on every reader of what is left at the
-   parameter's place: the parameter's own, or the first copy.
+1. the copy of the parameter, if the result depends on every reader of it;
+2. the copy of the result, if the first value of its bytes depends on everything that reads the
+   parameter's bytes: the readers of the parameter, or the first copy if that remains.
 
-It knows dependencies, not the schedule, which is made later.
+It knows dependencies but not the schedule, which is made later.
 """
 
 from collections.abc import Collection, Iterable
@@ -22,18 +22,20 @@ __all__ = ["Copies", "Readers", "needed_copies"]
 
 
 class Copies(NamedTuple):
-    """Whether the parameter is copied before its readers, and the result once it is made."""
+    """Copies that remain for a donated parameter."""
 
     of_parameter: bool
+    """True if the parameter is copied before its readers."""
     of_result: bool
+    """True if the result is copied once it is made."""
 
 
 class Readers:
-    """Who reads donated parameters in the entry computation, and what depends on them.
+    """Readers of donated parameters in the entry computation, and the instructions after them.
 
-    Algorithm: one pass over the schedule hands the readers that an instruction depends on to all
-    that read it, as the bits of a number: O(instructions × readers / 64), not a search for each
-    parameter.
+    Algorithm: the readers that an instruction depends on are the bits of a number. One pass over
+    the schedule passes them on to every instruction that reads it: O(instructions × readers / 64),
+    without a search for each parameter.
     """
 
     def __init__(self, values: Iterable[PlannedValue], parameters: Collection[int]) -> None:
@@ -42,9 +44,9 @@ class Readers:
         self.by_parameter: dict[int, dict[str, PlannedValue]] = {
             value_id: {} for value_id in parameters
         }
-        """By the instruction that reads it: one of the values that it makes."""
+        """Instructions that read each parameter, each with one of the values that it makes."""
         self._sources: dict[str, set[str]] = {}
-        """In the order of the schedule, in which what an instruction depends on comes before it."""
+        """Instructions that each instruction reads, in the order of the schedule."""
         for value in scheduled:
             sources = self._sources.setdefault(value.instruction, set())
             for read in value.reads:
@@ -54,20 +56,20 @@ class Readers:
                     self.by_parameter[read][value.instruction] = value
 
     def run_before(self, readers: Iterable[str], instruction: str) -> bool:
-        """Return whether an instruction depends on all of these readers."""
+        """Return True if an instruction depends on all of these readers."""
         wanted = sum(self._bits[reader] for reader in readers)
         return wanted & self._depended_on[instruction] == wanted
 
     @cached_property
     def _bits(self) -> dict[str, int]:
-        """By reader, a bit of its own; the lowest run first, which keeps most numbers short."""
+        """Bit of each reader; the first in the schedule has the lowest: most numbers stay short."""
         readers = {reader for readers in self.by_parameter.values() for reader in readers}
         scheduled = [instruction for instruction in self._sources if instruction in readers]
         return {reader: 1 << number for number, reader in enumerate(scheduled)}
 
     @cached_property
     def _depended_on(self) -> dict[str, int]:
-        """By instruction, the bits of the readers that it depends on."""
+        """Bits of the readers that each instruction depends on."""
         found: dict[str, int] = {}
         for instruction, sources in self._sources.items():
             bits = 0
@@ -82,7 +84,7 @@ def needed_copies(
 ) -> Copies:
     """Return the copies that remain.
 
-    `knows_schedule`: the compiler drops those that the schedule proves needless.
+    `knows_schedule`: the compiler drops copies that the schedule proves unnecessary.
     """
     written = _first_written(program, donor)
     if written is None:
@@ -108,7 +110,7 @@ def needed_copies(
 
 
 def _first_written(program: PlannedProgram, donor: Donor) -> PlannedValue | None:
-    """Return the first value of the result's set that is more than a copy of the parameter."""
+    """Return the first value of the result's set that is not just a copy of the parameter."""
     members = [
         value
         for value in program.sets[program.by_id[donor.output].buffer_set]

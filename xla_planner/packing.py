@@ -1,10 +1,10 @@
-"""Best fit of a heap: an offset for each group of values that share bytes.
+"""Best-fit packing of a heap: an offset for each group of values that share bytes.
 
-XLA's `GlobalDecreasingSizeBestFitHeap` and `ChooseBestHeapAlgorithm` (xla/service/
-heap_simulator/heap_simulator.cc): groups are placed one after another, in an order that the
-strategy says. Of the gaps that are free while any value of the group is live, the smallest
-that fits is taken, the lowest of equal ones; else the group goes on top. A gap begins where
-the chunks below it end, rounded up to the alignment.
+Follows XLA's `GlobalDecreasingSizeBestFitHeap` and `ChooseBestHeapAlgorithm` (xla/service/
+heap_simulator/heap_simulator.cc). Groups are placed one after another in the order of the
+strategy. A group takes the smallest gap that is free while its values are live and that is
+large enough, the lowest of equal ones; if there is none, it is placed on top. A gap begins at the
+end of the chunks below it, rounded up to the alignment.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,12 +22,12 @@ __all__ = ["STRATEGIES", "Order", "Packing", "Strategy", "pack"]
 
 
 class Order(Enum):
-    """In which order groups are placed; ties by the id of the first value."""
+    """Order in which groups are placed; ties are broken by the id of the first value."""
 
     SPATIAL = "spatial"
     """Largest first, then the longest first value."""
     TEMPORAL = "temporal"
-    """Longest first, from its earliest to its latest tick, then the largest."""
+    """Longest first, from earliest to latest tick, then the largest."""
     START = "start"
     """Earliest first, then the largest."""
 
@@ -49,12 +49,12 @@ _KEYS: Final[dict[Order, Callable[[Group], tuple[int, int, int]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What a producer does: the orders that compete, and whether the top competes as a gap."""
+    """Packing strategy of a producer of dumps."""
 
     orders: tuple[Order, ...]
-    """The smallest heap wins, the first of equal ones."""
+    """Orders that are tried; the smallest heap is used, the first of equal ones."""
     has_bounded_top: bool = False
-    """The room above the last chunk, up to the size of the heap so far, competes as a gap."""
+    """True if the space above the last chunk, up to the current heap size, counts as a gap."""
 
 
 STRATEGIES: Final = (
@@ -62,20 +62,20 @@ STRATEGIES: Final = (
     Strategy((Order.START,)),  # TPU since libtpu 0.0.42
     Strategy((Order.SPATIAL, Order.TEMPORAL), has_bounded_top=True),  # TensorFlow up to 2.9
 )
-"""Most likely first. No dump says which: the first whose replay equals XLA's plan is used."""
+"""Strategies, most likely first. Dumps do not name theirs; the first exact replay is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Where each group of a heap lies."""
+    """Size of a heap, and the offset of each group."""
 
     size_bytes: int
     offsets: tuple[int, ...]
-    """Aligned with the groups."""
+    """Offsets in bytes, aligned with the groups."""
 
 
 def pack(groups: Sequence[Group], alignment: int, strategy: Strategy) -> Packing:
-    """Place the groups; O(n²) with a small constant: 20,000 groups take a few seconds."""
+    """Pack the groups; O(n²) with a small constant: 20,000 groups take a few seconds."""
     best: Packing | None = None
     least = max((total for _, total in live_bytes_by_step(groups)), default=0)
     for order in strategy.orders:
@@ -95,7 +95,7 @@ def _pack(
     has_bounded_top: bool,
     most: int | None,
 ) -> Packing | None:
-    """Place the groups in an order; None where they take `most` bytes or more."""
+    """Pack the groups in an order; None if they take `most` bytes or more."""
     chunks = _Chunks(sum(len(merged(group.ticks)) for group in groups), alignment)
     offsets = [0] * len(groups)
     heap_bytes = 0
@@ -120,7 +120,7 @@ class _Chunks:
     """The chunks placed so far, by offset: one row for each interval of ticks."""
 
     def __init__(self, capacity: int, alignment: int) -> None:
-        # first tick, last tick, offset, end rounded up: a gap begins there
+        # first tick, last tick, offset, and end rounded up, where a gap begins
         self._rows: npt.NDArray[np.int64] = np.empty((4, capacity), np.int64)
         self._alignment = alignment
         self._count = 0
@@ -139,7 +139,7 @@ class _Chunks:
     def best_offset(
         self, ticks: Sequence[tuple[int, int]], size_bytes: int, heap_bytes: int | None
     ) -> int:
-        """Return where a chunk fits best; `heap_bytes` bounds the gap at the top if given."""
+        """Return the best offset of a chunk; `heap_bytes` bounds the gap at the top if given."""
         firsts, lasts, offsets, ends = self._rows[:, : self._count]
         (first, last), *others = ticks
         live: _Mask = (firsts <= last) & (lasts >= first)
@@ -148,7 +148,7 @@ class _Chunks:
         rows = live.nonzero()[0]
         if not len(rows):
             return 0
-        # a gap lies between what ends below it and the chunk above it; the first begins at 0
+        # a gap lies between the highest end below it and the chunk above; the first begins at 0
         below = np.maximum.accumulate(ends[rows])
         gaps = offsets[rows]
         gaps[1:] -= below[:-1]

@@ -1,12 +1,12 @@
-"""What planning needs to know of a compiled program: plain immutable records.
+"""Immutable records of a compiled program, as planning needs them.
 
     PlannedProgram
-    ├── values        PlannedValue       one HLO value: size, live range, what it must share
+    ├── values        PlannedValue       one HLO value: size, live range, buffer set
     ├── allocations   PlannedAllocation  the buffers of the plan that XLA made
-    └── overwrites    Overwrite          which value may take the bytes of which operand
+    └── overwrites    Overwrite          an operand whose bytes a value may take
 
-Steps count the schedule, both ends of a live range are inclusive. Nothing here knows where
-the facts come from.
+Steps are those of the schedule; both ends of a live range are inclusive. The records do not
+depend on the source of the facts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,24 +34,24 @@ class PlannedAllocation(NamedTuple):
     size_bytes: int
     color: int
     role: Role | None
-    """None where the dump does not say."""
+    """Role of the buffer; None if the dump does not say."""
     maybe_live_out: bool = False
     parameter_number: int | None = None
     shape_index: str | None = None
-    """Within that parameter."""
+    """Shape index within that parameter."""
 
     @property
     def is_read_only(self) -> bool:
-        """Whether nothing may be written over it: constants, and parameters not donated."""
+        """True for constants and undonated parameters, which must not be overwritten."""
         return self.role == "constant" or (self.role == "parameter" and not self.maybe_live_out)
 
 
 class Overwrite(NamedTuple):
-    """An operand whose bytes a value may take where the operand ends as the value begins."""
+    """An operand whose bytes a value may take if the operand ends as the value begins."""
 
     value_id: int
     is_operand: bool
-    """The operand is the value's own instruction, not a bitcast or element of it."""
+    """True if the operand itself defines the value, without a bitcast or tuple element between."""
 
 
 class PlannedValue(NamedTuple):
@@ -59,32 +59,32 @@ class PlannedValue(NamedTuple):
 
     value_id: int
     size_bytes: int
-    """Of its buffer set: the largest of the members."""
+    """Size of the buffer set: that of its largest member."""
     color: int
     buffer_set: int
-    """Values of one set must share an address; named after its smallest value id."""
+    """Smallest value id of the set of values that must share an address."""
     first: int
     last: int
     post_order: int
-    """Of its defining instruction."""
+    """Post-order number of the defining instruction."""
     allocation: int
     """Number of the allocation that XLA chose."""
     offset_bytes: int
     instruction: str = ""
-    """The defining one."""
+    """Name of the defining instruction."""
     is_in_entry: bool = True
-    """Whether it is defined in the entry computation, or in one that this calls."""
+    """True if it is defined in the entry computation, or in one that this calls."""
     is_stored: bool = False
-    """A constant or an entry parameter, which its allocation is for."""
+    """True for a constant or entry parameter that has an allocation made for it."""
     is_table: bool = False
-    """A tuple's pointer table."""
+    """True for a tuple's pointer table."""
     is_copy: bool = False
     lives_out: bool = False
-    """Appears in the result of the entry computation."""
+    """True if it appears in the result of the entry computation."""
     operands: tuple[int, ...] = ()
     """Values that its instruction reads as arrays, in the order of the operands."""
     reads: tuple[int, ...] = ()
-    """All values that its instruction reads, elements of tuples too."""
+    """All values that its instruction reads, including elements of tuples."""
 
 
 @dataclass(frozen=True)
@@ -94,25 +94,25 @@ class PlannedProgram:
     values: tuple[PlannedValue, ...]
     allocations: tuple[PlannedAllocation, ...]
     overwrites: Mapping[int, tuple[Overwrite, ...]]
-    """By id of the value that overwrites: its operands, in their order."""
+    """Operands that each value may overwrite, in their order, by the id of that value."""
     alignments: tuple[int, ...]
-    """Those that the platform may have used, most likely first."""
+    """Alignments in bytes that the platform may have used, most likely first."""
     given_bytes: Mapping[int, int]
-    """By colour, what every plan takes as it is: memory that XLA assigned before all else, and
-    allocations without a live range; thread-local ones do not count."""
+    """Bytes that are never replanned, by colour: memory that XLA assigned before everything else,
+    and allocations without a live range. Thread-local allocations do not count."""
 
     @cached_property
     def by_id(self) -> dict[int, PlannedValue]:
-        """The values by their id."""
+        """Values by id."""
         return {value.value_id: value for value in self.values}
 
     @cached_property
     def sets(self) -> dict[int, tuple[PlannedValue, ...]]:
-        """Members of each buffer set."""
+        """Members of each buffer set, by its name."""
         return members_of_sets(self.values)
 
     def stored_in(self, value: PlannedValue) -> PlannedAllocation | None:
-        """Return the allocation of the constant or entry parameter that a value is."""
+        """Return the allocation of a constant or entry parameter; None for other values."""
         return self._allocation_by_number[value.allocation] if value.is_stored else None
 
     @cached_property
@@ -129,4 +129,4 @@ def members_of_sets(values: Iterable[PlannedValue]) -> dict[int, tuple[PlannedVa
 
 
 PRESET_COLORS: Final = frozenset((1,))
-"""Memory that TPUs assign before all else (VMEM): its temporary blocks are taken as they are."""
+"""Colours that TPUs assign before all others (VMEM); their temporary blocks are unchanged."""

@@ -1,7 +1,7 @@
 """Replay: pack each temporary block again, with the sharing that its layout shows.
 
-The strategy and the alignment that give XLA's own plan back are those of its producer, and
-are used for every plan made anew. Where none does, a plan under changes is not to be trusted.
+The strategy and the alignment that reproduce XLA's plan are those of its producer, and are used
+for every replan. If none reproduces it, a replan after changes is not reliable.
 """
 
 from collections import defaultdict
@@ -25,15 +25,15 @@ class Replay:
     allocation: PlannedAllocation
     size_bytes: int
     offsets_equal: bool
-    """Whether every value lies where XLA put it."""
+    """True if every value has the offset that XLA gave it."""
     alignment: int
     strategy: Strategy
     part_order: tuple[int, ...]
-    """Buffer sets of the tables, and `HEAP`, as they follow each other in the block."""
+    """Buffer sets of the tables, and `HEAP`, in the order of their offsets."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether size and offsets are those of XLA."""
+        """True if size and offsets equal those of XLA."""
         return self.offsets_equal and self.size_bytes == self.allocation.size_bytes
 
 
@@ -63,7 +63,7 @@ def _replay(
     packings: dict[tuple[int, Strategy], Packing] = {}
     tried: list[Replay] = []
     for alignment, strategy in product(_alignments(program, values, base), STRATEGIES):
-        # nothing is rounded up where every size is a multiple of the alignment
+        # nothing is rounded up if every size is a multiple of the alignment
         rounding = 1 if size_unit % alignment == 0 else alignment
         if (rounding, strategy) not in packings:
             packings[rounding, strategy] = pack(groups, rounding, strategy)
@@ -88,7 +88,7 @@ def _distance(found: Replay) -> int:
 
 
 def _size_bytes(tables: Iterable[PlannedValue], base: int, heap_bytes: int, alignment: int) -> int:
-    """Return the end of the block when the heap takes `heap_bytes` in place of what it took."""
+    """Return the size of the block if the heap takes `heap_bytes`."""
     parts = sorted({(value.offset_bytes, value.size_bytes) for value in tables} | {(base, -1)})
     end = 0
     for _, size_bytes in parts:
@@ -104,7 +104,7 @@ def _part_order(tables: Iterable[PlannedValue], base: int, *, has_heap: bool) ->
 
 
 def _shared_operands(values: Sequence[PlannedValue]) -> dict[int, list[int]]:
-    """Return for each value those of other sets that end as it begins, at its own offset."""
+    """Return for each value those of other sets that end as it begins, at the same offset."""
     ending: defaultdict[tuple[int, int], list[PlannedValue]] = defaultdict(list)
     for value in values:
         ending[value.last, value.offset_bytes].append(value)

@@ -1,4 +1,4 @@
-"""Changes of named values: removed, shortened, shrunk. The schedule stays as it is."""
+"""Changes of chosen values: removed, shortened, shrunk. The schedule is unchanged."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ __all__ = ["whole_sets", "with_shortened_values", "with_shrunk_values", "without
 def whole_sets(program: PlannedProgram, value_ids: Collection[int]) -> frozenset[int]:
     """Return these values, and all that must share an address with one of them.
 
-    Those that the program does not plan are left out.
+    Ids that are not in the program are skipped.
     """
     by_id = program.by_id
     names = {by_id[value_id].buffer_set for value_id in value_ids if value_id in by_id}
@@ -20,7 +20,7 @@ def whole_sets(program: PlannedProgram, value_ids: Collection[int]) -> frozenset
 
 
 def without_values(program: PlannedProgram, value_ids: Collection[int]) -> PlannedProgram:
-    """Return the program in which these values do not exist."""
+    """Return the program without these values."""
     gone = frozenset(value_ids)
     return _with_set_sizes(
         replace(
@@ -30,7 +30,10 @@ def without_values(program: PlannedProgram, value_ids: Collection[int]) -> Plann
 
 
 def with_shortened_values(program: PlannedProgram, last_by_id: Mapping[int, int]) -> PlannedProgram:
-    """Return the program in which these values end earlier: at a step, or as they begin."""
+    """Return the program in which these values end at the given step, but not before they begin.
+
+    A value that ends earlier is unchanged.
+    """
 
     def shorter(value: PlannedValue) -> PlannedValue:
         last = last_by_id.get(value.value_id)
@@ -44,9 +47,9 @@ def with_shortened_values(program: PlannedProgram, last_by_id: Mapping[int, int]
 def with_shrunk_values(
     program: PlannedProgram, factor_by_id: Mapping[int, Fraction]
 ) -> PlannedProgram:
-    """Return the program in which these values take this part of their bytes, rounded up.
+    """Return the program in which these values take this fraction of their bytes, rounded up.
 
-    A buffer set is as large as its largest member: all of them shrink where all are named.
+    A buffer set is as large as its largest member, so it shrinks only if all members are named.
     """
     if not factor_by_id:
         return program
@@ -67,7 +70,7 @@ def _with_each_value(
 
 
 def _with_set_sizes(program: PlannedProgram) -> PlannedProgram:
-    """Resize each member to the size of the largest of its set."""
+    """Resize each value to the largest member of its set."""
     sizes = {
         name: max(value.size_bytes for value in members)
         for name, members in members_of_sets(program.values).items()
@@ -76,7 +79,7 @@ def _with_set_sizes(program: PlannedProgram) -> PlannedProgram:
 
 
 def _resized(value: PlannedValue, size_bytes: int | None) -> PlannedValue:
-    # most values stay as they are, and a copy takes its time
+    # most values are unchanged, and copying is slow
     if size_bytes is None or size_bytes == value.size_bytes:
         return value
     return value._replace(size_bytes=size_bytes)

@@ -95,7 +95,7 @@ def whatif(
     Example: xlagraph whatif baseline --donate all
     """
     from xlagraph.queries.advice.whatif import Changes
-    from xlagraph.queries.advice.whatif import whatif as plan_anew
+    from xlagraph.queries.advice.whatif import whatif as replan
 
     if options.batch is None and (options.batch_of or options.batch_like):
         raise UsageError("--batch-of and --batch-like need --batch: the part that is kept")
@@ -110,7 +110,7 @@ def whatif(
         batch_like=options.batch_like,
     )
     with open_graph_of(options) as graph:
-        result = plan_anew(graph, name, changes)
+        result = replan(graph, name, changes)
     for text in result.notes:
         note(text)
     _write(result, options)

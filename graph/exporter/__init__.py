@@ -1,1 +1,1 @@
-"""Files for Neo4j's offline importer."""
+"""Export to files for Neo4j's offline importer."""

@@ -1,9 +1,9 @@
-# ruff: noqa: D102  what the methods do is said in engine.py
+# ruff: noqa: D102  the protocols in engine.py document the methods
 """Exports compilations for Neo4j's offline importer, from dumps or from a graph.
 
-An export takes what `ingest` makes, like a graph, but cannot be queried: a load writes files.
-Nodes that compilations share are written once in an export; several exports, made side by
-side, become one in `merge_exports`.
+`ingest` loads into an export as into a graph, but an export consists of files and cannot be
+queried. Nodes that compilations share are written once in an export. `merge_exports` merges
+several exports that were made in parallel.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,22 +32,22 @@ from xlagraph.graph.statement_files import load_statement
 
 _COMPLETE_COMPILATIONS: Final = load_statement(__file__, "complete-compilations")
 _VALUES_AT_ONCE: Final = 2_000
-"""Values in the compilations that are read from a graph together, to send fewer statements."""
+"""Number of values in compilations read from a graph together, to send fewer statements."""
 
 
 def open_export(folder: str | Path) -> "Export":
     """Begin an export into a folder that is new or empty.
 
     Leaving its context finishes it; an exception inside removes everything written.
-    Raises `GraphUnwritable` if the folder holds anything but a crashed export.
+    Raises `GraphUnwritable` if the folder contains anything except a crashed export.
     """
     return Export(Path(folder))
 
 
 def export(graph: Graph, folder: str | Path) -> Manifest:
-    """Export every compilation of a graph; the manifest says how much that is.
+    """Export every compilation of a graph, and return the manifest with the counts.
 
-    Raises what `open_export` raises; a graph without compilations leaves no export.
+    Raises the errors of `open_export`; a graph without compilations leaves no export.
     """
     found = graph.query(_COMPLETE_COMPILATIONS)
     with open_export(folder) as target, target.load() as load:
@@ -57,7 +57,7 @@ def export(graph: Graph, folder: str | Path) -> Manifest:
 
 
 def _batches(compilations: Iterable[Mapping[str, Cell]]) -> Iterator[list[str]]:
-    """Yield the keys of compilations that are read at once."""
+    """Yield the keys of compilations that are read together."""
     keys: list[str] = []
     values = 0
     for compilation in compilations:
@@ -89,13 +89,13 @@ class Export:
 
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
         del names
-        return {}  # it is always a new one
+        return {}  # an export is always new
 
     def load(self) -> AbstractContextManager["ExportLoad"]:
         return nullcontext(self._load)
 
     def close(self) -> None:
-        """Finish the files and write the command; an export of nothing leaves no file."""
+        """Finish the files and write the command; an empty export leaves no file."""
         if self._load.has_rows:
             self._load.write_runs()
             self._files.finish()
@@ -136,14 +136,14 @@ class ExportLoad:
 
     @property
     def has_rows(self) -> bool:
-        """Whether anything was written."""
+        """True if anything was written."""
         return bool(self._written)
 
     def expect_rows(self) -> None:
         pass  # the folder is ready
 
     def watch(self, report: Callable[[float], None]) -> None:
-        pass  # what is handed over is written
+        pass  # rows are written at once
 
     def write(self, rows: CompilationRows) -> None:
         self._written.add(rows.origins)
@@ -166,15 +166,15 @@ class ExportLoad:
             self._runs[run]["tags"] = list(tags)
 
     def write_runs(self) -> None:
-        """Write the runs as their last compilation, or the last `tag`, left them."""
+        """Write the latest row of each run, with the tags of the last `tag`."""
         runs = []
         for run in self._runs.values():
             tags = cast("list[str] | None", run["tags"])
             if any(TAG_DELIMITER in tag for tag in tags or ()):
                 raise GraphUnwritable(
-                    f"a tag of run {run['name']} holds the character {TAG_DELIMITER_NAME}, "
-                    "which stands between tags in an export: set it without"
+                    f"a tag of run {run['name']} contains the character {TAG_DELIMITER_NAME}, "
+                    "which separates tags in an export; set the tag without it"
                 )
-            # the importer has no empty list
+            # the importer cannot express an empty list
             runs.append({**run, "tags": TAG_DELIMITER.join(tags) if tags else None})
         self._files.add("Run", pa.Table.from_pylist(runs, FILE_COLUMNS["Run"]))

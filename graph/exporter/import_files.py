@@ -6,8 +6,8 @@
     constraints.cypher  constraints that the imported database lacks until the next ingest
     export.json         contents of the folder; written last, so it marks a complete export
 
-CSV, for the importer of Neo4j 5.26 drops empty strings of Parquet files, and that of its Maven
-artifacts cannot open one. Null is an empty field, an empty text two quotes.
+The format is CSV because the importer of Neo4j 5.26 drops empty strings of Parquet files, and
+that of its Maven artifacts cannot open them. Null is an empty field, an empty text two quotes.
 """
 
 import shlex
@@ -39,11 +39,11 @@ CONSTRAINTS: Final = "constraints.cypher"
 TAG_DELIMITER: Final = "\x1f"
 TAG_DELIMITER_NAME: Final = f"U+{ord(TAG_DELIMITER):04X}"
 
-# Rows are gathered until a table has so many of them, and written so many bytes at a time.
+# A table collects this many rows before they are written, this many bytes at a time.
 _WAITING_ROWS: Final = 16_000
 _WAITING_BYTES: Final = 2 << 20
 
-# The importer holds a buffer of this size, into which a whole row must fit.
+# Size of the importer's buffer by default; a whole row must fit into it.
 _READ_BUFFER_BYTES: Final = 4 << 20
 
 _TYPES: Final[Mapping[PropertyType, str]] = {
@@ -85,7 +85,7 @@ _OWN_FILES: Final = frozenset(
 
 
 def _in_file(columns: pa.Schema) -> pa.Schema:
-    """Return the columns of nodes as they stand in a file: lists as one text."""
+    """Return the columns of nodes in a file, where a list is one text."""
     for index, column in enumerate(columns):
         if pa.types.is_list(column.type):
             columns = columns.set(index, pa.field(column.name, pa.string()))
@@ -100,7 +100,7 @@ FILE_COLUMNS: Final[Mapping[str, pa.Schema]] = {
 
 @dataclass(slots=True)
 class _TableFile:
-    """The row file of a table; it collects rows and writes many at once."""
+    """The row file of a table, with the rows that wait to be written."""
 
     file: IO[bytes]
     waiting: list[pa.Table] = field(default_factory=list)
@@ -119,21 +119,21 @@ class _TableFile:
         self.waiting_bytes += rows.nbytes
 
     def take(self) -> pa.Table:
-        """Return the collected rows and forget them."""
+        """Return the collected rows and clear the collection."""
         rows = pa.concat_tables(self.waiting)
         self.waiting, self.waiting_rows, self.waiting_bytes = [], 0, 0
         return rows
 
 
 class ImportFiles:
-    """Row files, one for each table that has rows, and the command; bounded in memory.
+    """Row files, one for each table that has rows, and the import command; memory is bounded.
 
-    The folder is new or empty, or holds what a crashed export left; `GraphUnwritable` if it
-    holds anything else: nothing is ever overwritten.
+    The folder must be new or empty, or contain only files of a crashed export. Otherwise
+    `GraphUnwritable` is raised: other files are never overwritten.
     """
 
     def __init__(self, folder: Path, *, beside: Collection[str] = ()) -> None:
-        """Take the folder, and names of what else may be in it."""
+        """Prepare the folder; `beside` names other files and folders that may be in it."""
         self.manifest = Manifest()
         self._folder = folder
         self._is_new = not folder.exists()
@@ -143,11 +143,11 @@ class ImportFiles:
         names = {path.name for path in folder.iterdir()}
         if MANIFEST in names:
             raise GraphUnwritable(
-                f"{folder} holds an export already; remove it, or name another folder"
+                f"{folder} already contains an export; remove it, or name another folder"
             )
         if foreign := sorted(names - _OWN_FILES - set(beside)):
             raise GraphUnwritable(
-                f"{folder} is not empty, it holds {foreign[0]}; name a folder that is new or empty"
+                f"{folder} is not empty, it contains {foreign[0]}; name a new or empty folder"
             )
         self._clear_folder()
 
@@ -167,7 +167,7 @@ class ImportFiles:
                 self._flush(table)
 
     def finish(self) -> None:
-        """Write the collected rows, the command, and finally the mark of a complete export."""
+        """Write the remaining rows, the command, and last the manifest that marks completeness."""
         with raise_unwritable(self._folder):
             for table in self._tables.values():
                 if table.waiting:
@@ -181,14 +181,14 @@ class ImportFiles:
     def delete(self) -> None:
         """Remove all files, finished or not, and the folder if it was new."""
         for table in self._tables.values():
-            with suppress(OSError):  # of what could not be written, and is not wanted any more
+            with suppress(OSError):  # unwritten rows are no longer needed
                 table.file.close()
         self._clear_folder()
         if self._is_new:
             self._folder.rmdir()
 
     def _clear_folder(self) -> None:
-        """Remove the files of an export, its mark of completeness first."""
+        """Remove the files of an export, the manifest that marks it complete first."""
         for name in (MANIFEST, *sorted(_OWN_FILES)):
             (self._folder / name).unlink(missing_ok=True)
 
@@ -208,7 +208,7 @@ def _pieces(rows: pa.Table) -> Iterator[pa.Table]:
 
 
 def _with_joined_lists(rows: pa.Table) -> pa.Table:
-    """Return rows with the delimiter of arrays between the texts of lists."""
+    """Join the texts of each list with the array delimiter."""
     for number, column in enumerate(rows.schema):
         if pa.types.is_list(column.type):
             joined = cast(
@@ -226,13 +226,13 @@ def _csv(rows: pa.Table) -> bytes:
 
 
 def _longest_row_bytes(rows: pa.Table) -> int:
-    """Return a bound: the longest text of each column, each character a doubled quote."""
+    """Return an upper bound: the longest text of each column, as if it were all doubled quotes."""
     longest = 0
     for column in rows.columns:
         if pa.types.is_string(column.type):
             longest += 2 * (pc.max(pc.binary_length(column)).as_py() or 0) + 3
         else:
-            longest += 21  # of a 64-bit number with its sign and a comma
+            longest += 21  # a 64-bit number with sign and comma
     return longest
 
 
@@ -254,7 +254,7 @@ def _write_script(folder: Path, manifest: Manifest) -> None:
 _SCRIPT: Final = """\
 #!/bin/sh
 # Imports this export into a Neo4j database that is new or empty, while the server is stopped.
-# NEO4J_ADMIN names the program, NEO4J_DATABASE the database; options are handed on:
+# NEO4J_ADMIN names the program, NEO4J_DATABASE the database; options are passed on:
 #   sh import.sh --overwrite-destination
 set -eu
 cd "$(dirname "$0")"
@@ -265,14 +265,14 @@ exec "${{NEO4J_ADMIN:-neo4j-admin}}" database import full "${{NEO4J_DATABASE:-ne
 
 
 def import_command(folder: Path) -> str:
-    """Return the command that imports a whole export, to be typed anywhere."""
+    """Return the command that imports a whole export; it can be run from any folder."""
     arguments = ["neo4j-admin database import full neo4j", *_arguments(read_manifest(folder))]
     return f"cd {shlex.quote(str(folder.resolve()))} &&\n" + " \\\n  ".join(arguments)
 
 
 def _arguments(manifest: Manifest) -> list[str]:
     arguments = ["--id-type=string", f"--array-delimiter={TAG_DELIMITER_NAME}"]
-    if manifest.has_newlines:  # the importer takes longer with it
+    if manifest.has_newlines:  # the option slows the importer down
         arguments.append("--multiline-fields=true")
     if manifest.longest_row_bytes > _READ_BUFFER_BYTES:
         arguments.append(f"--read-buffer-size={2 * manifest.longest_row_bytes}")
@@ -280,7 +280,7 @@ def _arguments(manifest: Manifest) -> list[str]:
         if name in manifest.files:
             option = "--relationships" if name in RELATIONSHIP_COLUMNS else "--nodes"
             paths = [f"{name}-header.csv", *manifest.files[name]]
-            # the importer of 2026.08 finds no file whose folder is not named
+            # the importer of 2026.08 does not find files without a folder in their path
             files = ",".join(path if "/" in path else f"./{path}" for path in paths)
             arguments.append(shlex.quote(f"{option}={name}={files}"))
     return arguments

@@ -18,19 +18,19 @@ UNFINISHED_MANIFEST: Final = f"{MANIFEST}.new"
 
 @dataclass(slots=True)
 class Manifest:
-    """The contents of the files of an export."""
+    """Files of an export, with the number of their rows and limits of their text."""
 
     files: dict[str, list[str]] = field(default_factory=dict)
     """Row files of each table that has rows, as paths from the folder of the export."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Rows of each table."""
+    """Number of rows of each table."""
     has_newlines: bool = False
     """True if a text contains a line break."""
     longest_row_bytes: int = 0
     """Upper bound of the length of a row."""
 
     def add(self, other: "Manifest", table: str, files: Sequence[str]) -> None:
-        """Add a table of another export, whose rows lie in these files."""
+        """Add a table of another export, whose rows are in these files."""
         self.files.setdefault(table, []).extend(files)
         self.counts[table] = self.counts.get(table, 0) + other.counts[table]
 
@@ -41,12 +41,12 @@ class Manifest:
 
     @property
     def nodes(self) -> int:
-        """Nodes in all files."""
+        """Number of nodes in all files."""
         return sum(self.counts.get(name, 0) for name in NODE_COLUMNS)
 
     @property
     def relationships(self) -> int:
-        """Relationships in all files."""
+        """Number of relationships in all files."""
         return sum(self.counts.get(name, 0) for name in RELATIONSHIP_COLUMNS)
 
 
@@ -71,7 +71,7 @@ def read_manifest(folder: Path) -> Manifest:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise GraphMissing(
-            f"{folder} does not hold a finished export: it lacks {MANIFEST}"
+            f"{folder} does not contain a finished export: {MANIFEST} is missing"
         ) from None
     except ValueError as error:
         raise GraphMissing(f"{path} cannot be read: {error}") from error
@@ -87,6 +87,6 @@ def read_manifest(folder: Path) -> Manifest:
     except (KeyError, TypeError):
         raise GraphMissing(f"{path} is not the manifest of an export") from None
     raise GraphMissing(
-        f"{folder} was exported by another xlagraph (schema {schema}, here {VERSION}): "
+        f"{folder} was exported by another version of xlagraph (schema {schema}, here {VERSION}); "
         "export it again"
     )

@@ -22,10 +22,10 @@ from xlagraph.graph.schema_tables import IMMUTABLE_LABELS, SHARED_RELATIONSHIPS,
 
 
 def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest:
-    """Merge finished exports into a new or empty folder; their files stay in use.
+    """Merge finished exports into a new or empty folder; keep them, as their files stay in use.
 
-    If several exports hold a run, the row with the latest ``ingestedAt`` is used. Raises
-    `GraphMissing` if one is not a finished export, `GraphUnwritable` if two hold the same
+    If several exports contain a run, the row with the latest ``ingestedAt`` is used. Raises
+    `GraphMissing` if one is not a finished export, `GraphUnwritable` if two contain the same
     compilation or the folder is not empty.
     """
     target = Path(folder)
@@ -44,7 +44,7 @@ def merge_exports(folder: str | Path, exports: Sequence[str | Path]) -> Manifest
 
 
 def _folders_inside(target: Path, exports: Sequence[str | Path]) -> set[str]:
-    """Return the folders of the target in which exports are."""
+    """Return the names of folders in the target that contain exports."""
     real = target.resolve()
     paths = [Path(path).resolve() for path in exports]
     return {path.relative_to(real).parts[0] for path in paths if real in path.parents}
@@ -58,7 +58,7 @@ class _FinishedExport:
         self.manifest = read_manifest(folder)
         self._path_from_target = os.path.relpath(folder.resolve(), target.resolve())
         if "," in self._path_from_target:
-            raise GraphUnwritable(f"{folder}: the importer takes no path with a comma in it")
+            raise GraphUnwritable(f"{folder}: the importer does not accept a comma in a path")
 
     def files(self, table: str) -> list[str]:
         """Return the row files of a table as paths from the folder of the new export."""
@@ -67,7 +67,7 @@ class _FinishedExport:
     def read(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows of a table in portions."""
         schema = FILE_COLUMNS[table]
-        # a block holds at least one row
+        # a block contains at least one row
         block_bytes = max(1 << 20, 2 * self.manifest.longest_row_bytes)
         for name in self.manifest.files.get(table, []):
             reader = pv.open_csv(
@@ -96,7 +96,7 @@ def _refuse_duplicate_compilations(exports: Sequence[_FinishedExport]) -> None:
                 if other is not export:
                     raise GraphUnwritable(
                         f"{key} is in {other.folder} and in {export.folder}; "
-                        "export each dump once, with --shard, or runs of other names"
+                        "export each dump once (see --shard), or use different run names"
                     )
 
 

@@ -1,4 +1,4 @@
-"""Which row of a run is kept where several are written: the same in one export as in a merge."""
+"""Choice of the row of a run if several are written; the same in one export as in a merge."""
 
 from collections.abc import Mapping
 

@@ -36,7 +36,7 @@ def compact(path: Path, folder: Path) -> None:
     try:
         connection = ladybug.Connection(database)
         create_tables(connection)
-        for name in (*NODE_LABELS, *RELATIONSHIP_TYPES):  # in this order: ends must be there
+        for name in (*NODE_LABELS, *RELATIONSHIP_TYPES):  # nodes first: relationships need them
             if counts[name]:
                 copy_rows(connection, name, [_file(folder, name)])
         found = count_rows(connection)

@@ -49,7 +49,7 @@ def rows_of(
     connection: ladybug.Connection, text: str, parameters: Mapping[str, Cell] | None = None
 ) -> list[list[Cell]]:
     """Run a statement and return its rows."""
-    # one statement has one result, and its rows are lists unless asked otherwise
+    # a single statement has a single result, and its rows are lists by default
     found = cast("ladybug.QueryResult", connection.execute(text, dict(parameters or {})))
     with found:
         return cast("list[list[Cell]]", found.get_all())

@@ -1,4 +1,4 @@
-# ruff: noqa: D102  what the methods do is said in engine.py
+# ruff: noqa: D102  the protocols in engine.py document the methods
 """The embedded engine: a Cypher database in this process, in one file.
 
 A load never touches the file that readers have open: see `load`.
@@ -72,7 +72,7 @@ class LadybugGraph(Graph):
         return {"ladybug": str(ladybug.__version__)}
 
     def stored_runs(self, names: Collection[str]) -> Mapping[str, StoredRun]:
-        # a file that is yet to be made holds nothing
+        # a file that does not exist yet has no runs
         return read_stored_runs(self.query, names) if self._path.exists() else {}
 
     def find_browser_page(self) -> None:
@@ -92,7 +92,7 @@ class LadybugGraph(Graph):
         connection = self._connect()
         try:
             connection.set_query_timeout(int(1000 * (timeout_seconds or 0)))
-            # one statement has one result
+            # a single statement has a single result
             found = cast("ladybug.QueryResult", connection.execute(text, given))
         except (RuntimeError, ValueError, TypeError) as error:
             raise query_error(error, timeout_seconds) from error
@@ -104,7 +104,7 @@ class LadybugGraph(Graph):
     @contextmanager
     def load(self) -> Iterator[Load]:
         with write_lock(self._path, wait=self._wait, notify=self._notify):
-            # somebody may have put another file there while we waited
+            # another process may have replaced the file during the wait
             self.close()
             if self._path.exists():
                 self._connect()
@@ -129,7 +129,7 @@ class LadybugGraph(Graph):
             if self._path.exists():
                 self._database, self._connection = _open_file(self._path)
             else:
-                # nothing is written yet: an empty graph in memory answers
+                # nothing is written yet: queries use an empty graph in memory
                 self._database = open_database(Path(":memory:"))
                 self._connection = ladybug.Connection(self._database)
                 create_tables(self._connection)
@@ -206,7 +206,7 @@ def _first_line(error: Exception) -> str:
 
 def _rows(found: ladybug.QueryResult, max_rows: int | None) -> Iterator[tuple[Cell, ...]]:
     count = found.get_num_tuples()
-    # columns are read whole: not those of a result that is refused for its length
+    # columns are read as a whole, which is too much for a result refused for its length
     is_refused = max_rows is not None and count > max_rows
     is_plain = _PLAIN_TYPES.issuperset(found.get_column_data_types())
     if count < _MANY_ROWS or is_refused or not is_plain:
@@ -215,7 +215,7 @@ def _rows(found: ladybug.QueryResult, max_rows: int | None) -> Iterator[tuple[Ce
     return zip(*(column.to_pylist() for column in columns), strict=True)
 
 
-def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values, whatever they are
+def _cell(value: Any) -> Cell:  # noqa: ANN401  the engine's values have any type
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list | tuple):

@@ -16,9 +16,9 @@ from xlagraph.graph.statement_files import load_statement
 NODE_LABELS: Final = tuple(node.label for node in SCHEMA.nodes)
 RELATIONSHIP_TYPES: Final = tuple(relationship.name for relationship in SCHEMA.relationships)
 
-# Rows of one COPY: the engine fails where it needs more memory than its pool has, at three
-# million nodes with 256 MiB, and about four times as many with the 1 GiB that it is given.
-# Another COPY into the same table costs time instead.
+# Rows of one COPY. The engine fails if it needs more memory than its pool has: at three million
+# nodes with 256 MiB, and at about four times as many with the 1 GiB that it gets here. Another
+# COPY into the same table only takes more time.
 MAX_COPIED_NODES: Final = 2_000_000
 MAX_COPIED_RELATIONSHIPS: Final = 8_000_000
 
@@ -71,7 +71,7 @@ def delete_orphans(connection: ladybug.Connection) -> None:
     """
     _delete_unused(connection, "Run")
     labels = sorted(IMMUTABLE_LABELS)
-    # what only a deleted node used goes in the next turn
+    # the next turn deletes nodes that only deleted nodes used
     while sum(_delete_unused(connection, label) for label in labels):
         pass
 

@@ -1,4 +1,4 @@
-# ruff: noqa: D102  what the methods do is said in engine.py
+# ruff: noqa: D102  the protocols in engine.py document the methods
 """Loads compilations into a graph file, which changes in one rename.
 
     1. the processes that make rows write them as Parquet files to `FILE.loading/`
@@ -53,20 +53,21 @@ from xlagraph.runtime.trim_memory import trim_memory
 
 _COMPILATION_ORIGINS: Final = load_statement(__file__, "compilation-origins")
 
-# The engine may say no more than that it could not read what it has written.
+# With less free space than this, an error is reported as a full disk: the engine's message
+# may only say that a read failed.
 _LITTLE_SPACE_BYTES: Final = 1 << 20
 
-# Rows that one transaction may take; three times the memory for six million of them.
+# Rows that one transaction may write; six million rows would take three times the memory.
 _SMALL_ROWS: Final = 200_000
 
-# It takes milliseconds to give back the memory of a COPY, which pays for as many rows.
+# Releasing the memory of a COPY takes milliseconds, which pays off from this number of rows.
 _MANY_ROWS: Final = 100_000
 
-# COPY into relationships costs by those that are there: 0.4 s for a million. To create them
-# one by one costs by those that come.
+# The cost of COPY into relationships grows with the existing ones: 0.4 s for a million. The cost
+# of creating them one by one grows with the new ones.
 _COPIED_ROWS_PER_NEW_ROW: Final = 4
 
-# Rows in memory, of `write`, that go into files together.
+# Rows that `write` collects in memory before it writes them to files.
 MAX_WAITING_ROWS: Final = 100_000
 
 
@@ -129,7 +130,7 @@ class LadybugLoad:
             self._copy_future = self._executor.submit(self._copy_file)
 
     def watch(self, report: Callable[[float], None]) -> None:
-        pass  # all is written at the end
+        pass  # everything is written at the end
 
     def write(self, rows: CompilationRows) -> None:
         new = self._claim(rows.origins)
@@ -186,7 +187,7 @@ class LadybugLoad:
                 connection.close()
             finally:
                 database.close()
-            # elsewhere the file grows anyway, and to rewrite it takes as long as to load it
+            # a load that adds compilations grows the file anyway, and compaction is slow
             if self._removed and not self._new:
                 compact(copy, self._folder)
         except RuntimeError as error:
@@ -223,7 +224,8 @@ class LadybugLoad:
         before = file_changes.count_rows(connection)
         added = {name: sum(part.counts[name] for part in files) for name, files in sources.items()}
         self._set_runs(connection)
-        # a checkpoint after each COPY costs a third of a small load, and spares a large one memory
+        # a checkpoint after each COPY takes a third of a small load's time; it saves memory in a
+        # large one
         is_small = sum(added.values()) < _SMALL_ROWS
         if is_small:
             connection.execute("BEGIN TRANSACTION")
@@ -275,7 +277,7 @@ class LadybugLoad:
         }
         for label in IMMUTABLE_LABELS:
             rows = self._distinct_rows(label)
-            if rows.num_rows:  # the engine has no empty list
+            if rows.num_rows:  # the engine rejects an empty list
                 stored = rows_of(
                     connection,
                     schema_statements.stored_keys(label),

@@ -96,7 +96,7 @@ def write_relationships(relationship: RelationshipType, file: Path) -> str:
 
 
 def _quoted(files: Iterable[Path]) -> str:
-    # the engine takes each for a pattern
+    # the engine reads each path as a glob pattern
     return "[" + ", ".join(_quoted_text(glob.escape(str(path))) for path in files) + "]"
 
 
@@ -131,7 +131,7 @@ def stored_keys(label: str) -> str:
 
 def delete_parts(node: NodeType) -> str:
     """Return the statement that deletes the parts of the compilations `$keys`."""
-    # by scanning: a table is read once for all of them, and no part is missed
+    # a scan reads the table once for all keys, and finds every part
     return (
         f"UNWIND $keys AS stale MATCH (n:{node.label}) WHERE n.compilation = stale DETACH DELETE n"
     )

@@ -63,7 +63,7 @@ class BatchWriter:
         for rows in self._write_chunks(batch):
             self._state.written_rows.add(rows)
             left -= rows
-        self._state.written_rows.add(left)  # shared nodes, and what need not be written
+        self._state.written_rows.add(left)  # shared nodes and skipped rows
 
     def _write_chunks(self, batch: Batch) -> Iterator[int]:
         """Write a batch and yield the number of rows of each chunk."""
@@ -100,7 +100,7 @@ class BatchWriter:
                 continue
             found, stale = answer
             if answer_was_lost:
-                # it is not known any more which of them had parts
+                # the lost answer said which of them had parts
                 stale = [key for key, status in found.items() if status == "claimed"]
                 answer_was_lost = False
             if stale:
@@ -109,7 +109,7 @@ class BatchWriter:
                 self._removal.clear_parts(key)
             statuses |= {key: status for key, status in found.items() if status != "being removed"}
             if "being removed" in found.values():
-                # by another load; its lease may have expired
+                # another load removes them; its lease may have expired
                 self._removal.clear_stale_loads()
                 time.sleep(0.1)
         self._state.held_elsewhere.update(

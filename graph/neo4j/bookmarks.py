@@ -28,7 +28,7 @@ class StoredBookmarks:
         self._file: Path | None = None
         if uri.lower().startswith("neo4j"):
             name = hashlib.sha256(f"{uri.lower()} {database}".encode()).hexdigest()[:32]
-            with suppress(RuntimeError):  # no home
+            with suppress(RuntimeError):  # no home folder
                 self._file = _state_folder() / "bookmarks" / f"{name}.json"
 
     def manager(self) -> BookmarkManager:

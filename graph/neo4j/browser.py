@@ -23,7 +23,7 @@ MAX_CHARACTERS: Final = 16_000
 _LOCAL_SERVER: Final = "neo4j://localhost:7687"
 _AURA_HOSTS: Final = ".databases.neo4j.io"
 _AURA_PAGE: Final = "https://browser.neo4j.io/"
-# the page looks for the end of its arguments after it has decoded them
+# the page splits its arguments after decoding them
 _ENDS_AN_ARGUMENT: Final = str.maketrans({"&": r"\u0026", "#": r"\u0023"})
 
 
@@ -81,7 +81,7 @@ def browser_page(location: str | None = None, *, page: str | None = None) -> Bro
     uri = urlsplit(given or _LOCAL_SERVER)
     host = uri.hostname or ""
     is_encrypted = "+s" in uri.scheme
-    # a page cannot be told to trust a certificate: the user has told the browser, or not
+    # a page cannot be made to trust a certificate: only the user can tell the browser to
     scheme = uri.scheme.replace("+ssc", "+s")
     user = quote(os.environ.get("NEO4J_USERNAME") or "neo4j", safe="")
     return BrowserPage(
@@ -119,7 +119,7 @@ def page_of_settings(values: Mapping[str, str | None], uri: str) -> str | None:
         listens = urlsplit(f"//{values.get(f'server.{scheme}.listen_address') or ''}")
         advertised = urlsplit(f"//{values.get(f'server.{scheme}.advertised_address') or ''}")
         host = advertised.hostname or urlsplit(uri).hostname or "localhost"
-        # port 0 is any that was free
+        # port 0 means any free port
         if port := advertised.port or listens.port:
             return page_address(scheme, host, port)
     return None

@@ -49,7 +49,7 @@ def call_uninterrupted(call: Callable[[], Outcome]) -> Outcome:
     def make() -> None:
         try:
             outcome.set_result(call())
-        except BaseException as error:  # noqa: BLE001  raised again by who waits
+        except BaseException as error:  # noqa: BLE001  raised again in the waiting thread
             outcome.set_exception(error)
 
     threading.Thread(target=make, name="xlagraph-call", daemon=True).start()

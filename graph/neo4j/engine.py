@@ -1,4 +1,4 @@
-# ruff: noqa: D102  what the methods do is said in engine.py
+# ruff: noqa: D102  the protocols in engine.py document the methods
 """The Neo4j engine: a server, reached over Bolt.
 
 `graph_error` turns driver errors into GraphError. `load` does the writing.
@@ -47,7 +47,7 @@ from xlagraph.graph.statement_files import load_statement
 
 Outcome = TypeVar("Outcome")
 
-# What is wrong is said in our words. Who wants to read the driver's log sets a handler.
+# Our errors replace the driver's log messages. To read them, set a handler.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 _STORED_SCHEMA_VERSIONS: Final = load_statement(__file__, "stored-schema-versions")
@@ -59,7 +59,7 @@ _TESTED_FROM: Final = "5.26"
 _OLDEST_ACCEPTED: Final = (5, 23)
 """Older servers do not know ``CALL (a, b) { … }``, which every load is made of."""
 
-# Read the names that are in the graph, and nothing else. Others reach disk and network.
+# Procedures that only read names in the graph. Others can access disk and network.
 PROCEDURES: Final = frozenset(
     {
         "db.labels",
@@ -71,7 +71,7 @@ PROCEDURES: Final = frozenset(
     }
 )
 
-# A server that restarts is waited for by a load, not by a query.
+# A query does not wait for a server to restart; a load does.
 _QUERY_RETRY_SECONDS: Final = 10.0
 _PAUSE_SECONDS: Final = 0.2
 
@@ -186,7 +186,7 @@ class Neo4jGraph(Graph):
                     bookmark_manager_=self._database.bookmarks,
                 )
             )
-        except (Neo4jError, DriverError):  # not everybody may see the settings
+        except (Neo4jError, DriverError):  # the user may lack the right to read settings
             return None
         return page_of_settings(dict(record.values() for record in found.records), self._uri)
 
@@ -213,13 +213,13 @@ class Neo4jGraph(Graph):
         try:
             found = self.query(_STORED_SCHEMA_VERSIONS)
         except QueryFailed:
-            # maybe the database is not the same any more
+            # the database may have been replaced
             if not self._stored_bookmarks.forget():
                 raise
             self._database = replace(self._database, bookmarks=self._stored_bookmarks.manager())
             found = self.query(_STORED_SCHEMA_VERSIONS)
         if any(isinstance(oldest, int) and oldest < VERSION for oldest, _ in found.rows):
-            # a run that is deleted while it is read has lost its properties
+            # a run that is deleted while it is read has no properties: read again
             found = self.query(_STORED_SCHEMA_VERSIONS)
         ((oldest, newest),) = found.rows
         if isinstance(newest, int) and newest > VERSION:
@@ -247,7 +247,7 @@ class Neo4jGraph(Graph):
         with self._translated_errors(timeout_seconds):
             columns, rows = call_uninterrupted(
                 lambda: self._driver.execute_query(
-                    # the driver wants literal text; this text has passed the guard
+                    # the driver's type is a literal string; this text has passed the guard
                     neo4j.Query(text, timeout=timeout_seconds),
                     given,
                     routing_=neo4j.RoutingControl.READ,
@@ -255,7 +255,7 @@ class Neo4jGraph(Graph):
                     bookmark_manager_=self._database.bookmarks,
                     result_transformer_=lambda found: (
                         tuple(found.keys()),
-                        # read in pieces: the driver asks the server for 1,000 rows at a time
+                        # read as a stream: the driver fetches 1,000 rows at a time
                         tuple(bounded_rows(map(_cells, found), max_rows, max_bytes)),
                     ),
                 )
@@ -351,7 +351,7 @@ def _cells(record: neo4j.Record) -> tuple[Cell, ...]:
     return tuple(map(_cell, record.values()))
 
 
-def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values, whatever they are
+def _cell(value: Any) -> Cell:  # noqa: ANN401  the driver's values have any type
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, list | tuple):
@@ -376,7 +376,7 @@ def _path(path: Path) -> row_cells.Path:
     }
     relationships = []
     for relationship in path.relationships:
-        # the driver knows both ends of what is in a path
+        # in a path both ends are known
         source, target = (by_id[node.element_id] for node in relationship.nodes if node is not None)
         relationships.append(
             row_cells.Relationship(

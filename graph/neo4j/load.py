@@ -1,4 +1,4 @@
-# ruff: noqa: D102  what the methods do is said in engine.py
+# ruff: noqa: D102  the protocols in engine.py document the methods
 """Loads compilations into Neo4j in parallel with other loads; each becomes visible at once.
 
 A batch of compilations goes through these transactions:
@@ -72,7 +72,7 @@ def loading(database: ServerDatabase, notify: Callable[[str], None]) -> Iterator
         yield load
         load.finish()
     except (ServiceUnavailable, SessionExpired, GraphUnreachable):
-        # the next load clears: this one has waited long enough for the server
+        # this load has waited long enough for the server; the next load cleans up
         raise
     except BaseException as error:
         load.discard()
@@ -105,7 +105,7 @@ class Neo4jLoad:
         self._own = Transactions(self._state)
         self._removal = Removal(self._own)
 
-    # what the caller asks for
+    # methods of the protocol
 
     @property
     def row_folder(self) -> Path | None:
@@ -142,7 +142,7 @@ class Neo4jLoad:
         self._raise_failure()
         self._own.write(_SET_TAGS, run=run, tags=list(tags))
 
-    # its course
+    # steps of a load
 
     def begin(self) -> None:
         """Prepare the database, register the load, and remove what crashed loads left."""
@@ -161,7 +161,7 @@ class Neo4jLoad:
                 f"the index {name} is dropped: Neo4j indexes texts up to 8 kB, and one is longer;"
                 " what looks nodes up by it reads all of them"
             )
-        with contextlib.suppress(*SERVER_ERRORS):  # all is there; the next load clears
+        with contextlib.suppress(*SERVER_ERRORS):  # everything is written; the next load cleans up
             self._own.unregister()
 
     def discard(self) -> None:
@@ -221,7 +221,7 @@ class Neo4jLoad:
                 self._slot.release()
                 if not self._state.given_up.is_set():
                     writer.write(batch)
-        except BaseException as error:  # noqa: BLE001  raised again where the load is used
+        except BaseException as error:  # noqa: BLE001  raised again in the thread that uses the load
             self._failure = self._failure or error
             self._state.given_up.set()
 
@@ -241,13 +241,13 @@ class Neo4jLoad:
     def _prepare(self) -> None:
         """Create constraints and indexes before the first write to this database."""
         wanted = schema_statements.constraints()
-        # a graph that was imported from an export has none yet
+        # a graph imported from an export has no constraints yet
         if self._own.read_column(_COUNT_CONSTRAINTS)[0] >= len(wanted):
             return
         for statement in (*schema_statements.indexes(), *wanted):
             try:
                 self._own.write(statement)
-            except ClientError as error:  # several loads may begin at once
+            except ClientError as error:  # another load may create it at the same time
                 if "AlreadyExists" not in (error.code or ""):
                     raise
         try:
@@ -256,12 +256,12 @@ class Neo4jLoad:
             failed = self._own.read_column(_FAILED_INDEXES)
             if not failed:
                 raise
-            for name in failed:  # what was imported has texts too long for it
+            for name in failed:  # imported texts are too long for it
                 self._state.dropped_indexes.add(name)
                 self._own.write(schema_statements.drop_index(name))
 
     def _send_heartbeats(self) -> None:
-        heartbeat = Transactions(self._state)  # the other may be busy
+        heartbeat = Transactions(self._state)  # `self._own` may be busy
         while not self._is_over.wait(HEARTBEAT_SECONDS):
             with contextlib.suppress(*SERVER_ERRORS):
                 heartbeat.send_heartbeat()

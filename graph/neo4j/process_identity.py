@@ -60,6 +60,6 @@ def _status(process: int, shown_in: Path) -> _Status | None:
         text = (shown_in / str(process) / "stat").read_text()
     except OSError:
         return None
-    # its name stands in brackets and may hold anything; the 20th field after it is the start
+    # the name is in brackets and may contain any character; the start is the 20th field after it
     fields = text.rpartition(")")[2].split()
     return _Status(has_ended=fields[0] == "Z", started=fields[19])

@@ -141,7 +141,7 @@ def _detach(tx: neo4j.Transaction, keys: list[str], *, keeps_runs: bool) -> None
         found = run_statement(tx, statement, keys=keys).value()
         reached.setdefault(label, set()).update(found)
     if keeps_runs:
-        reached.pop("Run", None)  # the new compilation joins it, and it has its tags
+        reached.pop("Run", None)  # the new compilation belongs to it, and it has tags
     _delete_orphans(tx, reached)
 
 

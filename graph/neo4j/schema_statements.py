@@ -1,4 +1,4 @@
-# ruff: noqa: PERF401  statements grow line by line, and are read so
+# ruff: noqa: PERF401  statements are built line by line, which is easier to read
 """Statements of the Neo4j engine that follow from the schema.
 
 All parameters of a statement are in one map, `$given`. If lists were separate parameters, the
@@ -105,7 +105,7 @@ def write_chunk() -> str:
     It does nothing if the load was ended by somebody else, if the chunk was written
     before, or if a node that it looks up is missing.
     """
-    # a write locks the node: what is read then is what the transaction before left
+    # the write locks the node, so the reads that follow see the previous transaction's result
     lines = ["MATCH (claim:Load {key: $given.worker}) SET claim.heartbeat = timestamp()"]
     lines.append("WITH claim WHERE claim.count < $given.count")
     carried = []

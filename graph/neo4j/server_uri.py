@@ -9,12 +9,12 @@ from xlagraph.graph.errors import GraphUnreachable
 __all__ = ["check_uri", "is_server_uri"]
 
 _SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
-# also a URI whose colon or slashes were forgotten: it may hold a password, which a file name
-# would show
+# also matches a URI without its colon or slashes: it may contain a password, which would be
+# shown if it were taken for a file name
 _ANY_SCHEME: Final = re.compile(
     r"[a-z][a-z0-9+.-]*:/|(?:neo4j|bolt)(?:\+s(?:sc)?)?(?::|//)", re.IGNORECASE
 )
-# what a cluster may be asked for; the driver would take any other name too
+# the only option for a cluster; the driver would accept any other name, too
 _ROUTING: Final = re.compile(r"(?:policy=[\w.-]*)?", re.ASCII)
 
 

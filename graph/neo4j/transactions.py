@@ -207,7 +207,7 @@ class Transactions:
     def _retried(self, work: "Work[Outcome]") -> Outcome:
         began = time.monotonic()
         pause = 0.02
-        # one transaction after the other, also where Ctrl-C ended the wait for the one before
+        # one transaction at a time, even if Ctrl-C ended the wait for the previous one
         with self._lock:
             while True:
                 try:
@@ -222,14 +222,14 @@ class Transactions:
                     may_succeed = (
                         error.is_retryable()
                         or isinstance(error, IncompleteCommit)
-                        # a node was found, and deleted with other orphans before it was locked
+                        # another load deleted the node as an orphan before it was locked
                         or "EntityNotFound" in code
                     )
                     is_given_up = self.state.given_up.is_set()
                     retry_seconds = _LAST_RETRY_SECONDS if is_given_up else RETRY_SECONDS
                     if not may_succeed or time.monotonic() > began + retry_seconds:
                         raise
-                time.sleep(random.uniform(0, pause))  # noqa: S311  only spreads those who collide
+                time.sleep(random.uniform(0, pause))  # noqa: S311  spreads the retries
                 pause = min(2 * pause, 2.0)
 
     def _drop_index(self, name: str) -> None:

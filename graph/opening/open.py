@@ -16,7 +16,7 @@ _DISTRIBUTIONS: Final[Mapping[str, str]] = {"ladybug": "ladybug", "neo4j driver"
 
 def engine_versions() -> Mapping[str, str]:
     """Return the version of each engine by name, without loading the engine."""
-    # imports email and socket, 15 ms, which no other command needs
+    # this import takes 15 ms (email, socket), and no other command needs it
     from importlib.metadata import version
 
     return {name: version(distribution) for name, distribution in _DISTRIBUTIONS.items()}
@@ -61,7 +61,7 @@ def open_graph(
 
     try:
         path = Path(named).expanduser().resolve()
-    except (OSError, RuntimeError) as error:  # a link in a circle, no home, no current folder
+    except (OSError, RuntimeError) as error:  # circular link, no home folder, no current folder
         raise GraphMissing(f"{named} leads nowhere: {error}") from error
     return LadybugGraph(path, create=create, wait=wait, notify=notify)
 

@@ -1,4 +1,4 @@
-"""The rows that are stored of compilations in one detail."""
+"""Rows of compilations that are stored at a level of detail."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -22,15 +22,15 @@ _COLUMN_OF_VALUE: Final = {
 def tables_of_detail(
     tables: Iterable[tuple[str, pa.Table]], detail: Detail
 ) -> Iterator[tuple[str, pa.Table]]:
-    """Yield what is stored of the tables of some compilations, as they come where that is all.
+    """Yield the tables of compilations, reduced to the rows stored at a level of detail.
 
-    Of values those that are live at a peak are kept, of what compilations share what is then
-    still reached.
+    With `Detail.ALL` the tables are unchanged and yielded one by one. Otherwise only values live
+    at a peak are kept, and only shared nodes that are still reached.
     """
     if detail is Detail.ALL:
         yield from tables
         return
-    # what is left out is most of it, and is dropped before the next table is made
+    # most tables are not stored; each is dropped before the next one is made
     kept = {name: table for name, table in tables if is_stored(name, detail)}
     if not kept:
         return

@@ -21,13 +21,13 @@ from xlagraph.graph.statement_files import load_statement
 Query = Callable[[str, Mapping[str, Cell]], Result]
 Row = tuple[Cell, ...]
 
-# Parts before shared nodes; a walk leads on in this order, or stays at its label.
+# Parts before shared nodes; a relationship ends at the same label or at a later one.
 _LABELS: Final = tuple(node.label for node in sorted(SCHEMA.nodes, key=lambda node: node.is_shared))
 
 
 _STORED_RUNS: Final = load_statement(__file__, "stored-runs")
 
-# Keys of one statement: a server holds them all, and the rows that they lead to.
+# Keys in one statement: a server keeps all of them in memory, with the rows that they find.
 _KEYS_AT_ONCE: Final = 20_000
 
 
@@ -63,7 +63,7 @@ def read_compilations(query: Query, compilations: Collection[str]) -> Compilatio
 
 def read_stored_runs(query: Query, names: Collection[str]) -> dict[str, StoredRun]:
     """Return the stored runs of these names, in the order of their keys."""
-    if not names:  # the embedded engine has no empty list
+    if not names:  # the embedded engine rejects an empty list
         return {}
     rows = query(_STORED_RUNS, {"runs": sorted(names)}).rows
     paths: dict[str, tuple[str, tuple[str, ...]]] = {}

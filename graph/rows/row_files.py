@@ -25,8 +25,8 @@ from xlagraph.graph.rows.tables import (
 )
 from xlagraph.graph.schema_tables import SHARED_TABLES
 
-# Bytes of all tables together that wait in memory for more rows of their group. Smaller groups
-# cost the engine time; larger ones only memory.
+# Total bytes of all tables that wait in memory until their row group is full. Smaller groups
+# take the engine more time; larger ones only take memory.
 _WAITING_BYTES: Final = 16 << 20
 _GROUP_ROWS: Final = 128_000
 
@@ -61,7 +61,7 @@ class RowFiles:
                 waiting_bytes += table.nbytes
                 if name == "Compilation":
                     origins |= origins_of(table)
-                del table  # it may be as large as the next
+                del table  # frees its memory before the next table is made
                 if waiting_bytes >= _WAITING_BYTES:
                     for unshared in files.keys() - SHARED_TABLES:
                         files[unshared].flush()
@@ -80,7 +80,7 @@ class RowFiles:
         columns = NODE_COLUMNS.get(name) or RELATIONSHIP_COLUMNS[name]
         if name not in self.counts:
             return columns.empty_table()
-        # as they were written: Parquet calls the items of a list otherwise
+        # restores the schema: Parquet names the items of a list differently
         return pq.read_table(self.path(name)).cast(columns)
 
     def read(self) -> CompilationRows:
@@ -139,8 +139,8 @@ class _RowFile:
 
     def _new_writer(self) -> pq.ParquetWriter:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Dictionaries, even of few texts that repeat, took a quarter more time to write, made the
-        # files no smaller, and COPY no faster.
+        # With dictionaries, even of few repeated texts, writing took a quarter longer, files were
+        # no smaller, and COPY was no faster.
         return pq.ParquetWriter(
             self._path,
             self._columns,

@@ -131,7 +131,7 @@ class CompilationRows:
             pc.index_in(table.column(end), value_set=self.nodes[label].column("key"))
             for end, label in (("source", relationship.source), ("target", relationship.target))
         )
-        # the stubs say that columns in chunks become columns in one
+        # the stubs wrongly return plain arrays for chunked ones
         return cast("tuple[pa.ChunkedArray[Any], pa.ChunkedArray[Any]]", (source, target))
 
     def count(self) -> int:
@@ -149,7 +149,7 @@ class CompilationRows:
         reached = {label: set(keys_of(table)) for label, table in nodes.items()}
         reached |= {label: set() for label in SHARED_LABELS}
         relationships: dict[str, pa.Table] = {}
-        # what leaves a part before what leaves the shared node that it leads to
+        # relationships of parts first: they decide which shared nodes are reached
         for relationship in sorted(
             SCHEMA.relationships, key=lambda relationship: relationship.name in SHARED_TABLES
         ):
@@ -186,7 +186,7 @@ def distinct_rows(table: pa.Table) -> pa.Table:
         keys = table.column("key")
     else:
         ends = (table.column("source"), table.column("target"), "\0")
-        # the stubs have no text beside columns
+        # the stubs do not allow a text next to columns
         keys = pc.binary_join_element_wise(*ends)  # type: ignore[call-overload]
     return table.take(pc.index_in(pc.unique(keys), value_set=keys))
 

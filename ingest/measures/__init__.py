@@ -1,1 +1,1 @@
-"""What follows from a plan: live ranges, successions, peaks."""
+"""Measures derived from a plan: live ranges, successions, peaks."""

@@ -1,4 +1,4 @@
-"""What each allocation is for, whether it is the output, and what becomes of what it stores."""
+"""Role and donation of each allocation, and if the dump marks outputs."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -11,7 +11,7 @@ __all__ = ["Donation", "DonationState", "Role", "donations", "marks_outputs", "r
 
 
 class Role(StrEnum):
-    """What an allocation is for."""
+    """Purpose of an allocation."""
 
     THREAD_LOCAL = "threadLocal"
     CONSTANT = "constant"
@@ -22,22 +22,22 @@ class Role(StrEnum):
 
 
 class DonationState(StrEnum):
-    """Whether a parameter that the caller gives up has an output that takes its bytes."""
+    """State of a donated parameter: paired if an output takes its bytes."""
 
     PAIRED = "paired"
     UNPAIRED = "unpaired"
 
 
 class Donation(NamedTuple):
-    """A parameter that the caller gives up."""
+    """A parameter that the caller donates."""
 
     state: DonationState
     output_index: str | None
-    """Of the output that is written over it; None if it is unpaired."""
+    """Shape index of the output that is written over it; None if it is unpaired."""
 
 
 def role(allocation: Allocation) -> Role | None:
-    """Return the first role that holds; None if the dump does not say."""
+    """Return the first role that applies; None if the dump does not say."""
     if allocation.is_thread_local:
         return Role.THREAD_LOCAL
     if allocation.is_constant:
@@ -52,10 +52,10 @@ def role(allocation: Allocation) -> Role | None:
 
 
 def marks_outputs(allocations: Sequence[Allocation]) -> bool:
-    """Return whether the producer marks the output at all.
+    """Return True if the producer of the dump marks outputs at all.
 
-    TensorFlow does since 2.2, when it also began to print the shapes of parameters; what
-    came before prints neither, but an address in every allocation.
+    TensorFlow has marked them since 2.2, which also prints the shapes of parameters. Earlier
+    versions print neither, but print an address in every allocation.
     """
     return any(
         allocation.address is None
@@ -66,7 +66,7 @@ def marks_outputs(allocations: Sequence[Allocation]) -> bool:
 
 
 def donations(allocations: Sequence[Allocation], program: Program) -> tuple[Donation | None, ...]:
-    """Return the donation of what each allocation stores; None where nothing is given up."""
+    """Return the donation of each allocation's parameter; None if nothing is donated."""
     return tuple([_donation(allocation, program) for allocation in allocations])
 
 

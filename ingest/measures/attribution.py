@@ -1,23 +1,23 @@
 """Attribution: which op of the user's program each value belongs to.
 
-By the first rule that finds an instruction with an op name; file, line and call stack are
-those of that same instruction:
+The first rule that finds an instruction with an op name decides. File, line and call stack
+are those of the same instruction.
 
-0. stack: of what lies in the bytes of a stack that a loop fills, what a turn writes there
-   (see `stacks`), by rules 0 to 3.
+0. stack: the value lies in a stack that a loop fills. Rules 0 to 3 are applied to what a turn
+   writes there (see `stacks`).
 1. own: the defining instruction.
-2. inside: of the computation that it calls (fusion, call, async, custom call; nested ones
-   too), breadth first from the root, operands in their order; for a tuple element from
-   that operand of the root.
-3. operand: of an instruction that only moves or reshapes, or of a fusion of nothing else,
-   the first operand, by rules 0 to 3; what comes out of a loop or call by the value that
-   goes in.
-4. reader: the first reader in the schedule that has one by rule 0, 1 or 2.
+2. inside: an instruction of the computation that the defining instruction calls (fusion, call,
+   async, custom call; also nested). The search is breadth first from the root, operands in
+   their order. For a tuple element it begins at that operand of the root.
+3. operand: the defining instruction only moves or reshapes, or is a fusion of such
+   instructions. Rules 0 to 3 are applied to its first operand; for the result of a loop or
+   call, to the value passed in.
+4. reader: the first reader in the schedule for which rule 0, 1 or 2 finds one.
 
-A value of which no rule finds one belongs to none.
+A value belongs to no op if no rule finds one.
 
-The user's line is the innermost frame of that instruction's call stack outside of
-installed packages; without a stack its own line, if that is outside.
+The user's line is the innermost frame of that instruction's call stack that is outside of
+installed packages. Without a call stack it is the instruction's line, if that is outside.
 """
 
 from collections import deque
@@ -36,7 +36,7 @@ __all__ = ["Attribution", "Attributions", "Rule", "StackOfValue", "UserLine", "a
 
 
 class Rule(StrEnum):
-    """How the instruction was found."""
+    """Rule that found the instruction."""
 
     STACK = "stack"
     OWN = "own"
@@ -66,7 +66,7 @@ class Attribution(NamedTuple):
 
 
 _TUPLES_PASS: Final = frozenset(("copy", "opt-barrier", "optimization-barrier", "while"))
-"""What hands each element of its operand on as the same element of its result."""
+"""Opcodes that pass each element of the operand on as the same element of the result."""
 _CONTROL_FLOW: Final = frozenset(("while", "call", "conditional"))
 
 
@@ -76,13 +76,13 @@ class StackOfValue(NamedTuple):
     loop: str
     """Name of the `while` that fills it."""
     turns: int
-    """Parts that it holds."""
+    """Number of parts."""
     element: str | None
-    """Name of the instruction that makes what a turn writes, if the plan names it."""
+    """Name of the instruction that makes the part a turn writes, if the plan names it."""
 
 
 class Attributions(NamedTuple):
-    """What each value of a plan belongs to, and the stack in which it lies."""
+    """The op that each value of a plan belongs to, and the stack in which it lies."""
 
     owners: tuple[Attribution | None, ...]
     stacks: tuple[StackOfValue | None, ...]
@@ -94,12 +94,13 @@ def attributions(
     steps: Mapping[str, int],
     instructions: Sequence[Instruction],
 ) -> Attributions:
-    """Return what each of the plan's values belongs to; ``steps`` are those of the schedule.
+    """Return the attribution and the stack of each of the plan's values.
 
-    ``instructions`` are those that the plan names.
+    ``steps`` maps names of scheduled instructions to their steps, and ``instructions`` are those
+    that the plan names.
 
-    Algorithm: rules 0 to 3 look at each instruction with its shape index once, rule 4 at
-    each use of the values that are left: linear in instructions and uses.
+    Algorithm: rules 0 to 3 look once at each instruction with its shape index, rule 4 at
+    each use of the remaining values: linear in instructions and uses.
     """
     locations = _Locations(program)
     search = _Search(program, instructions, locations.line)
@@ -134,11 +135,11 @@ class _Caller(NamedTuple):
 
     instruction: Instruction
     operand: int | None
-    """Of a conditional the operand that the computation takes; None: all, in their order."""
+    """Operand that a branch of a conditional takes; None if all are passed, in their order."""
 
 
 class _Search:
-    """Rules 0 to 3; what was found is remembered."""
+    """Rules 0 to 3, with a cache of their results."""
 
     def __init__(self, program: Program, named: Sequence[Instruction], where: Where) -> None:
         self._program = program
@@ -174,7 +175,7 @@ class _Search:
         return StackOfValue(found.loop, found.turns, found.maker)
 
     def first(self, names: Iterable[str]) -> Instruction | None:
-        """Return what the first of some instructions belongs to that has one by rule 0, 1 or 2."""
+        """Return the first instruction that rule 0, 1 or 2 finds for any of these, in order."""
         readers = map(self._program.instructions.get, names)
         found = (self._own_or_inside(Result(each)) for each in readers if each is not None)
         return next((each for each in found if each is not None), None)
@@ -194,7 +195,7 @@ class _Search:
             return None
         element = stack.element
         if element not in self._elements:
-            self._elements[element] = None  # meanwhile: of one that is made of itself
+            self._elements[element] = None  # ends the recursion if it is made of itself
             self._elements[element] = self._own_or_inside(element) or (
                 self._find_through_operands(element)
             )
@@ -210,9 +211,9 @@ class _Search:
         return self._inside[result]
 
     def _has_op_names(self, name: str) -> bool:
-        """Return whether a computation, or one that it calls, has an op name."""
+        """Return True if a computation, or one that it calls, has an op name."""
         if (known := self._with_op_names.get(name)) is None:
-            self._with_op_names[name] = False  # meanwhile: of one that calls itself
+            self._with_op_names[name] = False  # ends the recursion if it calls itself
             found = self._program.computations.get(name)
             known = found is not None and (
                 found.has_op_names or any(map(self._has_op_names, found.runs))
@@ -249,7 +250,7 @@ class _Search:
         return found
 
     def _moved_from(self, result: Result) -> Iterator[Result]:
-        """Yield what a result is a moved or reshaped form of."""
+        """Yield the result that this one moves or reshapes."""
         instruction, element = result
         opcode = instruction.opcode
         if opcode == "parameter":
@@ -270,7 +271,7 @@ class _Search:
             yield from self._origins.operand(instruction, instruction.operands[0])
 
     def _passed_in(self, parameter: Result) -> Iterator[Result]:
-        """Yield the operand that a parameter of a loop, branch or call is."""
+        """Yield the operand that is passed to a parameter of a loop, branch or call."""
         caller = self._callers.get(parameter.instruction.computation)
         if caller is None:
             return
@@ -285,7 +286,7 @@ class _Search:
 
     @cached_property
     def _callers(self) -> Mapping[str | None, _Caller]:
-        """By computation; those that control flow runs, not those of fusions."""
+        """Callers by computation, for control flow and async instructions; not for fusions."""
         callers: dict[str | None, _Caller] = {}
         for instruction in self._named:
             if instruction.opcode in _CONTROL_FLOW or instruction.is_async_start:
@@ -297,12 +298,12 @@ class _Search:
 
 
 class _Locations:
-    """Where the instructions come from that were found."""
+    """Source locations of the instructions that were found."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._user_lines: dict[int | None, UserLine | None] = {None: None}
-        """By frame, as far as they were asked for: most instructions have few of them."""
+        """User lines by frame, filled on demand: instructions share few frames."""
 
     def attribution(self, rule: Rule, instruction: Instruction) -> Attribution:
         """Return the attribution to an instruction."""

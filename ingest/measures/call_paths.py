@@ -17,20 +17,20 @@ class CallPath(NamedTuple):
     caller: int | None
     """Index of the calling path."""
     depth: int
-    """Callers above it and itself."""
+    """Number of frames on the path: its callers and itself."""
 
 
 class CallPaths(NamedTuple):
-    """The call paths that end in some frames."""
+    """The call paths that end in given frames."""
 
     paths: tuple[CallPath, ...]
-    """Callers before those that they call; no two have one location and one caller."""
+    """Call paths, callers before callees; no two have the same location and caller."""
     index_by_frame: Mapping[int | None, int]
-    """Of every frame on them."""
+    """Index of the call path that ends in each frame."""
 
 
 def call_paths(frames: Mapping[int, StackFrame], innermost: Iterable[int | None]) -> CallPaths:
-    """Return the call paths that end in the innermost frames; linear in all frames on them."""
+    """Return the call paths that end in the innermost frames; linear in the frames on them."""
     index_by_frame: dict[int | None, int] = {}
     index_by_location: dict[tuple[str, int | None], int] = {}
     paths: list[CallPath] = []

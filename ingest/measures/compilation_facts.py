@@ -1,4 +1,4 @@
-"""All that is known of a compilation once its measures are derived."""
+"""Everything known about a compilation once its measures are derived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ __all__ = ["CompilationFacts", "NamedInstruction", "derive_facts"]
 
 
 class NamedInstruction(NamedTuple):
-    """An instruction that the plan names, and what follows for it."""
+    """An instruction that the plan names, with its derived facts."""
 
     instruction: Instruction
     source_file: str | None
@@ -36,21 +36,21 @@ class NamedInstruction(NamedTuple):
     root_opcode: str | None
     """Opcode of the root of the computation that a fusion runs."""
     step: int | None
-    """Step of the schedule; the first one if the schedule names it twice."""
+    """Step of the schedule; the first one if the schedule lists the instruction twice."""
     call_path: int | None
     """Index of the call path that led to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompilationFacts:
-    """A plan with its program, and what follows from them.
+    """A plan and all measures derived from it and its program.
 
-    The program is not kept: its computations take as much memory as all the rest.
+    The program is not kept: its computations take as much memory as everything else.
     """
 
     plan: Plan
     spans: tuple[Span | None, ...]
-    """Live ranges, aligned with the values of the plan; so are the next three."""
+    """Live ranges, aligned with the values of the plan, like the next three fields."""
     last_uses: tuple[int | None, ...]
     range_ends: tuple[RangeEndKind | None, ...]
     alias_positions: tuple[AliasPosition, ...]
@@ -58,23 +58,23 @@ class CompilationFacts:
     succession: tuple[Succession, ...]
     printed_shares: tuple[PrintedShare, ...]
     instructions: tuple[NamedInstruction, ...]
-    """Every one that the plan names, each once, the schedule first."""
+    """Every instruction that the plan names, each once, scheduled ones first."""
     loops: Mapping[str | None, str]
-    """Innermost loop that runs a computation, by the name of the computation."""
+    """Name of the innermost loop that runs a computation, by the name of the computation."""
     attributions: tuple[Attribution | None, ...]
-    """Aligned with the values of the plan; so are the next two."""
+    """Attributions aligned with the values of the plan, like the next two fields."""
     stacks: tuple[StackOfValue | None, ...]
-    """Of the values that lie in a stack that a loop fills."""
+    """Stack in which each value lies; None if it lies in none."""
     call_path_of_values: tuple[int | None, ...]
-    """Index of the call path that led to what each value belongs to."""
+    """Index of the call path of the instruction that each value is attributed to."""
     call_paths: tuple[CallPath, ...]
-    """Callers before those that they call."""
+    """Call paths, callers before callees."""
     donations: tuple[Donation | None, ...]
-    """Aligned with the allocations of the plan; None where nothing is given up."""
+    """Donations aligned with the allocations of the plan; None if nothing is donated."""
     partitions: int | None
-    """Devices over which the program is split."""
+    """Number of devices over which the program is partitioned."""
     planner_inputs: PlannerInputs | None
-    """What replanning needs; None without computations, uses or live ranges."""
+    """Inputs of replanning; None without computations, uses or live ranges."""
 
 
 def derive_facts(plan: Plan, program: Program) -> CompilationFacts:

@@ -1,6 +1,6 @@
-"""Byte ranges of one allocation: who holds which bytes, and which are free.
+"""Byte ranges of one allocation: the owner of each byte, and the free bytes.
 
-A slot is ``(start, end)``: the bytes from `start` up to but without `end`.
+A slot is ``(start, end)``: the bytes from `start` up to `end`, exclusive.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ class IntervalMap(Generic[Owner]):
     """The last owner of each byte, over intervals whose bounds are known beforehand.
 
     Bounds are numbered in ascending order. An interval is stored at the number of its
-    start; those numbers are also kept as bits of words, to find the interval that an offset
-    lies in without moving a list of a million intervals at each cut.
+    start. Those numbers are also kept as bits of words, which find the interval of an offset
+    without moving a list of a million intervals at each cut.
     """
 
     def __init__(self, slots: Iterable[tuple[int, int]]) -> None:
@@ -79,7 +79,7 @@ class IntervalMap(Generic[Owner]):
 
 
 def owned_bytes(slots: Sequence[tuple[int, int]]) -> list[int]:
-    """Return how many bytes each slot keeps when they are written one after another."""
+    """Return how many bytes each slot keeps when the slots are written in this order."""
     owned = [end - start for start, end in slots]
     if len(slots) > 1:
         written: IntervalMap[int] = IntervalMap(slots)

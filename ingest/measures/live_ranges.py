@@ -1,4 +1,4 @@
-"""In which steps each value is live, as the dump says."""
+"""Steps in which each value is live according to the dump."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,10 @@ class Span(NamedTuple):
 
 
 def value_spans(plan: Plan) -> tuple[Span | None, ...]:
-    """Return the live range of each of the plan's values; None where the dump lists none.
+    """Return the live range of each of the plan's values; None if the dump lists none.
 
-    None is normal for values of thread-local allocations, and all there is for dumps
-    without live ranges. Ranges name every value with an index, ``{}`` for arrays too.
+    None is normal for values of thread-local allocations, and in dumps without live ranges.
+    Ranges name every value with an index; for arrays it is ``{}``.
     """
     if plan.live_ranges is None:
         return (None,) * len(plan.values)

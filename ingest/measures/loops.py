@@ -1,4 +1,4 @@
-"""Which loop runs an instruction: of each computation the innermost `while` that runs it."""
+"""The innermost `while` that runs each computation."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -11,9 +11,9 @@ _LOOP: Final = "while"
 
 
 def loop_of_computations(instructions: Iterable[Instruction]) -> Mapping[str | None, str]:
-    """Return the innermost loop that runs a computation, its name by that of the computation.
+    """Return the name of the innermost loop that runs each computation, by computation name.
 
-    ``instructions`` are those that the plan names. Computations that no loop runs are left out.
+    ``instructions`` are those that the plan names. Computations outside of loops are omitted.
     """
     callers: dict[str, Instruction] = {}
     for instruction in instructions:

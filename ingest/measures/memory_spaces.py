@@ -1,4 +1,4 @@
-"""What the numbers of memory spaces stand for; a dump does not say."""
+"""Names of memory spaces, which a dump only numbers."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,10 +14,10 @@ _SPACES_OF_TPU: Final[Mapping[int, str]] = {0: "HBM", 1: "VMEM", 2: "SMEM", **_S
 
 
 def memory_space_names(plan: Plan) -> Mapping[int, str]:
-    """Return the names of memory spaces that are known, by color."""
+    """Return the known names of memory spaces by color."""
     return _SPACES_OF_TPU if shown_platform(plan) == "tpu" else _SPACES
 
 
 def shown_platform(plan: Plan) -> str | None:
-    """Return the platform that the layouts of a plan show: only TPUs lay arrays out in tiles."""
+    """Return ``tpu`` if a layout of the plan has tiles, as only TPUs use them; else None."""
     return "tpu" if any(":T(" in value.shape for value in plan.values) else None

@@ -1,4 +1,4 @@
-"""Where a result of an instruction comes from: one step back, through tuples and computations."""
+"""Origin of an instruction's result: one step back, through tuples and computations."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -9,11 +9,11 @@ __all__ = ["MOVING", "Origins", "Result", "index_numbers"]
 
 
 class Result(NamedTuple):
-    """What an instruction returns, or one element of it."""
+    """The result of an instruction, or one element of it."""
 
     instruction: Instruction
     element: tuple[int, ...] = ()
-    """Shape index of the element; empty for the whole."""
+    """Shape index of the element; empty for the whole result."""
 
     @property
     def key(self) -> tuple[str, tuple[int, ...]]:
@@ -36,18 +36,18 @@ _MOVES_WITHIN: Final = MOVING | _INPUTS | _FUSION_LIKE
 _OUTPUT_OF_ASYNC: Final = 1
 """Element of an async-start that is the result of its computation; 0 is the operands."""
 _DEEPEST_INDEX: Final = 32
-"""Tuples in tuples; only an instruction that is its own operand leads deeper."""
+"""Limit of nested tuples; only an instruction that is its own operand nests deeper."""
 
 
 class Origins:
-    """Steps back through a program; what was found of computations is remembered."""
+    """Steps back through a program, with a cache of facts about computations."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._only_moves: dict[str, bool] = {}
 
     def roots(self, result: Result) -> Iterator[Result]:
-        """Yield from where in the computations that it calls a result comes."""
+        """Yield the results in called computations that become this result."""
         instruction, element = result
         if not instruction.runs_computations:
             return
@@ -61,7 +61,7 @@ class Origins:
                 yield from self.element(Result(root, element))
 
     def element(self, result: Result) -> Iterator[Result]:
-        """Yield what stands at an element of a tuple: that operand, not the tuple."""
+        """Yield the operand at an element of a tuple, not the tuple."""
         instruction, element = result
         passed: set[Instruction] = set()
         while element and instruction.opcode == "tuple" and instruction not in passed:
@@ -78,13 +78,13 @@ class Origins:
     def operand(
         self, reader: Instruction, operand: Operand, element: tuple[int, ...] = ()
     ) -> Iterator[Result]:
-        """Yield an element of an operand, if the program has it."""
+        """Yield an element of an operand if the program contains it."""
         found = self._program.find(operand.name, reader.computation)
         if found is not None:
             yield from self.element(Result(found, index_numbers(operand.element) + element))
 
     def sources(self, result: Result) -> Iterator[Result]:
-        """Yield the operands of an instruction; of a get-tuple-element the element."""
+        """Yield the operands of an instruction; for a get-tuple-element, the element it reads."""
         instruction = result.instruction
         if instruction.opcode == "get-tuple-element":
             yield from self.read_element(result)
@@ -93,24 +93,24 @@ class Origins:
                 yield from self.operand(instruction, operand)
 
     def read_element(self, result: Result) -> Iterator[Result]:
-        """Yield what a get-tuple-element reads."""
+        """Yield the element that a get-tuple-element reads."""
         number = result.instruction.attributes.tuple_element
         own = () if number is None else (number,)
         for operand in result.instruction.operands[:1]:
             yield from self.operand(result.instruction, operand, own + result.element)
 
     def runs_only_moves(self, instruction: Instruction) -> bool:
-        """Return whether a fusion, or what runs like one, only moves or reshapes."""
+        """Return True for a fusion or async start that only moves or reshapes."""
         if instruction.opcode != "fusion" and not instruction.is_async_start:
             return False
         called = instruction.called
         return bool(called) and all(map(self._only_moves_in, called))
 
     def _only_moves_in(self, name: str) -> bool:
-        """Return whether all instructions of a computation only move or reshape."""
+        """Return True if all instructions of a computation only move or reshape."""
         if name not in self._only_moves:
             computation = self._program.computations.get(name)
-            self._only_moves[name] = False  # meanwhile: of one that calls itself
+            self._only_moves[name] = False  # ends the recursion if it calls itself
             self._only_moves[name] = computation is not None and self._all_move(computation)
         return self._only_moves[name]
 
@@ -126,7 +126,7 @@ class Origins:
 
 
 def index_numbers(index: str | None) -> tuple[int, ...]:
-    """Return ``{1,0}`` as numbers; none of an array or a whole tuple."""
+    """Return ``{1,0}`` as numbers; empty for an array or a whole tuple."""
     if index is None or index == WHOLE:
         return ()
     return tuple(map(int, index[1:-1].split(",")))

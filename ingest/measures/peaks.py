@@ -1,14 +1,14 @@
-"""Peaks: when most bytes are live, logically and physically, and whose they are.
+"""Peaks: the step with most live bytes, logical and physical, and the values live then.
 
-Logical at a step: the sum of the assigned sizes of the values of a memory space live then;
-both sides of an update in place count. Physical at a step: per allocation the size of the
-union of the byte ranges of the values live then, summed over the memory space: the bytes
-that really hold something. Only values with a live range count, and a value belongs to the
-memory space of its allocation. A peak is the maximum over the steps 0 … max, both inclusive;
-of equal steps the first. It is 0 where nothing is live, None in a dump without live ranges.
+Logical bytes at a step are the sum of the assigned sizes of the live values of a memory space;
+both sides of an update in place count. Physical bytes at a step are the bytes in use: the size
+of the union of the byte ranges of the live values of each allocation, summed over the memory
+space. Only values with a live range count, and a value belongs to the memory space of its
+allocation. A peak is the maximum over the steps 0 … max, both inclusive; the first of equal
+steps. It is 0 if nothing is live, None in a dump without live ranges.
 
-At the physical peak, bytes that several live values share belong to the one that comes last
-in the order (first step, last step, value id): the shares add up to the peak.
+At the physical peak, bytes that several live values share count for the last of them in the
+order (first step, last step, value id), so the shares add up to the peak.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ __all__ = ["AllocationPeak", "Peak", "Peaks", "SpacePeaks", "peaks"]
 
 
 class Peak(NamedTuple):
-    """Most bytes live in one step, and the first step with that many."""
+    """Largest number of bytes live in one step, and the first step with that many."""
 
     bytes: int | None
     step: int | None
@@ -38,15 +38,15 @@ class SpacePeaks(NamedTuple):
     color: int
     allocation_bytes: int
     reserved_bytes: int
-    """Without thread-local allocations."""
+    """Size of the allocations that are not thread-local."""
     logical: Peak
     physical: Peak
     shares: tuple[tuple[int, int], ...]
-    """Every value live at the physical peak, by its index in the plan, and its own bytes."""
+    """Index in the plan of every value live at the physical peak, and the bytes it accounts for."""
 
 
 class AllocationPeak(NamedTuple):
-    """Most bytes of one allocation that hold something, and how they lie then."""
+    """Physical peak of one allocation, and its largest hole at that step."""
 
     physical: Peak
     largest_hole_bytes: int | None
@@ -58,30 +58,31 @@ class Peaks:
     """All peaks of a plan."""
 
     spaces: tuple[SpacePeaks, ...]
-    """By color: one for each among the allocations."""
+    """Peaks of each memory space that has allocations, by ascending color."""
     allocations: tuple[AllocationPeak, ...]
-    """Aligned with the plan's."""
+    """Peak of each allocation of the plan, in its order."""
     logical_by_step: Sequence[int] | None
-    """Of memory space 0, for each step of the schedule."""
+    """Logical bytes of memory space 0 at each step of the schedule."""
     physical_by_step: Sequence[int] | None
+    """Physical bytes of memory space 0 at each step of the schedule."""
 
 
-# Plain tuples: there is one for each value, and named ones take a microsecond more.
+# Plain tuples, one for each value: named ones take a microsecond longer to make.
 _Resident = tuple[int, int, int, int, int, int]
 """First and last step, value id, start and end of the slot, index of the value in the plan."""
 _Held = tuple[int, int, int]
-"""Bytes that are held: from which step to which, both inclusive, and how many."""
+"""First and last step in which bytes are in use, both inclusive, and how many bytes."""
 _Changes = defaultdict[int, int]
-"""By how many bytes a sum changes at a step, against the step before."""
+"""Change of a sum in bytes at a step, relative to the step before."""
 
 
 def peaks(plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]) -> Peaks:
     """Return the peaks of all memory spaces and allocations.
 
-    `taken` is what `takeovers` returns for the same plan.
+    `taken` is the result of `takeovers` for the same plan.
 
-    Algorithm: each value adds its size at its first step and takes it back after its last;
-    physically, less what earlier occupants of its bytes still hold. Running sums over the
+    Algorithm: each value adds its size at its first step and subtracts it after its last. The
+    physical sum leaves out bytes that earlier occupants still use. Running sums over the
     steps give the peaks; one more pass finds the values live at each peak: O(n log n).
     """
     by_color: dict[int, list[Allocation]] = defaultdict(list)
@@ -157,12 +158,11 @@ def _residents(plan: Plan, spans: Sequence[Span | None]) -> dict[int, list[_Resi
 def _held_twice(
     plan: Plan, spans: Sequence[Span | None], taken: Iterable[Takeover]
 ) -> dict[int, list[_Held]]:
-    """Return what is counted twice, by allocation, as negative bytes.
+    """Return the bytes that are counted twice, by allocation, as negative numbers.
 
-    Each byte counts from the first step of a value only from where its earlier occupants
-    have all ended.
+    A byte counts for a value only after all its earlier occupants have ended.
     """
-    live = cast("Sequence[Span]", spans)  # takeovers are between values that have a range
+    live = cast("Sequence[Span]", spans)  # values in a takeover have a live range
     twice: dict[int, list[_Held]] = defaultdict(list)
     for later, _, size_bytes, held_until in taken:
         first, last = live[later]
@@ -203,15 +203,15 @@ def _peak_of_one_slot(allocation: Allocation, inside: Sequence[_Resident]) -> Al
 
 
 def _shares(inside: Iterable[_Resident], peak: Peak) -> Iterable[tuple[int, int]]:
-    """Return the residents live at a peak, by their index in the plan, with their own bytes."""
+    """Return the index of each resident live at a peak, and the bytes it accounts for."""
     live = sorted(_live(inside, peak))  # by first step, last step, value id
     owned = owned_bytes([(start, end) for _, _, _, start, end, _ in live])
     return zip([index for *_, index in live], owned, strict=True)
 
 
 def _peak(changes: _Changes, max_step: int) -> Peak:
-    # Sums only differ where something changes; where that is nearly everywhere, counting
-    # the steps is cheaper than sorting them.
+    # Sums differ only at steps with a change. If that is nearly every step, visiting all
+    # steps is cheaper than sorting those.
     dense = 4 * len(changes) > max_step
     steps: Sequence[int] = range(max_step + 1) if dense else sorted(changes)
     sums = _sums(changes, steps)

@@ -1,8 +1,9 @@
 """Facts that replanning needs besides the plan, for each value and instruction.
 
-The rules stand in `xlagraph.ingest.hlo`: which values must share an address (`buffer_sets`),
-which may be written over which operand (`overwriting`), the post-order (`post_order`). Here they
-are asked about the values of a dump, whose positions and uses say where each value is visible.
+The rules are in `xlagraph.ingest.hlo`: which values must share an address (`buffer_sets`),
+which may be written over which operand (`overwriting`), and the post-order (`post_order`). This
+module applies them to the values of a dump, whose positions and uses show where each value is
+visible.
 """
 
 from collections import defaultdict
@@ -29,45 +30,45 @@ _NO_POSITIONS: Final[Mapping[str, int]] = {}
 
 
 class OverwriteCandidate(NamedTuple):
-    """A value that may take the bytes of another one; rows of the plan's values."""
+    """A value that may be written over another one; both are rows of the plan's values."""
 
     value: int
     operand_value: int
     operand: int
     """Operand number."""
     is_operand: bool
-    """Whether the operand's own instruction defines the other value, not one that a bitcast or
-    element leads to."""
+    """True if the operand itself defines the other value, without a bitcast or tuple element
+    between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannerInputs:
-    """What the module text adds to a plan."""
+    """Facts that the module text adds to a plan."""
 
     buffer_sets: tuple[int, ...]
-    """Aligned with the values of the plan: the smallest value id of the set."""
+    """Smallest value id of the buffer set of each value, aligned with the plan's values."""
     post_orders: Mapping[str, int]
-    """By name of the instruction."""
+    """Post-order number by name of the instruction."""
     overwrites: tuple[OverwriteCandidate, ...]
-    """By value, then in the order of its operands."""
+    """Candidates by value, then in the order of its operands."""
     needed_until: Mapping[int, int]
-    """By row of an entry parameter: where its live range would end if it were donated."""
+    """Step at which the live range of an entry parameter would end if donated, by its row."""
     result: str
-    """Instruction whose value the entry computation returns."""
+    """Name of the root instruction of the entry computation."""
 
 
 def planner_inputs(
     plan: Plan, spans: Sequence[Span | None], steps: Mapping[str, int], program: Program
 ) -> PlannerInputs | None:
-    """Derive them; None without uses, a schedule or a whole program.
+    """Derive the inputs of replanning; None without uses, a schedule or a complete program.
 
-    ``steps`` are those of the schedule.
+    ``steps`` maps names of scheduled instructions to their steps.
     """
     if plan.used_values is None or plan.live_ranges is None or not program.has_computations:
         return None
     try:
         return _planner_inputs(plan, spans, steps, program)
-    except (ProgramError, RecursionError):  # the program is cut, or calls itself
+    except (ProgramError, RecursionError):  # the program is truncated, or calls itself
         return None
 
 
@@ -88,7 +89,7 @@ def _planner_inputs(
 
 
 class _Tables:
-    """The tables that the rules look things up in."""
+    """Lookup tables for the rules."""
 
     def __init__(
         self,
@@ -113,13 +114,13 @@ class _Tables:
         for computation in self.computations:
             self._instructions |= computation.by_name
         self._ends: dict[str, int] = {}
-        """Step after the last of a computation, as far as it was asked for."""
+        """Step after the last one of a computation, filled on demand."""
         self._entry_parameters = {parameter.name for parameter in program.entry.parameters.values()}
         self._use_ends: dict[str, int] = {}
         self._needed: dict[int, int] = {}
 
     def overwrites(self) -> Iterator[OverwriteCandidate]:
-        """Yield which values may be written over which, where the one ends as the other begins."""
+        """Yield the values that may be written over an operand that ends as they begin."""
         for row, (value, span) in enumerate(zip(self._plan.values, self._spans, strict=True)):
             if span is None or value.is_phi or value.shape.startswith("("):
                 continue
@@ -150,16 +151,16 @@ class _Tables:
                     yield OverwriteCandidate(row, other_row, number, other.name == operand.name)
 
     def _shape_at(self, name: str, value: Value) -> str:
-        """Return the shape that a value has at a position: a bitcast gives it another."""
+        """Return the shape of a value at a position; a bitcast changes it."""
         if name == value.name:
             return value.shape
         instruction = self._instructions.get(name)
         return value.shape if instruction is None else instruction.shape or value.shape
 
     def _may_end_at(self, row: int, step: int) -> bool:
-        """Return whether nothing needs a value after a step.
+        """Return True if nothing needs a value after a step.
 
-        Where the live range of an undonated parameter ends does not count.
+        A parameter is treated as if it were donated.
         """
         span = self._spans[row]
         if span is None or span.first > step:
@@ -170,13 +171,16 @@ class _Tables:
         return value.name in self._entry_parameters and self._needed_until(value) <= step
 
     def parameters_needed_until(self) -> Iterator[tuple[int, int]]:
-        """Yield the row of each entry parameter, and where it would end if it were donated."""
+        """Yield the row of each entry parameter, and the step where it would end if donated."""
         for row, value in enumerate(self._plan.values):
             if value.name in self._entry_parameters:
                 yield row, self._needed_until(value)
 
     def _needed_until(self, value: Value) -> int:
-        """Return the end of the live range as `HloLiveRange` computes it, before sets are cut."""
+        """Return the end of the live range as `HloLiveRange` first computes it.
+
+        `HloLiveRange` shortens ranges within a buffer set afterwards.
+        """
         if (known := self._needed.get(value.value_id)) is not None:
             return known
         used = self._used[value.value_id]
@@ -204,7 +208,7 @@ class _Tables:
         return found
 
     def _use_end(self, name: str) -> int:
-        # Each of the hundreds of values that a loop carries is read by the same instructions.
+        # A loop carries hundreds of values, and the same instructions read each of them.
         found = self._use_ends.get(name)
         if found is None:
             found = self._use_ends[name] = self._end_of_use(name)

@@ -1,4 +1,4 @@
-"""Which values XLA's own list of the peak means."""
+"""Values that XLA's list of the peak refers to."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ class PrintedShare(NamedTuple):
     rank: int
     """Index in the list, from 0."""
     bytes: int
-    """As printed; before jaxlib 0.6 often that of the whole tuple."""
+    """Bytes as printed; before jaxlib 0.6 often those of the whole tuple."""
     ambiguous: bool
-    """The list names a tuple; which of its elements is a guess."""
+    """True if the list names a tuple, so that its element is a guess."""
 
 
 def printed_shares(plan: Plan, spans: Sequence[Span | None]) -> tuple[PrintedShare, ...]:
-    """Return the value that each line of the printed peak means, in the order of the list.
+    """Return the value of each line of the printed peak, in the order of the list.
 
-    A line with an index names its value. Before jaxlib 0.6 there is none, and a tuple is
-    named once for each live element: the k-th mention of a name is taken for the k-th
-    value of that name that is live at the printed step, by value id. A line for which no
-    value is left is not in the result.
+    A line with an index names its value. Before jaxlib 0.6 lines have no index, and a tuple is
+    named once for each live element. The k-th mention of a name is then taken for the k-th
+    value of that name that is live at the printed step, by value id. A line without a
+    matching value is omitted.
     """
     if plan.live_ranges is None or plan.live_ranges.peak is None:
         return ()

@@ -1,12 +1,12 @@
-"""Why the live range of each value ends where it does.
+"""Reason why the live range of each value ends where it does.
 
-The first that holds, for a value with a live range that ends in step s:
+The reason is the first one that applies to a value whose live range ends in step s:
 
 - `overwritten`: another value updates it in place in step s;
 - `output`, `parameter`, `constant`: s is the end of the schedule, and its allocation leaves the
-  program, is an input, or is a constant; `end` if it is none of them;
+  program, is a parameter, or is a constant; `end` if none of these applies;
 - `unread`: no instruction of the schedule reads it;
-- `lastUse`, `kept`, `handedOn`: its last reader is in step s, before it, or after it.
+- `lastUse`, `kept`, `handedOn`: its last reader is at step s, before s, or after s.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ __all__ = ["RangeEndKind", "range_ends"]
 
 
 class RangeEndKind(StrEnum):
-    """Why a live range ends where it does."""
+    """Reason why a live range ends where it does."""
 
     OVERWRITTEN = "overwritten"
     OUTPUT = "output"
@@ -40,7 +40,7 @@ def range_ends(
     last_uses: Sequence[int | None],
     successions: Iterable[Succession],
 ) -> tuple[RangeEndKind | None, ...]:
-    """Return why the live range of each of the plan's values ends; None for one without."""
+    """Return why the live range of each of the plan's values ends; None if it has none."""
     end = len(plan.live_ranges.schedule) if plan.live_ranges is not None else None
     at_end = {allocation.number: _at_end(allocation) for allocation in plan.allocations}
     overwritten = {(pair.earlier, pair.steps) for pair in successions if pair.in_place}

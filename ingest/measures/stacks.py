@@ -1,19 +1,21 @@
-"""Stacks: loop state that each turn of a loop fills in one part, and what a turn writes there.
+"""Stacks: loop state of which each turn of a loop writes one part.
 
-`lax.scan` keeps the results of all turns so, and what the backward pass reads of the forward one.
+`lax.scan` stores the results of all turns this way, and so do forward values that the backward
+pass reads.
 
     body(state):
       part  = tanh(…)                                   the element, `tanh` of the user's line
       stack = dynamic-update-slice(state[2], part, turn, 0)
       return (…, …, stack)                              result 2 is state 2 with one more part
 
-A loop's state is a stack where the body hands it on with parts written into it, and nothing else.
-The parts are equal slices along one dimension, two or more, and no more than there are turns. In
-the same bytes lie the parameters of body and condition, what the body hands on, and the broadcast
-or its copy that the stack begins as.
+A loop's state is a stack if the body only writes parts into it and passes it on. The parts are
+equal slices along one dimension: two or more, and no more than there are turns. The stack's bytes
+also contain the parameters of body and condition, the state that the body passes on, and the
+initial broadcast or its copy.
 
-The element is what the part is made of before the loop brings it into place: the slice update and
-what moves or reshapes the part at the line of the loop itself belong to the loop.
+The element is the result that becomes the part, before the loop puts it into place. The slice
+update belongs to the loop, and so do instructions at the loop's source line that move or reshape
+the part.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,9 +28,9 @@ from xlagraph.ingest.model.shapes import dimensions
 __all__ = ["ResultKey", "Stack", "Where", "find_stacks"]
 
 ResultKey = tuple[str, tuple[int, ...]]
-"""An instruction and the element of its result."""
+"""Name of an instruction, and the element of its result."""
 Where = Callable[[Instruction], object]
-"""Return the line of an instruction; None if it is unknown or of an installed package."""
+"""Function from an instruction to its line; None if unknown or in an installed package."""
 
 _WRITE: Final = "dynamic-update-slice"
 _KEEPING: Final = frozenset((
@@ -36,10 +38,10 @@ _KEEPING: Final = frozenset((
 ))  # fmt: skip
 """Opcodes that keep all elements."""
 _NAMELESS: Final = frozenset(("parameter", "get-tuple-element", "tuple", "bitcast"))
-"""Opcodes of instructions that make no value of their own."""
+"""Opcodes of instructions that create no new value."""
 _LONGEST_WAY: Final = 64
 _EMPTY_BUFFER: Final = "AllocateBuffer"
-"""Target of the custom call that begins a stack on GPU."""
+"""Target of the custom call that allocates a stack on GPU."""
 
 
 class Stack(NamedTuple):
@@ -48,15 +50,15 @@ class Stack(NamedTuple):
     loop: str
     """Name of the `while`."""
     turns: int
-    """Parts that it holds."""
+    """Number of parts."""
     element: Result
-    """What a turn writes."""
+    """The result that a turn writes."""
     maker: str | None
-    """The instruction whose result that is, if the plan names it; else the write makes it."""
+    """Name of the instruction that makes the part; None if the plan does not name it."""
 
 
 class _At(NamedTuple):
-    """A result on the way back, and the calls that were entered on it, outermost first."""
+    """A result on the way back, and the calls entered on the way, outermost first."""
 
     result: Result
     calls: tuple[Instruction, ...] = ()
@@ -69,10 +71,10 @@ class _At(NamedTuple):
 def find_stacks(
     program: Program, origins: Origins, instructions: Sequence[Instruction], where: Where
 ) -> Mapping[ResultKey, Stack]:
-    """Return the stack that each result is, of those that lie in the bytes of one.
+    """Return the stack of each result that lies in one.
 
-    ``instructions`` are those that the plan names. Of a value that several stacks begin as, the
-    first. Linear in the state of the loops and in what hands it on.
+    ``instructions`` are those that the plan names. If several stacks begin as the same value, it
+    belongs to the first. Linear in the state of the loops and the instructions that pass it on.
     """
     found: dict[ResultKey, Stack] = {}
     named = frozenset([each.name for each in instructions])
@@ -110,12 +112,12 @@ class _Loop:
 
     @property
     def state_size(self) -> int:
-        """How many elements the state has, as far as the body returns them in a tuple."""
+        """Number of elements of the state; 0 if the body does not return a tuple."""
         root = self._root
         return len(root.operands) if root is not None and root.opcode == "tuple" else 0
 
     def stack(self, number: int) -> tuple[Stack | None, Iterable[Result]]:
-        """Return the stack that an element of the state is, and the results that lie in it."""
+        """Return the stack at an element of the state, and the results that lie in it."""
         writes: list[_At] = []
         path: list[Result] = []
         for at in self._back(next(self._returned(number), None)):
@@ -127,7 +129,7 @@ class _Loop:
         turns = min(map(self._parts, writes))
         runs = self._loop.attributes.trip_count
         if turns < 2 or (runs is not None and turns > runs * len(writes)):
-            return None, ()  # a part is the whole, or they do not fill it
+            return None, ()  # one part is the whole, or the turns cannot fill it
         element = self._element(writes[0])
         stack = Stack(self._loop.name, turns, element.result, self._maker(element))
         return stack, (
@@ -155,7 +157,7 @@ class _Loop:
             yield Result(state, (number,))
 
     def _beginning(self, number: int) -> Iterator[Result]:
-        """Yield the broadcast that the stack begins as and its copies; nothing of another value."""
+        """Yield the initial broadcast of the stack and its copies; nothing for other values."""
         path: list[Result] = []
         if self._loop.operands:
             given = self._origins.operand(self._loop, self._loop.operands[0], (number,))
@@ -180,7 +182,7 @@ class _Loop:
         return (found.shape if found is not None else None) or ""
 
     def _parts(self, write: _At) -> int:
-        """Return how many parts like the one that is written make up the whole; else 0."""
+        """Return how many parts of the written size make up the whole; 0 if they do not."""
         instruction = write.result.instruction
         written = instruction.operands[1].name if len(instruction.operands) > 1 else ""
         part = dimensions(self._shape(written, instruction)) or ()
@@ -194,7 +196,7 @@ class _Loop:
         return of // size if of % size == 0 else 0
 
     def _back(self, at: _At | None) -> Iterator[_At]:
-        """Yield a result and what it was before it was handed on, with parts written or not."""
+        """Yield a result and its earlier forms: passed on, or before a part was written."""
         passed: set[tuple[ResultKey, int]] = set()
         while at is not None and at.key not in passed:
             passed.add(at.key)
@@ -217,7 +219,7 @@ class _Loop:
                 yield _At(result, (*calls, instruction))
 
     def _given(self, at: _At) -> Iterator[_At]:
-        """Yield the operand that a parameter of a fusion or call is."""
+        """Yield the operand that is passed to a parameter of a fusion or call."""
         (parameter, element), calls = at
         number = parameter.parameter_number
         if calls and number is not None and number < len(calls[-1].operands):
@@ -225,7 +227,7 @@ class _Loop:
                 yield _At(result, calls[:-1])
 
     def _maker(self, at: _At) -> str | None:
-        """Return the instruction that the plan names, of which a part is at most moved."""
+        """Return the instruction named by the plan whose result is the part, perhaps moved."""
         for _ in range(_LONGEST_WAY):
             instruction = at.result.instruction
             is_result = instruction.opcode not in _NAMELESS
@@ -239,7 +241,7 @@ class _Loop:
         return None
 
     def _element(self, write: _At) -> _At:
-        """Return what a turn writes, before the loop brings it into place."""
+        """Return the result that a turn writes, before the loop puts it into place."""
         home = self._where(self._loop) or self._where(write.result.instruction)
         at = write
         state: Result | None = None
@@ -251,7 +253,7 @@ class _Loop:
             before = next(self._made_of(at, home), None)
             if before is None:
                 return at
-            if before.key in passed:  # state that the body hands on as it is
+            if before.key in passed:  # the body passes this state on unchanged
                 return self._from_outside(state) or at
             at = before
 
@@ -261,12 +263,12 @@ class _Loop:
             if at.calls:
                 yield from self._given(at)
             elif self._is_in_state(at):
-                yield from self._returned(element[0])  # by the turn before
+                yield from self._returned(element[0])  # by the previous turn
         elif self._is_of_loop(instruction, home):
             yield from self._moved(at)
 
     def _moved(self, at: _At) -> Iterator[_At]:
-        """Yield what an instruction moves or writes; nothing of one that computes."""
+        """Yield the operand that an instruction moves or writes; nothing if it computes."""
         instruction, element = at.result
         if instruction.opcode == "get-tuple-element":
             results = self._origins.read_element(at.result)
@@ -295,13 +297,13 @@ class _Loop:
         )
 
     def _is_in_state(self, at: _At) -> bool:
-        """Return whether it is an element of the state with which a turn begins."""
+        """Return True for an element of the state with which a turn begins."""
         instruction, element = at.result
         is_parameter = instruction.opcode == "parameter" and not at.calls
         return is_parameter and instruction.computation == self._body.name and bool(element)
 
     def _from_outside(self, state: Result | None) -> _At | None:
-        """Return what an element of the state is that the body hands on as it is."""
+        """Return the initial value of a state element that the body passes on unchanged."""
         if state is None or not self._loop.operands:
             return None
         given = self._origins.operand(self._loop, self._loop.operands[0], state.element)

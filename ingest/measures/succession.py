@@ -1,15 +1,14 @@
-"""Slot succession: whose bytes each value takes over, in place or after a pause.
+"""Slot succession: the bytes that each value takes over, in place or after a gap.
 
-In each allocation take the values with a live range and a size above 0 in the order
-(first step, last step, value id). For each, every byte that it takes over had a last
-occupant before it in that order. Group those bytes by last occupant. If the earlier one's
-last step is at or after the later one's first, the later updates the earlier in place
-(XLA makes values that share bytes touch in a step only where buffers are aliased); else it
-reuses the bytes, after a gap of as many steps as lie from the earlier one's last to the
-later one's first.
+The values of an allocation with a live range and a size above 0 are ordered by first step, last
+step and value id. Each byte that a value takes over has a last occupant earlier in that order,
+and the bytes are grouped by it. The later value updates the earlier one in place if the earlier
+one's last step is at or after the later one's first: XLA lets values that share bytes meet in a
+step only if their buffers are aliased. Otherwise it reuses the bytes; the gap is the number of
+steps from the earlier one's last to the later one's first.
 
-An alias set is the values joined by updates in place, whatever their direction. It is
-named after its smallest value id; a position in it is counted from 0 in the order above.
+An alias set is a set of values connected by updates in place, in either direction. Its name is
+its smallest value id. Positions in it count from 0 in the order above.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,36 +24,36 @@ __all__ = ["AliasPosition", "Succession", "alias_positions", "succession"]
 
 
 class Succession(NamedTuple):
-    """One value takes bytes over from another; values by their index in the plan."""
+    """Takeover of bytes from an earlier value by a later one; values are indexes in the plan."""
 
     later: int
     earlier: int
     in_place: bool
     shared_bytes: int
     steps: int
-    """In place: the step of the update, the later one's first. Else the gap in steps."""
+    """Step of the update if in place (the later one's first step); else the gap in steps."""
 
 
 class AliasPosition(NamedTuple):
-    """Where a value stands among those that share its storage by aliasing."""
+    """Position of a value among those that share its storage by aliasing."""
 
     alias_set: int
-    """Smallest value id of the set; of an unaliased value its own id."""
+    """Smallest value id of the set; for an unaliased value, that value's id."""
     position: int
 
 
 def succession(spans: Sequence[Span | None], taken: Iterable[Takeover]) -> tuple[Succession, ...]:
-    """Return who takes bytes over from whom: by allocation, in the order of the later values.
+    """Return the successions by allocation, in the order of the later values.
 
-    `taken` is what `takeovers` returns for the plan.
+    `taken` is the result of `takeovers` for the plan.
 
-    Algorithm: one pass over the takeovers, which stand together for each later value: O(n).
+    Algorithm: one pass over the takeovers, which are grouped by later value: O(n).
     """
     shared: dict[tuple[int, int], int] = {}
     for later, earlier, size_bytes, _ in taken:
         pair = later, earlier
         shared[pair] = shared.get(pair, 0) + size_bytes
-    live = cast("Sequence[Span]", spans)  # takeovers are between values that have a range
+    live = cast("Sequence[Span]", spans)  # values in a takeover have a live range
     found: list[Succession] = []
     for (later, earlier), shared_bytes in shared.items():
         begins, ended = live[later], live[earlier]
@@ -67,7 +66,7 @@ def succession(spans: Sequence[Span | None], taken: Iterable[Takeover]) -> tuple
 def alias_positions(
     plan: Plan, spans: Sequence[Span | None], successions: Sequence[Succession]
 ) -> tuple[AliasPosition, ...]:
-    """Return the alias set of each of the plan's values and its position there.
+    """Return the alias set of each of the plan's values and its position in the set.
 
     Algorithm: union-find over the updates in place, then each set is sorted: O(n log n).
     """

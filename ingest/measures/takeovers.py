@@ -1,9 +1,8 @@
-"""Which bytes of its allocation each value takes over from which earlier value.
+"""Takeovers: the bytes that each value takes over from earlier values of its allocation.
 
-In each allocation the values with a live range and a size above 0 follow each other in
-the order (first step, last step, value id). For each, every byte that it takes over had a
-last occupant before it in that order. Slot succession and the physical measures both
-follow from these bytes, so that they are looked for once.
+The values of an allocation with a live range and a size above 0 are ordered by first step, last
+step and value id. Each byte that a value takes over has a last occupant earlier in that order.
+Slot succession and the physical measures both use these bytes, so they are found once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,23 +16,23 @@ __all__ = ["Takeover", "takeovers"]
 
 
 class Takeover(NamedTuple):
-    """Bytes that one value takes over from another; values by their index in the plan."""
+    """Bytes that one value takes over from another; values are indexes in the plan."""
 
     later: int
     earlier: int
-    """Their last occupant."""
+    """Last occupant of the bytes."""
     size_bytes: int
     held_until: int
     """Last step in which any earlier occupant of these bytes is live, inclusive."""
 
 
 def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
-    """Return what each value takes over: by allocation, then in the order of the values.
+    """Return the takeovers of each value: by allocation, then in the order of the values.
 
-    Algorithm: in that order each value is written into an interval map of the allocation
-    and pushes out what was there: O(n log n), as a value cuts at most two intervals and
-    those that it covers are gone. (Where values share bytes in more than one step, which
-    XLA never does, an interval can outlast the values written over it.)
+    Algorithm: each value in turn is written into an interval map of the allocation, which
+    returns the intervals it replaces: O(n log n), as a value cuts at most two intervals and
+    removes those that it covers. (If values shared bytes in more than one step, which XLA
+    never does, an interval could outlast the values written over it.)
     """
     occupants: dict[int, list[tuple[int, int, int, int]]] = {}
     for index, (value, span) in enumerate(zip(plan.values, spans, strict=True)):
@@ -48,7 +47,7 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
             (value.offset_bytes, value.offset_bytes + value.size_bytes)
             for value in (plan.values[index] for _, _, _, index in ordered)
         ]
-        if slots.count(slots[0]) == len(slots):  # as where values are updated in place
+        if slots.count(slots[0]) == len(slots):  # for example updates in place
             taken += _whole_takeovers(ordered, slots[0][1] - slots[0][0])
             continue
         held: IntervalMap[tuple[int, int]] = IntervalMap(slots)
@@ -63,7 +62,7 @@ def takeovers(plan: Plan, spans: Sequence[Span | None]) -> list[Takeover]:
 def _whole_takeovers(
     ordered: Sequence[tuple[int, int, int, int]], size_bytes: int
 ) -> Iterator[Takeover]:
-    """Yield what values of one slot take over: all of it, each from the one before it."""
+    """Yield the takeovers of values in one slot: each takes all of it from the one before."""
     (_, held_until, _, earlier), *others = ordered
     for _, last, _, later in others:
         yield Takeover(later, earlier, size_bytes, held_until)

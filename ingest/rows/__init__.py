@@ -1,1 +1,1 @@
-"""Compilations as rows of the graph's tables."""
+"""Rows of compilations for the graph's tables."""

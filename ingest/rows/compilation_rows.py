@@ -1,4 +1,4 @@
-"""Makes the rows of compilations, as typed columns that fit the schema of the graph."""
+"""Rows of compilations, as typed columns that match the schema of the graph."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
@@ -25,19 +25,19 @@ __all__ = ["Provenance", "compilation_rows", "compilation_tables"]
 _ROWS_OF_TEXT: Final = {**NODE_ROWS, **RELATIONSHIP_ROWS}
 _ROWS_OF_PROVENANCE: Final = {**PROVENANCE_NODE_ROWS, **PROVENANCE_RELATIONSHIP_ROWS}
 _OWNER: Final = "compilation"
-"""Property of every part of a compilation."""
+"""Property that every part of a compilation has: the compilation's key."""
 
 _NUMBERED_COLUMNS: Final = {
     name: pa.schema([pa.field("source", pa.int32()), pa.field("target", pa.int32()), *properties])
     for name, (_, _, *properties) in RELATIONSHIP_COLUMNS.items()
 }
-"""Columns of relationships whose ends are rows of their compilation's nodes."""
+"""Columns of relationships whose ends are row numbers of their compilation's nodes."""
 
 
 def compilation_rows(
     compilations: Sequence[tuple[Provenance, CompilationFacts]],
 ) -> CompilationRows:
-    """Make the rows of some compilations, their runs and shared nodes too."""
+    """Make the rows of compilations, including their runs and shared nodes."""
     tables = dict(compilation_tables(compilations))
     return CompilationRows(
         {label: tables[label] for label in NODE_COLUMNS},
@@ -48,13 +48,13 @@ def compilation_rows(
 def compilation_tables(
     compilations: Sequence[tuple[Provenance, CompilationFacts]],
 ) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the tables of the rows of some compilations, nodes first, in the schema's order.
+    """Yield the tables of compilations, nodes first, in the schema's order.
 
-    Each is made when it is asked for: those of relationships name both ends by their keys, and
-    together take more memory than all that they are made from. Of facts that several
-    compilations share, the rows are made once and repeated. Small compilations have some
-    hundred short columns each: to make and load them one by one took three to five times as
-    long as together.
+    Each table is made when it is requested: relationship tables name both ends by their keys, and
+    together take more memory than everything they are made from. If several compilations share
+    their facts, the rows are made once and repeated. Small compilations have about a hundred
+    short columns each: making and loading them one by one took three to five times as long as
+    together.
     """
     if not compilations:
         return
@@ -81,7 +81,7 @@ def compilation_tables(
 
 
 class _Tables:
-    """The rows of each compilation, one after the other, shared nodes as often as they occur."""
+    """The rows of each compilation in turn; shared nodes are repeated."""
 
     def __init__(self, compilations: Sequence[tuple[Provenance, CompilationFacts]]) -> None:
         self._compilations = compilations
@@ -92,25 +92,25 @@ class _Tables:
         index_by_facts = {facts: index for index, facts in enumerate(sources)}
         self._source_of_each = [index_by_facts[id(facts)] for _, facts in compilations]
         self._lengths: dict[str, list[int]] = {}
-        """Rows of each compilation, by table."""
+        """Number of rows of each compilation, by table."""
 
     def nodes(self, label: str, columns: pa.Schema) -> pa.Table:
-        """Make the nodes of a label."""
+        """Make the table of the nodes of a label."""
         if _OWNER not in columns.names:
             return self._table(label, columns)
         own = columns.remove(columns.get_field_index(_OWNER))
         return self._with_keys(self._table(label, own), columns, self._lengths[label])
 
     def relationships(self, name: str) -> pa.Table:
-        """Make the relationships of a type, between rows of their compilation's nodes."""
+        """Make the table of a relationship type; its ends are row numbers within a compilation."""
         return self._table(name, _NUMBERED_COLUMNS[name])
 
     def rows_among_all(
         self, rows: "pa.ChunkedArray[Any]", label: str, name: str
     ) -> "pa.ChunkedArray[Any]":
-        """Return row numbers among the nodes of all compilations.
+        """Convert row numbers within a compilation to row numbers among all compilations.
 
-        `name` is the relationship whose ends they are.
+        They are ends of the relationship `name`.
         """
         if len(self._compilations) == 1:
             return rows
@@ -139,7 +139,7 @@ class _Tables:
         return _repeated(rows, lengths, part_of_each) if len(part_of_each) > len(parts) else rows
 
     def _with_keys(self, rows: pa.Table, columns: pa.Schema, lengths: Sequence[int]) -> pa.Table:
-        """Prefix the keys of rows with their compilation's key, which is their owner too."""
+        """Prefix the keys of rows with their compilation's key, and add that key as a column."""
         if not rows.num_rows:
             return columns.empty_table()
         owners = [provenance.files.key for provenance, _ in self._compilations]
@@ -147,7 +147,7 @@ class _Tables:
             [pa.repeat(key, length) for key, length in zip(owners, lengths, strict=True)]
         )
         (ends,) = rows.column("key").chunks
-        # the stubs have no text beside columns
+        # the stubs do not allow a text next to columns
         keys = pc.binary_join_element_wise(owner, ends, "")  # type: ignore[call-overload]
         rows = rows.set_column(rows.column_names.index("key"), columns.field("key"), keys)
         return rows.add_column(columns.get_field_index(_OWNER), columns.field(_OWNER), owner)
@@ -161,7 +161,7 @@ def _joined(name: str, schema: pa.Schema, parts: Sequence[Columns]) -> pa.Table:
     for columns in parts:
         if columns.keys() != set(schema.names):
             unfit = sorted(columns.keys() ^ set(schema.names))
-            raise ValueError(f"columns {unfit} of {name} are not in both, the rows and the schema")
+            raise ValueError(f"columns {unfit} of {name} are not in both the rows and the schema")
     arrays: list[pa.Array[Any]] = [
         pa.array(
             parts[0][field.name]
@@ -175,7 +175,7 @@ def _joined(name: str, schema: pa.Schema, parts: Sequence[Columns]) -> pa.Table:
 
 
 def _repeated(rows: pa.Table, lengths: Sequence[int], parts: Sequence[int]) -> pa.Table:
-    """Return the rows of each of these parts, as often as they name it."""
+    """Concatenate the rows of the parts at these indexes, which may repeat."""
     starts = [0, *accumulate(lengths)]
     slices = [rows.slice(starts[part], lengths[part]) for part in parts if lengths[part]]
     return pa.concat_tables(slices).combine_chunks()

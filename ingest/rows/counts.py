@@ -1,4 +1,4 @@
-"""How many nodes and relationships some compilations have, what they share counted once."""
+"""Counts of nodes and relationships of compilations; shared ones count once."""
 
 from collections import Counter
 from typing import Final, cast
@@ -15,42 +15,42 @@ _KEY_COLUMNS: Final = {
     **dict.fromkeys(SHARED_LABELS, ("key",)),
     **{relationship.name: _ENDS for relationship in SHARED_RELATIONSHIPS},
 }
-"""Columns by which rows that are shared are known, by table."""
+"""Columns that identify shared rows, by table."""
 
 
 class RowCounts:
-    """Counts of rows that are added one after the other."""
+    """Counts of rows that are added one table after the other."""
 
     def __init__(self) -> None:
         self._own: Counter[str] = Counter()
         self._shared: dict[str, set[tuple[str, ...]]] = {name: set() for name in _KEY_COLUMNS}
 
     def add_rows(self, name: str, rows: pa.Table) -> None:
-        """Count the rows of a table of compilations that were not counted yet."""
+        """Count the rows of a table; its compilations must not have been counted before."""
         if name in _KEY_COLUMNS:
             self._shared[name].update(_cells(rows, _KEY_COLUMNS[name]))
         else:
             self._own[name] += rows.num_rows
 
     def add(self, other: "RowCounts") -> None:
-        """Count what others have counted of other compilations."""
+        """Add the counts of other compilations."""
         self._own += other._own
         for name, found in self._shared.items():
             found |= other._shared[name]
 
     @property
     def values(self) -> int:
-        """HLO values."""
+        """Number of HLO values."""
         return self._own["Value"]
 
     @property
     def nodes(self) -> int:
-        """Nodes of all labels."""
+        """Number of nodes of all labels."""
         return sum(self._count(node.label) for node in SCHEMA.nodes)
 
     @property
     def relationships(self) -> int:
-        """Relationships of all types."""
+        """Number of relationships of all types."""
         return sum(self._count(relationship.name) for relationship in SCHEMA.relationships)
 
     def _count(self, name: str) -> int:

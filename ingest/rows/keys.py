@@ -1,4 +1,4 @@
-"""Keys made of names, which may be longer than a server's index takes, and of call paths."""
+"""Keys made from names, which may be too long for a server's index, and from call paths."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,38 +8,38 @@ from xlagraph.ingest.measures.call_paths import CallPath
 
 __all__ = ["CallPathKeys", "bounded_key", "bounded_keys", "call_path_keys"]
 
-# Neo4j indexes up to 8,167 bytes; a character is up to 4, and the compilation's key goes before.
+# Neo4j indexes up to 8,167 bytes; a character is up to 4, and the compilation's key precedes it.
 _LONGEST: Final = 1000
 _DIGEST_CHARACTERS: Final = 32
-_CALLER_CHARACTERS: Final = 20  # 80 bits: no two callers alike among billions
-_ORDER_CHARACTERS: Final = 6  # distinguishes functions on lines of one number
+_CALLER_CHARACTERS: Final = 20  # 80 bits: no collision among billions of callers
+_ORDER_CHARACTERS: Final = 6  # distinguishes functions whose lines have the same number
 
 
 def bounded_key(name: str) -> str:
-    """Return a name, or its beginning with a digest of all of it if it is too long for a key."""
+    """Return a name; if it is too long for a key, its beginning and a digest of the whole name."""
     if len(name) <= _LONGEST:
         return name
     return f"{name[: _LONGEST - _DIGEST_CHARACTERS - 3]} <{_digest(name, _DIGEST_CHARACTERS)}>"
 
 
 def bounded_keys(names: Sequence[str]) -> Sequence[str]:
-    """Return the key of each name; the names themselves if all are short, as in practice."""
+    """Return the key of each name; the names themselves if all are short, which is usual."""
     if max(map(len, names), default=0) <= _LONGEST:
         return names
     return [bounded_key(name) for name in names]
 
 
 class CallPathKeys(NamedTuple):
-    """What call paths are known and sorted by, aligned with them."""
+    """Keys and sort keys of call paths, in the order of the paths."""
 
     keys: tuple[str, ...]
-    """Own location and a digest of the caller's key: the same in all compilations."""
+    """Location and a digest of the caller's key: the same in all compilations."""
     tree_orders: tuple[str, ...]
-    """Sort a tree of calls: callers before what they call, those of one caller by line."""
+    """Texts that sort a call tree: callers before callees, callees of one caller by line."""
 
 
 def call_path_keys(paths: Sequence[CallPath]) -> CallPathKeys:
-    """Return the keys of call paths, callers before those that they call."""
+    """Return the keys of call paths; `paths` lists callers before callees."""
     keys: list[str] = []
     tree_orders: list[str] = []
     for path in paths:

@@ -1,8 +1,8 @@
-"""The nodes of a compilation as columns: one function for each label.
+"""Nodes of a compilation as columns, made by one function for each label.
 
-The parts of a compilation have the end of their key here, and no ``compilation`` yet: both
-are made where it is known which one it is. Labels and property names stand here, in
-`relationships` and in the schema only.
+Keys are relative to the compilation; `compilation_rows` adds its key as prefix and as the
+``compilation`` column. Labels and property names occur only here, in `relationships` and in the
+schema.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -328,7 +328,7 @@ PROVENANCE_NODE_ROWS: Final[Mapping[str, Callable[[Provenance, CompilationFacts]
     "Module": _module,
     "Compilation": _compilation,
 }
-"""By label: what depends on more than the text."""
+"""Functions for nodes that depend on more than the text, by label."""
 
 NODE_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
     "MemorySpace": _memory_spaces,
@@ -340,4 +340,4 @@ NODE_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
     "SourceLine": _source_lines,
     "Frame": _frames,
 }
-"""By label: what the text alone says."""
+"""Functions for nodes that depend only on the text, by label."""

@@ -1,4 +1,4 @@
-"""The relationships of a compilation as columns: one function for each type."""
+"""Relationships of a compilation as columns, made by one function for each type."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
@@ -90,7 +90,7 @@ def _live_until(source: NumberedFacts) -> Columns:
 
 
 def _at_instructions(source: NumberedFacts, steps: Sequence[int | None]) -> Columns:
-    """Join values with the instructions that run at these steps, past the last one none."""
+    """Join values with the instructions at these steps; steps after the last one are skipped."""
     schedule = source.schedule
     rows = [row for row, step in enumerate(steps) if step is not None and step < len(schedule)]
     joined = [step for step in steps if step is not None and step < len(schedule)]
@@ -194,7 +194,7 @@ def _to_shared(targets: Sequence[_Name | None], rows: Mapping[_Name, int]) -> Co
 
 
 def _to_rows(targets: Sequence[int | None]) -> Columns:
-    """Join the rows of a table, one after the other, with these rows of another."""
+    """Join each row of a table with the given row of another table; None is skipped."""
     return _relationships(
         [row for row, target in enumerate(targets) if target is not None],
         [target for target in targets if target is not None],
@@ -224,7 +224,7 @@ PROVENANCE_RELATIONSHIP_ROWS: Final[
     "COMPILED": _compiled,
     "OF_MODULE": _of_module,
 }
-"""By relationship type: what depends on more than the text."""
+"""Functions for relationships that depend on more than the text, by type."""
 
 RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
     "USES_SPACE": _uses_space,
@@ -251,4 +251,4 @@ RELATIONSHIP_ROWS: Final[Mapping[str, Callable[[NumberedFacts], Columns]]] = {
     "WITHIN": _within,
     "CALLED_FROM": _called_from,
 }
-"""By relationship type: what the text alone says."""
+"""Functions for relationships that depend only on the text, by type."""

@@ -1,9 +1,8 @@
-"""What the rows of a compilation are made from, with the row numbers that tables share.
+"""Sources of a compilation's rows, and the row numbers that its tables share.
 
-The provenance is what is known of a compilation from outside its text, the facts are what
-follows from the text: compilations of the same text share them. Rows of nodes keep the order
-of the plan: an index in the plan is a row number, and relationships are made without looking
-keys up.
+The facts are derived from the text of a dump, so compilations with the same text share them. The
+provenance is everything else known about a compilation. Rows of nodes keep the order of the
+plan: an index in the plan is a row number, and relationships need no lookup of keys.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ from xlagraph.presentation.byte_sizes import human_bytes
 __all__ = ["NO_ROWS", "Columns", "NumberedFacts", "Provenance", "bytes_and_text"]
 
 Columns = Mapping[str, Sequence[object]]
-"""Columns of equal length by the names of the schema; without any, there are no rows."""
+"""Columns of equal length by their names in the schema; empty if there are no rows."""
 NO_ROWS: Final[Columns] = {}
 
 _Name = TypeVar("_Name", bound=Hashable)
@@ -29,32 +28,32 @@ _Name = TypeVar("_Name", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What is known of a compilation from outside its text."""
+    """Facts about a compilation that are not in the text of its dump."""
 
     files: DumpFiles
     sha256: str
     ingested_at: str
     """ISO 8601, UTC."""
     tags: tuple[str, ...] = ()
-    """Of the run, each ``name=value``."""
+    """Tags of the run, each ``name=value``."""
     run_path: str | None = None
-    """Of the folder that the run came from first; None if that is the dump's own."""
+    """Path of the folder that the run was first read from; None if it is the dump's folder."""
 
 
 @dataclass(frozen=True)
 class NumberedFacts:
-    """The facts of a text, with the row numbers that several tables need."""
+    """The facts derived from a text, with the row numbers that several tables need."""
 
     facts: CompilationFacts
 
     @cached_property
     def instruction_rows(self) -> dict[str, int]:
-        """By name."""
+        """Row number of each instruction, by name."""
         return {named.instruction.name: row for row, named in enumerate(self.facts.instructions)}
 
     @cached_property
     def schedule(self) -> list[int]:
-        """Row numbers of instructions, by step."""
+        """Row number of the instruction at each step."""
         ranges = self.facts.plan.live_ranges
         if ranges is None:
             return []
@@ -62,24 +61,24 @@ class NumberedFacts:
 
     @cached_property
     def value_rows(self) -> dict[int, int]:
-        """By value id."""
+        """Row number of each value, by value id."""
         return {value.value_id: row for row, value in enumerate(self.facts.plan.values)}
 
     @cached_property
     def used_rows(self) -> list[int]:
-        """Of each used value its row."""
+        """Row number of each used value."""
         rows = self.value_rows
         return [rows[used.value_id] for used in self.facts.plan.used_values or ()]
 
     @cached_property
     def defining_rows(self) -> list[int]:
-        """Of each value the row of its defining instruction."""
+        """Row number of each value's defining instruction."""
         rows = self.instruction_rows
         return [rows[value.name] for value in self.facts.plan.values]
 
     @cached_property
     def op_rows(self) -> dict[str, int]:
-        """By op name: those of instructions, then those that only values belong to."""
+        """Row number of each op name: first those of instructions, then those only of values."""
         of_instructions = [
             named.instruction.attributes.op_name for named in self.facts.instructions
         ]
@@ -87,15 +86,15 @@ class NumberedFacts:
 
     @cached_property
     def attributed_op_names(self) -> list[str | None]:
-        """Of each value the op name that it belongs to."""
+        """Op name that each value is attributed to."""
         found = self.facts.attributions
         return [None if each is None else each.op_name for each in found]
 
     @cached_property
     def scopes(self) -> list[tuple[int, int, str]]:
-        """Of each op name its row and depth and name of each scope that it lies in.
+        """Row number of the op name, depth and scope name, for each scope of each op name.
 
-        A leading ``/`` has nothing before it to name.
+        The empty scope before a leading ``/`` is omitted.
         """
         return [
             (row, depth, scope)
@@ -106,41 +105,44 @@ class NumberedFacts:
 
     @cached_property
     def scope_rows(self) -> dict[str, int]:
-        """By name of the scope."""
+        """Row number of each scope, by name."""
         return _numbered([scope for _, _, scope in self.scopes])
 
     @cached_property
     def attributed_lines(self) -> list[tuple[str, int] | None]:
-        """Of each value file and line of what it belongs to."""
+        """Source file and line that each value is attributed to."""
         found = self.facts.attributions
         return [None if each is None else _source_line_of(each) for each in found]
 
     @cached_property
     def instruction_lines(self) -> list[tuple[str, int] | None]:
-        """Of each instruction file and line where it states both."""
+        """Source file and line of each instruction, if both are known."""
         return [_source_line_of(instruction) for instruction in self.facts.instructions]
 
     @cached_property
     def source_line_rows(self) -> dict[tuple[str, int], int]:
-        """By file and line: those of instructions, then those that only values belong to."""
+        """Row number of each source line: first those of instructions, then those only of values.
+
+        Keys are file and line.
+        """
         return _numbered([*self.instruction_lines, *self.attributed_lines])
 
 
 def bytes_and_text(name: str, sizes_bytes: Sequence[int | None]) -> Columns:
-    """Return a column that counts bytes, and the column of its texts."""
+    """Return a column of bytes, and the column with the same sizes as readable text."""
     texts = {size: None if size is None else human_bytes(size) for size in set(sizes_bytes)}
     return {name: sizes_bytes, caption_property(name): [texts[size] for size in sizes_bytes]}
 
 
 def _source_line_of(source: NamedInstruction | Attribution) -> tuple[str, int] | None:
-    """Return file and line where both are known."""
+    """Return file and line, if both are known."""
     if source.source_file is None or source.source_line is None:
         return None
     return source.source_file, source.source_line
 
 
 def _numbered(names: Iterable[_Name | None]) -> dict[_Name, int]:
-    """Return a number from 0 for each name, in the order of first mention; None has none."""
+    """Return a number from 0 for each name, in the order of first mention; None is skipped."""
     found = dict.fromkeys(names)
     found.pop(None, None)
     return {name: row for row, name in enumerate(found) if name is not None}

@@ -1,4 +1,4 @@
-"""XLA's memory plans as a property graph; `%load_ext xlagraph` adds `%%xla_memory` to IPython."""
+"""IPython extension: `%load_ext xlagraph` adds the cell magic `%%xla_memory`."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ __all__ = ["load_ipython_extension"]
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """Add `%%xla_memory` to a shell of IPython."""
+    """Add `%%xla_memory` to an IPython shell."""
     from xlagraph.jax.cell_magic import show_cell_memory
 
     register: Any = shell.register_magic_function

@@ -1,8 +1,8 @@
 """Memory plans of JAX functions, before anything runs: `pip install 'xlagraph[jax]'`.
 
-`memory_plan` compiles a function and returns its plan, `explore` compares variants of it,
-`largest` finds the largest batch or length that fits; `devices_of` names the devices of
-hardware that is not there, for a mesh. `watch_compilations` sees what other code compiles.
+`memory_plan` compiles a function and returns its plan. `explore` compares variants of it, and
+`largest` finds the largest batch or length that fits. `devices_of` returns devices of hardware
+that this machine lacks, for a mesh. `watch_compilations` records what other code compiles.
 """
 
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ __all__ = [
     "watch_compilations",
 ]
 
-# JAX is imported where it is used: a plugin of pytest may name these without it.
+# JAX is imported on first use: the pytest plugin may refer to these names without it.
 __getattr__ = lazy_names(
     __name__,
     {

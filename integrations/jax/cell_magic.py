@@ -1,4 +1,4 @@
-"""`%%xla_memory`: run a cell of a notebook, and show the plans of what it compiles."""
+"""`%%xla_memory`: run a notebook cell, and show the memory plans of the programs it compiles."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ _COLUMNS = ("compilation", "reservedBytes", "peakBytes", "largestLine", "lineByt
 
 
 class CellMemory:
-    """The plans of what a cell compiled, the largest first."""
+    """The memory plans of the programs that a cell compiled, the largest first."""
 
     def __init__(self, plans: list[FunctionPlan], notes: list[str]) -> None:
         self.plans = sorted(plans, key=lambda plan: -plan.reserved)
@@ -38,10 +38,10 @@ class CellMemory:
 
 
 def show_cell_memory(shell: "InteractiveShell", line: str, cell: str) -> CellMemory:
-    """Run a cell, and return the plans of what it compiled.
+    """Run a cell, and return the memory plans of the programs it compiled.
 
-    They are kept in the notebook as ``xla_memory``, or under the name on the line of the magic:
-    ``xla_memory.plans[0].advise()``.
+    The result is stored in the notebook as ``xla_memory``, or under the name given to the magic.
+    Example: ``xla_memory.plans[0].advise()``.
     """
     run_cell: Any = shell.run_cell
     with watch_compilations() as watch:
@@ -52,7 +52,7 @@ def show_cell_memory(shell: "InteractiveShell", line: str, cell: str) -> CellMem
 
 
 def _largest_line(plan: FunctionPlan) -> tuple[str | None, int | None]:
-    """Return the source line that holds most at the peak, and its bytes."""
+    """Return the source line with most bytes at the peak, and its bytes."""
     for row in plan.by_line().result.mappings():
         if row["sourceFile"] is not None:
             return f"{row['sourceFile']}:{row['sourceLine']}", int(str(row["physicalBytes"]))

@@ -1,4 +1,4 @@
-"""What JAX compiles while other code runs, told by the events that JAX itself reports."""
+"""Programs that JAX compiles while other code runs, found through JAX's monitoring events."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,21 +14,21 @@ _COMPILED: Final = "backend_compile"
 """Part of the name of the event that JAX reports after each compilation."""
 _active: Final[list["Watch"]] = []
 _listens: Final[list[bool]] = []
-"""Not empty once the listener is registered: not every JAX can remove one."""
+"""Contains True once the listener is registered; some versions of JAX cannot remove one."""
 
 
 class Watch:
-    """The programs that were compiled since a watch began, in their order."""
+    """The programs compiled since a watch began, in order."""
 
     def __init__(self) -> None:
         self.plans: list[FunctionPlan] = []
         self.unreadable: list[str] = []
-        """Why a program is not among them: executables for GPUs and TPUs do not hold their plan."""
+        """Reasons why a program has no plan here: GPU and TPU executables do not contain theirs."""
         self._known = _live_executables()
 
     def look(self) -> None:
-        """Add the programs that are new."""
-        # held, an executable stays the same object at every look
+        """Add the programs compiled since the last look."""
+        # while a reference is kept, an executable is the same object at every look
         for executable in _live_executables():
             if any(executable is known for known in self._known):
                 continue
@@ -41,10 +41,10 @@ class Watch:
 
 @contextmanager
 def watch_compilations(*, compile_again: bool = False) -> Iterator[Watch]:
-    """Watch what the code of a `with` block compiles, in any thread of this process.
+    """Record the programs compiled during a `with` block, in any thread of this process.
 
-    A function that was compiled before is not compiled, and so not seen, unless
-    ``compile_again`` clears the caches of JAX first.
+    A function that was compiled before is not compiled again, and so not recorded, unless
+    ``compile_again`` clears JAX's caches first.
     """
     import jax
 
@@ -78,7 +78,7 @@ def _live_executables() -> list[Any]:
 
 
 class _Compiled:
-    """An executable with the methods of `jax.stages.Compiled` that are asked."""
+    """An executable with the methods of `jax.stages.Compiled` that are needed."""
 
     def __init__(self, executable: Any) -> None:  # noqa: ANN401 - of any version of jaxlib
         self._executable = executable

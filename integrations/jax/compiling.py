@@ -1,4 +1,4 @@
-"""Compile what is lowered, and keep the dump of it, also where the compiler then fails."""
+"""Compile lowered functions and keep their dumps, even if the compiler fails afterwards."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,21 +23,21 @@ class CompiledDump(NamedTuple):
 
     files: DumpFiles
     error: str | None
-    """What the compiler said after the memory was planned; None if it finished."""
+    """Error of the compiler after it planned the memory; None if it finished."""
 
 
 def compile_lowered(lowered: "jax.stages.Lowered", run: str, *, holds_plan: bool) -> CompiledDump:
-    """Compile and return the dump as one of a run.
+    """Compile a lowered function, and return its dump as part of a run.
 
-    ``holds_plan`` says that executables of this platform hold their plan, as those for CPUs do:
-    then no file is written. Else XLA dumps into a folder, which is removed, and JAX's
-    compilation cache is off meanwhile: what is found there is not dumped. Raises the error of
-    the compiler if that came before the memory was planned, and NoPlan without a dump.
+    ``holds_plan`` is True if executables of this platform contain their plan, as those for CPUs
+    do; then no file is written. Otherwise XLA dumps into a temporary folder, and JAX's
+    compilation cache is disabled meanwhile, because cached programs are not dumped. Raises the
+    compiler's error if it failed before the memory was planned, and NoPlan if there is no dump.
     """
     if holds_plan:
         try:
             return CompiledDump(compiled_dump(lowered.compile(), run), None)
-        except (NoMemoryPlan, ModuleNotFoundError):  # such as protobuf
+        except (NoMemoryPlan, ModuleNotFoundError):  # for example, protobuf is not installed
             pass
     failure: RuntimeError | None = None
     with TemporaryDirectory(prefix="xlagraph-") as folder:
@@ -45,7 +45,7 @@ def compile_lowered(lowered: "jax.stages.Lowered", run: str, *, holds_plan: bool
         try:
             with _without_compilation_cache():
                 lowered.compile(compiler_options=options)
-        except RuntimeError as error:  # of JAX and XLA, by one name or another
+        except RuntimeError as error:  # errors of JAX and XLA have several names
             failure = error
         files = hold_largest_dump(Path(folder), run)
     if files is not None:
@@ -65,7 +65,7 @@ def _without_compilation_cache() -> "Iterator[None]":
         yield
         return
     config.update("jax_enable_compilation_cache", False)
-    compilation_cache.reset_cache()  # JAX asks once whether there is one
+    compilation_cache.reset_cache()  # JAX checks only once if there is a cache
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What planning a JAX function raises.
+"""Errors of planning a JAX function.
 
 NoPlan      the compiler wrote no memory plan
 NoTarget    the hardware to compile for is unknown, or its compiler is not installed
@@ -8,8 +8,8 @@ __all__ = ["NoPlan", "NoTarget"]
 
 
 class NoPlan(RuntimeError):
-    """Raised where a compilation finished and no memory plan of it could be read."""
+    """A compilation finished, but its memory plan could not be read."""
 
 
 class NoTarget(ValueError):
-    """Raised for an unknown topology, or one whose compiler is not installed: what to install."""
+    """A topology is unknown or its compiler is not installed; the message says what to install."""

@@ -1,4 +1,4 @@
-"""Variants of a function side by side: what each saves, next to what `advise` predicted."""
+"""Variants of a function side by side, with actual savings and those `advise` predicted."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from xlagraph.presentation.text_tables import text_table
 from xlagraph.queries import Diagnosis
 
 if TYPE_CHECKING:
-    import pandas  # type: ignore[import-untyped, unused-ignore]  # has no types of its own
+    import pandas  # type: ignore[import-untyped, unused-ignore]  # pandas is untyped
 
 __all__ = ["Exploration", "ExploredVariant", "Variant", "explore"]
 
 Variant = Callable[..., Any] | Mapping[str, Any]
-"""Another function, or options of `jax.jit`; ``function``, ``arguments`` and ``topology`` in it
+"""Another function, or options of `jax.jit`; the keys ``function``, ``arguments`` and ``topology``
 replace those of the base."""
 
 COLUMNS: Final = (
@@ -34,18 +34,18 @@ class ExploredVariant:
 
     name: str
     plan: FunctionPlan | None
-    """None where it could not be compiled."""
+    """Plan of the variant; None if it could not be compiled."""
     saved_bytes: int | None
-    """Of what the base reserves; negative where more is. None where it could not be compiled."""
+    """Reserved bytes saved; negative if it reserves more, None if it could not be compiled."""
     prediction: Prediction | None
-    """What the plan of the base predicted; None where it says nothing about such a change."""
+    """Saving predicted from the base's plan; None if it predicts nothing about such a change."""
     error: str | None
-    """Why it could not be compiled, or what the compiler refused."""
+    """Error of JAX or of the compiler; None if it compiled without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Variants in the order in which they were named, after their base."""
+    """A base and its variants, in the given order."""
 
     base: FunctionPlan
     variants: tuple[ExploredVariant, ...]
@@ -55,7 +55,7 @@ class Exploration:
 
     @property
     def result(self) -> Result:
-        """A row for the base, and one for each variant."""
+        """Rows for the base and for each variant."""
         base = ("base", self.base.reserved, None, None, self.base.peak, None, None, None, None)
         return Result(COLUMNS, (base, *(self._row(each) for each in self.variants)))
 
@@ -72,7 +72,10 @@ class Exploration:
         )
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the rows as a pandas frame; ImportError with the remedy without pandas."""
+        """Return the rows as a pandas DataFrame.
+
+        Raises ImportError, which says what to install, if pandas is missing.
+        """
         return self.result.to_pandas()
 
     def __repr__(self) -> str:
@@ -89,12 +92,12 @@ def explore(
     topology: str | Path | None = None,
     **jit_options: Any,  # noqa: ANN401 - those of `jax.jit`
 ) -> Exploration:
-    """Compile variants of a function, and compare what each reserves; nothing runs.
+    """Compile variants of a function, and compare their reserved memory; nothing runs.
 
     A variant is another function, or a mapping with options of `jax.jit`, which are added to those
-    of the base; ``function``, ``arguments`` and ``topology`` in it replace those of the base.
-    A variant that cannot be compiled has its error in its row. Raises what `memory_plan` raises
-    for the base.
+    of the base. Its keys ``function``, ``arguments`` and ``topology`` replace those of the base.
+    A variant that cannot be compiled has its error in its row. If the base cannot be compiled,
+    raises the errors of `memory_plan`.
     """
     call = Call(function, arguments, {"topology": topology, **jit_options})
     base = memory_plan(function, *arguments, **call.options)
@@ -130,14 +133,14 @@ def _explored(
 ) -> ExploredVariant:
     try:
         plan = memory_plan(after.function, *after.arguments, **after.options)
-    except Exception as error:  # noqa: BLE001 - of JAX, XLA or the user's function: it is shown
+    except Exception as error:  # noqa: BLE001 - from JAX, XLA or the user's function; shown as row
         return ExploredVariant(name, None, None, None, f"{type(error).__name__}: {error}")
     prediction = predict(base, diagnosis, before, after, plan)
     return ExploredVariant(name, plan, base.reserved - plan.reserved, prediction, plan.error)
 
 
 def _without_empty(result: Result) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Return columns and rows without the columns that hold nothing."""
+    """Return columns and rows without the columns that are empty."""
     kept = [
         index
         for index in range(len(result.columns))

@@ -1,4 +1,4 @@
-"""The memory plan of a compiled function, and what the graph knows about it."""
+"""The memory plan of a compiled function, and queries about it."""
 
 import weakref
 from collections.abc import Mapping, Sequence
@@ -31,14 +31,14 @@ _SHOWN_LINES: Final = 10
 class FunctionPlan:
     """The memory plan of one compiled function.
 
-    `reserved` and `peak` are there at once. The first question makes a graph of its own in a
-    temporary file, which is removed with the plan, at `close`, or at the end of a `with` block.
+    `reserved` and `peak` need no graph. The first query creates a graph in a temporary folder,
+    which is removed with the plan, at `close`, or at the end of a `with` block.
     """
 
     def __init__(self, dump: DumpFiles, error: str | None = None) -> None:
         self._dump = dump
         self.error: Final = error
-        """What the compiler said after the memory was planned; None if it finished."""
+        """Error of the compiler after it planned the memory; None if it finished."""
         self._close: weakref.finalize[..., Any] | None = None
 
     @property
@@ -48,7 +48,7 @@ class FunctionPlan:
 
     @property
     def platform(self) -> str | None:
-        """``cpu``, ``gpu``, …; None where the dump does not tell, as on TPUs."""
+        """Platform: ``cpu``, ``gpu``, …; None if the dump does not say, as for TPUs."""
         return self._dump.name.platform
 
     @cached_property
@@ -57,7 +57,7 @@ class FunctionPlan:
 
     @property
     def reserved(self) -> int:
-        """Bytes that running it takes in memory space 0, thread-local memory left out."""
+        """Reserved bytes in memory space 0, without thread-local allocations."""
         return self._space.reserved_bytes if self._space is not None else 0
 
     @property
@@ -67,13 +67,14 @@ class FunctionPlan:
 
     @cached_property
     def failure(self) -> Failure | None:
-        """The out-of-memory message of the compiler; None where `error` is none."""
+        """The compiler's out-of-memory failure; None if `error` does not report one."""
         return next(iter(read_error_log((self.error or "").splitlines()).failures), None)
 
     def fits(self, capacity: str | int | None = None) -> bool:
-        """Return whether the plan fits into a capacity, such as ``16GiB``, and the compiler agrees.
+        """Return True if the compiler accepted the plan and it fits a capacity such as ``16GiB``.
 
-        Without a capacity the compiler alone decides. Raises ValueError for what is not a size.
+        Without a capacity only the compiler decides. Raises ValueError if the capacity is not a
+        size.
         """
         if self.failure is not None and self.failure.stage is Stage.PLAN:
             return False
@@ -81,7 +82,7 @@ class FunctionPlan:
 
     @cached_property
     def graph(self) -> Graph:
-        """A graph that holds this plan alone; it is closed with the plan."""
+        """A graph that contains only this plan; it is closed with the plan."""
         folder = TemporaryDirectory(prefix="xlagraph-")
         graph = open_graph(Path(folder.name) / "plan.lbug", create=True)
         self._close = weakref.finalize(self, _remove, graph, folder)
@@ -89,15 +90,15 @@ class FunctionPlan:
         return graph
 
     def ask(self, query: str, **parameters: Any) -> Answer:  # noqa: ANN401 - cells of any type
-        """Ask a canned query, such as ``alias/donated``."""
+        """Run a query of the catalogue, such as ``alias/donated``."""
         return run(self.graph, query, compilation=self.name, **parameters)
 
     def by_line(self, limit: int = 20) -> Answer:
-        """Return the source lines that hold most at the peak: rows of `peak/by-line`."""
+        """Return the source lines with most bytes at the peak: the rows of `peak/by-line`."""
         return self.ask("peak/by-line", limit=limit)
 
     def advise(self) -> Diagnosis:
-        """Return what to change, most bytes first."""
+        """Return recommended changes, largest saving first."""
         return advise(self.graph, self.name)
 
     def whatif(
@@ -111,7 +112,7 @@ class FunctionPlan:
     ) -> WhatIf:
         """Replan the memory the way XLA would after a change; patterns as in `xlagraph whatif`.
 
-        Raises NoSuchName where a pattern names nothing.
+        Raises NoSuchName if a pattern matches nothing.
         """
         changes = Changes(
             donate=donate,
@@ -123,7 +124,7 @@ class FunctionPlan:
         return whatif(self.graph, self.name, changes)
 
     def report(self, file: str | Path | None = None) -> "Report":
-        """Return the page of `xlagraph report`; write it to a file, if one is named."""
+        """Return the page of `xlagraph report`; also write it to `file` if given."""
         from xlagraph.report import make_report
 
         made = make_report(self.graph, [self.name])
@@ -132,7 +133,7 @@ class FunctionPlan:
         return made
 
     def save(self, location: str | Path) -> None:
-        """Add the plan to a graph that stays, for `xlagraph … --graph FILE`.
+        """Add the plan to a permanent graph, for `xlagraph … --graph FILE`.
 
         Raises `GraphError` if the graph fails.
         """
@@ -140,7 +141,7 @@ class FunctionPlan:
             _ingest(graph, self._dump)
 
     def close(self) -> None:
-        """Remove the graph of the plan; it is made again if another question comes."""
+        """Remove the graph of the plan; the next query creates it again."""
         if self._close is not None:
             self._close()
             self._close = None
@@ -170,15 +171,15 @@ def plan_of_compiled(
     compiled: Any,  # noqa: ANN401 - of any version of JAX
     name: str = "compiled",
 ) -> FunctionPlan:
-    """Return the plan of what `jax.jit(f).lower(…).compile()` returned, on CPUs.
+    """Return the plan of the result of `jax.jit(f).lower(…).compile()`, on CPUs.
 
-    Raises TypeError for anything else, and NoMemoryPlan where it does not hold its plan.
+    Raises TypeError for anything else, and NoMemoryPlan if it does not contain its plan.
     """
     return FunctionPlan(compiled_dump(compiled, name))
 
 
 def size_of(capacity: str | int) -> int:
-    """Return bytes, given as a number or as ``16GiB``; ValueError for what is not a size."""
+    """Return a size in bytes, from a number or a text such as ``16GiB``; else ValueError."""
     return capacity if isinstance(capacity, int) else parse_bytes(capacity)
 
 

@@ -1,7 +1,7 @@
-"""Target configurations of GPUs, as XLA's compiler reads them in place of a device.
+"""Target configurations of GPUs, which XLA's compiler reads instead of asking a device.
 
-They are the limits that a device reports. A file that XLA dumps on a machine with the GPU,
-`module_….gpu_target_config.pbtxt`, says more, and may be given in place of a name.
+They contain the limits that a device reports. XLA dumps a more complete file,
+`module_….gpu_target_config.pbtxt`, on a machine with the GPU; its path may replace the name.
 """
 
 from typing import Final, NamedTuple
@@ -63,4 +63,4 @@ device_description_str: "{device.description}"
 
 
 GPU_CONFIGURATIONS: Final = {name: _configuration(device) for name, device in _DEVICES.items()}
-"""By the name that is given as a topology."""
+"""Target configurations by the name that is given as a topology."""

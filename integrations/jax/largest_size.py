@@ -1,4 +1,4 @@
-"""The largest batch or length of which the plan fits, by bisection over compilations."""
+"""The largest batch or length whose plan fits, found by bisection over compilations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,16 @@ class TriedSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LargestSize:
-    """What was found, and every size that was compiled, in order of size."""
+    """The largest size that fits, and all sizes that were compiled."""
 
     size: int | None
-    """None where not even the least fits."""
+    """Largest size that fits; None if not even the smallest fits."""
     plan: FunctionPlan
-    """Of that size; of the least where that does not fit."""
+    """Plan of that size; of the smallest size if that does not fit."""
     capacity_bytes: int | None
-    """None where the compiler alone decided."""
+    """Capacity in bytes; None if only the compiler decided."""
     tried: tuple[TriedSize, ...]
+    """Sizes that were compiled, in ascending order."""
 
     @property
     def _title(self) -> str:
@@ -62,14 +63,14 @@ def largest(
 ) -> LargestSize:
     """Return the largest size from ``least`` to ``most`` with which a function fits.
 
-    ``arguments_of`` returns the arguments of a size: shapes are enough. The size doubles until
-    it does not fit, then the range is halved, over multiples of ``multiple_of`` alone. A size
-    fits if what its plan reserves is within the capacity, such as ``16GiB``, and the compiler
-    for the topology accepts it; one of the two must be given. It is taken for granted that
-    a larger size never reserves less.
+    ``arguments_of`` returns the arguments for a size; shapes are enough. The size is doubled until
+    it does not fit, then the range is halved. Only multiples of ``multiple_of`` are tried. A size
+    fits if its plan reserves no more than the capacity, such as ``16GiB``, and the compiler
+    for the topology accepts it; at least one of the two is required. The search assumes that a
+    larger size never reserves less.
 
-    Raises ValueError for an empty range or neither capacity nor topology, and what `memory_plan`
-    raises.
+    Raises ValueError for an empty range, or without both capacity and topology, and the errors of
+    `memory_plan`.
     """
     if capacity is None and topology is None:
         raise ValueError("expected a capacity such as '16GiB', or a topology; found neither")

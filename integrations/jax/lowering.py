@@ -1,4 +1,4 @@
-"""From a function and its arguments to what JAX lowers: abstract, for any device."""
+"""Lowering of a function with JAX, for any device, without running it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,11 @@ def lower(
     jit_options: Mapping[str, Any],
     device: "jax.Device | None" = None,
 ) -> "jax.stages.Lowered":
-    """Lower a function for the default device, or for another; nothing runs.
+    """Lower a function for the default device, or for another one; nothing runs.
 
-    Without options a function that is jitted is lowered as it is; options replace its own.
-    Arguments for another device become shapes on it, unless they name a sharding or the
-    options name `in_shardings`.
+    Without options a jitted function is lowered unchanged; options replace those it was jitted
+    with. Arguments for another device become shapes on it, unless they have a sharding or the
+    options contain `in_shardings`.
     """
     import jax
 
@@ -34,7 +34,7 @@ def lower(
 
 
 def _placed(leaf: Any, device: "jax.Device") -> Any:  # noqa: ANN401 - a leaf of any pytree
-    """Return a shape on a device for an array; what is not an array stays as it is."""
+    """Return a shape on a device for an array; anything else is returned unchanged."""
     import jax
     from jax.sharding import SingleDeviceSharding
 

@@ -21,13 +21,13 @@ def memory_plan(
 ) -> FunctionPlan:
     """Compile a function, and return the memory plan that XLA makes for it; nothing runs.
 
-    Arguments are arrays, `jax.ShapeDtypeStruct`s or pytrees of them; options are those of
-    `jax.jit`, and replace those of a function that is jitted. ``topology`` compiles for hardware
-    that is not there, as `devices_of` names it. ``name`` is the run of the plan, by default the
-    function's.
+    Arguments are arrays, `jax.ShapeDtypeStruct`s or pytrees of them. Options are those of
+    `jax.jit`; they replace the options of a jitted function. ``topology`` compiles for other
+    hardware, which need not be present; `devices_of` describes its names. ``name`` is the run of
+    the plan, by default the function's name.
 
-    A plan that the compiler refused because it does not fit is returned too: see `error`.
-    Raises what JAX raises where it cannot compile, NoTarget and NoPlan.
+    A plan that the compiler rejected because it does not fit is returned, too: see `error`.
+    Raises NoTarget, NoPlan, and JAX's error if it cannot compile.
     """
     import jax
 
@@ -39,6 +39,6 @@ def memory_plan(
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return the name of a function, also of a partial one."""
+    """Return the name of a function; for a partial one, of the function it wraps."""
     wrapped = getattr(function, "func", function)
     return str(getattr(wrapped, "__name__", type(wrapped).__name__))

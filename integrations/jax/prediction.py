@@ -1,4 +1,4 @@
-"""What the plan of a function predicted about a variant of it, before that was compiled."""
+"""Savings that a function's plan predicts for a variant, without the variant's plan."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -27,24 +27,24 @@ class Call:
 
 
 class Prediction(NamedTuple):
-    """Bytes that a change of the base was predicted to save, of what is reserved."""
+    """Reserved bytes that a change of the base was predicted to save."""
 
     bytes: int
-    """At least, where it is a range."""
+    """Predicted saving; the lower end if it is a range."""
     at_most: int | None
-    """None where it is not a range."""
+    """Upper end of the range; None if it is not a range."""
     source: str
-    """``whatif donate``, or the title of a finding of `advise`, and whether that is in doubt."""
+    """``whatif donate``, or the title of a finding of `advise`, marked if not certain."""
 
 
 def predict(
     base: FunctionPlan, diagnosis: Diagnosis, before: Call, after: Call, variant: FunctionPlan
 ) -> Prediction | None:
-    """Return what the plan of the base predicted; None where it says nothing about the change.
+    """Return the prediction of the base's plan; None if it predicts nothing about the change.
 
-    Donations are replanned by `whatif`. Of another function, other types or another sharding
-    it is the finding of `advise` of that kind that is gone, or reduced most, in the variant. Other
-    shapes or another target are other programs: nothing is predicted.
+    Donations are replanned by `whatif`. For another function, other types or another sharding
+    the prediction is the finding of `advise` of that kind that the variant removes or reduces
+    most. Nothing is predicted for other shapes or another target: they are other programs.
     """
     if before.options.get("topology") != after.options.get("topology"):
         return None

@@ -1,4 +1,4 @@
-"""The devices of hardware that is not there, for which the compiler runs all the same."""
+"""Devices of hardware that this machine lacks; the compiler can still compile for them."""
 
 import os
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ _SKIPS_CUDA_CHECK: Final = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
 
 
 def devices_of(topology: str | Path) -> "Sequence[jax.Device]":
-    """Return the devices of a topology, the same objects at every call, to make a mesh of.
+    """Return the devices of a topology, for example for a mesh; the same objects at every call.
 
-    ``v5e:2x4`` is a slice of TPUs, as `jax.experimental.topologies` names it; ``h100``, or
-    ``h100:8`` for eight on one host, a GPU of which the limits are known here; so is the path of a
-    `gpu_target_config.pbtxt` that XLA dumped. Raises NoTarget with what to install.
+    ``v5e:2x4`` is a slice of TPUs, named as in `jax.experimental.topologies`. ``h100`` or ``a100``
+    is a GPU, ``h100:8`` eight of them on one host. The path of a `gpu_target_config.pbtxt` that XLA
+    dumped is a GPU, too. Raises NoTarget, which says what to install.
     """
     return _devices(str(topology))
 
@@ -63,7 +63,7 @@ def _gpus(configuration: str, count: int) -> "tuple[jax.Device, ...]":
     from jax.experimental.topologies import get_topology_desc
 
     options: dict[str, Any] = {"target_config": configuration, "topology": f"1x1x{count}"}
-    # before a plugin is there whose hardware is not: JAX would fail to initialize it
+    # before the plugin is registered: JAX would fail to initialize it without its hardware
     jax.local_devices()
     try:
         return tuple(get_topology_desc("", "cuda", **options).devices)
@@ -84,7 +84,7 @@ def _register_cuda_plugin() -> None:
         return
     raise NoTarget(
         "the compiler for NVIDIA GPUs is not installed: pip install jax-cuda13-plugin"
-        " jax-cuda13-pjrt, or the two of CUDA 12, in the version of jaxlib"
+        " jax-cuda13-pjrt, or those for CUDA 12, in the same version as jaxlib"
     )
 
 

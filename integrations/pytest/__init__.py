@@ -1,7 +1,7 @@
-"""Memory of what tests compile: a plugin of pytest, `pip install 'xlagraph[pytest]'`.
+"""A pytest plugin that checks the memory of compiled programs: `pip install 'xlagraph[pytest]'`.
 
-`@pytest.mark.limit_hbm("2 GiB")`, and the fixtures `memory_plan`, `assert_donated` and
-`assert_no_growth`. Neither JAX nor the engine of graphs is imported before a test asks.
+It adds `@pytest.mark.limit_hbm("2 GiB")` and the fixtures `memory_plan`, `assert_donated` and
+`assert_no_growth`. JAX and the graph engine are imported only when a test uses them.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -22,15 +22,15 @@ _FROM_WORKER: Final = "xlagraph_memory_baseline"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that accepts what tests reserve, and the setting of the baseline's file."""
+    """Add the option that writes the baseline, and the setting for its file."""
     parser.getgroup("xlagraph").addoption(
         "--update-memory-baseline",
         action="store_true",
-        help="write what assert_no_growth finds to the baseline of memory, and accept it",
+        help="write the memory that plans reserve now to the baseline of assert_no_growth",
     )
     parser.addini(
         "memory_baseline",
-        "file that assert_no_growth compares with",
+        "baseline file that assert_no_growth compares with",
         default="memory-baseline.json",
     )
 
@@ -39,13 +39,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(limit): fail if a program that the test compiles reserves more, such as '2 GiB'",
+        f"{MARKER}(limit): fail if the test compiles a program that reserves more than the limit,"
+        " such as '2 GiB'",
     )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Watch what a test with the marker compiles, and hold it against the limit."""
+    """Compare the programs that a marked test compiles with its limit."""
     marker = item.get_closest_marker(MARKER)
     if marker is None:
         return (yield)
@@ -61,7 +62,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.fixture
 def memory_plan() -> "Iterator[Callable[..., FunctionPlan]]":
-    """Compile a function, and return its memory plan: `xlagraph.jax.memory_plan`."""
+    """Return `xlagraph.jax.memory_plan`, with plans that are closed after the test."""
     from xlagraph.jax import memory_plan as plan_of
 
     plans: list[FunctionPlan] = []
@@ -77,7 +78,10 @@ def memory_plan() -> "Iterator[Callable[..., FunctionPlan]]":
 
 @pytest.fixture
 def assert_donated(request: pytest.FixtureRequest) -> "Callable[..., None]":
-    """Assert that arguments are donated to outputs: `(plan, "params", …, in_place=False)`."""
+    """Return a check that arguments are donated to outputs.
+
+    Its parameters are `(plan, "params", …, in_place=False)`.
+    """
     from xlagraph.pytest.donations import fail_unless_donated
 
     def check(plan: "FunctionPlan", *arguments: str, in_place: bool = False) -> None:
@@ -91,7 +95,10 @@ def assert_donated(request: pytest.FixtureRequest) -> "Callable[..., None]":
 
 @pytest.fixture
 def assert_no_growth(request: pytest.FixtureRequest) -> "Callable[..., None]":
-    """Assert that a plan reserves no more than its baseline: `(plan, name="", tolerance="0%")`."""
+    """Return a check that a plan reserves no more than its baseline.
+
+    Its parameters are `(plan, name="", tolerance="0%")`.
+    """
     session = _session(request.config)
     test = request.node.nodeid
 
@@ -104,7 +111,7 @@ def assert_no_growth(request: pytest.FixtureRequest) -> "Callable[..., None]":
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the baseline; a worker of xdist hands its part to the process that started it."""
+    """Write the baseline; a worker of xdist sends its part to the process that started it."""
     found = session.config.stash.get(_SESSION, None)
     if found is None or not found.updated:
         return
@@ -117,7 +124,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:  # noqa: ANN401 - of xdist
-    """Take over the part of the baseline that a worker of xdist has found."""
+    """Add the part of the baseline that a worker of xdist has sent."""
     if updated := getattr(node, "workeroutput", {}).get(_FROM_WORKER):
         _session(node.config).updated.update(updated)
 

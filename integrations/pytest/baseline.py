@@ -1,4 +1,4 @@
-"""A baseline of memory: what each test's plan reserves, and the lines that hold it, as JSON.
+"""A memory baseline as JSON: the bytes that each test's plan reserves, by source line.
 
 {"tests": {TEST: {PLATFORM: {"reservedBytes": …, "peakBytes": …, "jaxlib": …, "lines": [
     {"bytes": …, "line": "model.py:12", "code": "h = jnp.tanh(x @ w)"}, …]}}}}
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 __all__ = ["Entries", "Entry", "entry_of", "line_growth", "read_baseline", "write_baseline"]
 
 Entry = dict[str, Any]
-"""Of one plan on one platform."""
+"""Baseline of one plan on one platform."""
 Entries = dict[str, dict[str, Entry]]
-"""By test, then by platform."""
+"""Baselines by test, then by platform."""
 
-_ABOUT: Final = "written by pytest --update-memory-baseline; review what changes"
+_ABOUT: Final = "written by pytest --update-memory-baseline; review its changes"
 _LEAST_SHARE: Final = 0.01
-"""Of the peak: lines that hold less are left out."""
+"""Share of the peak below which a line is omitted."""
 _UNKNOWN: Final = "(no line is known)"
 
 
 def entry_of(plan: "FunctionPlan", root: Path) -> Entry:
-    """Return what a baseline holds of a plan; source files relative to a folder, if below it."""
+    """Return the baseline of a plan; source files below `root` are relative to it."""
     from importlib.metadata import version
 
     least = _LEAST_SHARE * (plan.peak or 0)
@@ -56,9 +56,9 @@ def _line(size_bytes: int, file: str | None, line: int | None, root: Path) -> di
 
 
 def line_growth(before: Entry, after: Entry) -> list[tuple[int, int, str]]:
-    """Return growth, bytes now and text of each line that holds more at the peak, most first.
+    """Return growth, current bytes and text of each line that grew at the peak, largest first.
 
-    A line is the same if its file and its code are, wherever it moved to.
+    Lines are the same if their file and code are equal, even if the line number changed.
     """
     was, now = (_bytes_by_line(entry["lines"]) for entry in (before, after))
     grown = [(held - was[line], held, line) for line, held in now.items() if held > was[line]]
@@ -87,7 +87,7 @@ def _text(line: Mapping[str, Any]) -> str:
 
 
 def read_baseline(file: Path) -> Entries:
-    """Return the entries of a baseline; none if the file is not there.
+    """Return the entries of a baseline; none if the file does not exist.
 
     Raises ValueError if it is not a baseline.
     """
@@ -101,6 +101,6 @@ def read_baseline(file: Path) -> Entries:
 
 
 def write_baseline(file: Path, entries: Entries) -> None:
-    """Write a baseline in the order of its tests."""
+    """Write a baseline, sorted by test."""
     content = {"about": _ABOUT, "tests": dict(sorted(entries.items()))}
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

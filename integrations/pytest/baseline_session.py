@@ -1,4 +1,4 @@
-"""The baseline during a session of tests: checks against it, or what becomes of it."""
+"""The baseline during a pytest session: it is either checked or updated."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ _UPDATE = "pytest --update-memory-baseline"
 
 
 class BaselineSession:
-    """A baseline that tests are checked against, or that they write."""
+    """A baseline that tests are compared with, or that they update."""
 
     def __init__(self, file: Path, root: Path, *, is_updated: bool) -> None:
         self._file = file
@@ -34,12 +34,15 @@ class BaselineSession:
         self._is_updated = is_updated
         self._entries: Entries | None = None
         self.updated: Entries = {}
-        """Entries found in this session, where the baseline is written."""
+        """Entries found in this session, if the baseline is updated."""
 
     def check(
         self, plan: "FunctionPlan", test: str, tolerance: str | int, folder: Path | None
     ) -> None:
-        """Fail if a plan reserves more than its baseline and the tolerance; note it if written."""
+        """Fail if a plan exceeds its baseline by more than the tolerance.
+
+        If the baseline is updated, record the plan instead.
+        """
         now = entry_of(plan, self._root)
         platform = plan.platform or "tpu"
         if self._is_updated:
@@ -50,8 +53,9 @@ class BaselineSession:
         before = self._entries.get(test, {}).get(platform)
         if before is None:
             pytest.fail(
-                f"{test}: {self._file.name} holds no baseline of it for {platform}; it reserves"
-                f" {human_bytes(plan.reserved)}. Accept that with {_UPDATE}, and review the file.",
+                f"{test}: {self._file.name} has no baseline for this test on {platform}; the plan"
+                f" reserves {human_bytes(plan.reserved)}. Accept it with {_UPDATE}, and review the"
+                " file.",
                 pytrace=False,
             )
         limit = before["reservedBytes"] + _tolerated(tolerance, before["reservedBytes"])
@@ -60,7 +64,7 @@ class BaselineSession:
             pytest.fail(_growth_text(test, before, now, self._file.name, look), pytrace=False)
 
     def write(self) -> None:
-        """Write the baseline with what was found; entries of tests that did not run stay."""
+        """Write the updated entries to the baseline; entries of other tests are unchanged."""
         entries = read_baseline(self._file)
         for test, by_platform in self.updated.items():
             entries[test] = {**entries.get(test, {}), **by_platform}
@@ -68,7 +72,7 @@ class BaselineSession:
 
 
 def _tolerated(tolerance: str | int, size_bytes: int) -> int:
-    """Return bytes of a tolerance: a number, ``2%`` or ``1MiB``; ValueError for others."""
+    """Return a tolerance in bytes, given as a number, ``2%`` or ``1MiB``; else ValueError."""
     if isinstance(tolerance, int):
         return tolerance
     share = parse_share(tolerance)
@@ -79,10 +83,10 @@ def _growth_text(test: str, before: Entry, now: Entry, baseline: str, look: str)
     was, reserved = before["reservedBytes"], now["reservedBytes"]
     texts = distinct_bytes(reserved, was)
     share = f" ({(reserved - was) / was:+.1%})" if was else ""
-    headline = f"{test} reserves {texts[0]}, its baseline {texts[1]}: {human_bytes(reserved - was)}"
-    parts = [f"{headline} more{share}"]
+    growth = human_bytes(reserved - was)
+    parts = [f"{test} reserves {texts[0]}, {growth} more than its baseline of {texts[1]}{share}"]
     if before["jaxlib"] != now["jaxlib"]:
-        parts[0] += f"\njaxlib was {before['jaxlib']}, it is {now['jaxlib']}"
+        parts[0] += f"\njaxlib was {before['jaxlib']} and is now {now['jaxlib']}"
     if grown := line_growth(before, now)[:_SHOWN_LINES]:
         table = text_table(("growthBytes", "bytes", "line"), grown)
         parts.append(f"grown at the physical peak:\n{table}")

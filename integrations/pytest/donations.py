@@ -1,4 +1,4 @@
-"""Whether the arguments of a plan are donated, and whether that saves their bytes."""
+"""Check that the arguments of a plan are donated, and that this saves their bytes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,8 +30,8 @@ def fail_unless_donated(
 ) -> None:
     """Fail unless every array of the named arguments is donated and an output takes its bytes.
 
-    Without names all donated arrays are meant, and there must be one. A name is that of an
-    argument, ``params``, or of an array in it, ``params['w']``. With ``in_place`` an array that
+    Without names all donated arrays are checked, and there must be at least one. A name is that of
+    an argument, ``params``, or of an array in it, ``params['w']``. With ``in_place`` an array that
     XLA copies before it is overwritten fails, too.
     """
     donated: list[dict[str, Any]] = plan.ask("alias/donated").result.mappings()
@@ -71,7 +71,7 @@ def _row(argument: _Argument, donated: Mapping[str, Any] | None) -> tuple[Any, .
 
 
 def _named(plan: "FunctionPlan", names: Sequence[str]) -> list[_Argument]:
-    """Return the arrays that the names stand for; fails where one names nothing."""
+    """Return the arrays of the named arguments; fail if a name matches nothing."""
     rows = plan.graph.query(_PARAMETERS, {"compilation": plan.name}).rows
     every = [_Argument(*cast("tuple[str, str, int]", row)) for row in rows]
     found: dict[_Argument, None] = {}
@@ -79,7 +79,7 @@ def _named(plan: "FunctionPlan", names: Sequence[str]) -> list[_Argument]:
         chosen = [each for each in every if _is_part(each.name, name)]
         if not chosen:
             known = ", ".join(each.name for each in every)
-            message = f"{plan.name}: it has no argument called {name!r}, but {known}"
+            message = f"{plan.name}: no argument is called {name!r}; its arguments are {known}"
             pytest.fail(message, pytrace=False)
         found.update(dict.fromkeys(chosen))
     return list(found)

@@ -1,4 +1,4 @@
-"""The limit of a test: what the largest program that it compiles may reserve."""
+"""The limit of a test: the bytes that the largest program it compiles may reserve."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ _SHOWN_LINES = 10
 
 
 def limit_of(marker: pytest.Mark) -> int:
-    """Return the limit of a marker in bytes; fails the test if it is not a size."""
+    """Return the limit of a marker in bytes; fail the test if it is not a size."""
     (limit,) = marker.args or (marker.kwargs.get("limit"),)
     try:
         return limit if isinstance(limit, int) else parse_bytes(str(limit))
@@ -27,9 +27,9 @@ def limit_of(marker: pytest.Mark) -> int:
 
 
 def fail_beyond(limit_bytes: int, watch: "Watch", test: str, folder: Path | None) -> None:
-    """Fail if the largest program that was compiled reserves more; equal to the limit passes.
+    """Fail if the largest compiled program reserves more than the limit; equal to it passes.
 
-    Programs run one after another, so that they are not added up.
+    Programs run one after another, so their bytes are not added up.
     """
     if watch.unreadable:
         pytest.fail(f"{test}: {watch.unreadable[0]}", pytrace=False)

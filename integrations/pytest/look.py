@@ -1,4 +1,4 @@
-"""The graph of a plan that a test failed over, and the commands that look at it."""
+"""The graph of a plan that failed a test, and commands to inspect it."""
 
 import re
 import shlex
@@ -15,9 +15,9 @@ _LONGEST_NAME: Final = 100
 
 
 def look_text(plan: "FunctionPlan", test: str, folder: Path | None) -> str:
-    """Keep the graph of a plan, and return the commands that look at it; empty without a folder.
+    """Save the graph of a plan, and return commands to inspect it; empty without a folder.
 
-    The graph of the same test is replaced.
+    An earlier graph of the same test is replaced.
     """
     if folder is None:
         return ""

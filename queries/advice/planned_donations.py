@@ -16,7 +16,7 @@ from xlagraph.queries.advice.whatif_donation import donation_of
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.runner.run import Answer
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
-from xlagraph.xla_planner.memory_plan import plan_anew
+from xlagraph.xla_planner.memory_plan import replan
 from xlagraph.xla_planner.replay import replay
 
 __all__ = ["with_planned_donations"]
@@ -60,12 +60,12 @@ def with_planned_donations(graph: Graph, answer: Answer) -> Answer:
 def _planned(stored: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:
     """Return by label what donating this parameter and no other saves."""
     replays = replay(stored.program)
-    before = plan_anew(stored.program, replays)
+    before = replan(stored.program, replays)
     color_by_label = {facts.label: facts.color for facts in stored.facts.values()}
     planned: dict[str, Cell] = {}
     for label in dict.fromkeys(labels):
         program = donation_of(stored, stored.program, [label]).donated.program
         color = color_by_label[label]
-        after = plan_anew(program, replays)
+        after = replan(program, replays)
         planned[label] = before.reserved_bytes(color) - after.reserved_bytes(color)
     return planned

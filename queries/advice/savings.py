@@ -16,7 +16,7 @@ from xlagraph.queries.advice.plannable_compilation import (
 from xlagraph.queries.catalogue.declarations import ChangeKind
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.xla_planner.donation import donate
-from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
+from xlagraph.xla_planner.memory_plan import MemoryPlan, replan
 from xlagraph.xla_planner.planned_program import PlannedProgram
 from xlagraph.xla_planner.replay import Replay, replay
 from xlagraph.xla_planner.value_changes import with_shrunk_values, without_values
@@ -189,7 +189,7 @@ class Planner:
         if program.values == self.stored.program.values:
             return 0
         before = self._plan.reserved_bytes(self.memory_space)
-        return before - plan_anew(program, self._replays).reserved_bytes(self.memory_space)
+        return before - replan(program, self._replays).reserved_bytes(self.memory_space)
 
     @cached_property
     def _replays(self) -> tuple[Replay, ...]:
@@ -197,7 +197,7 @@ class Planner:
 
     @cached_property
     def _plan(self) -> MemoryPlan:
-        return plan_anew(self.stored.program, self._replays)
+        return replan(self.stored.program, self._replays)
 
     @cached_property
     def _id_by_label(self) -> dict[str, int]:

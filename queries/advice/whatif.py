@@ -18,7 +18,7 @@ from xlagraph.queries.errors import QueryError
 from xlagraph.queries.selection.compilations import find_compilation
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
 from xlagraph.runtime.garbage_collection import collector_paused
-from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
+from xlagraph.xla_planner.memory_plan import MemoryPlan, replan
 from xlagraph.xla_planner.replay import Replay, replay
 
 __all__ = [
@@ -63,7 +63,7 @@ def plan_stored(
                 " can be replayed; keep the `.txt` file of the same name beside the dump"
             )
         return _result(stored, replays, None, Outcome(), notes)
-    before = plan_anew(stored.program, replays)
+    before = replan(stored.program, replays)
     outcome = changed(stored, changes, batch, replays, before) if changes else Outcome(before)
     return _result(stored, replays, before, outcome, notes)
 

@@ -25,7 +25,7 @@ from xlagraph.queries.advice.whatif_sentences import (
     range_text,
     saved_text,
 )
-from xlagraph.xla_planner.memory_plan import MemoryPlan, plan_anew
+from xlagraph.xla_planner.memory_plan import MemoryPlan, replan
 from xlagraph.xla_planner.planned_program import PlannedProgram, PlannedValue
 from xlagraph.xla_planner.replay import Replay
 from xlagraph.xla_planner.value_changes import (
@@ -275,7 +275,7 @@ class _Steps:
 
     def _advance(self, program: PlannedProgram, value_ids: frozenset[int]) -> tuple[int, str]:
         """Take a changed program over; return the bytes saved, and why there are none."""
-        plan = plan_anew(program, self._replays)
+        plan = replan(program, self._replays)
         saved = self._plan.reserved_bytes() - plan.reserved_bytes()
         why = why_nothing_is_saved(self._stored, self._program, self._plan, value_ids)
         self._program, self._plan = program, plan
@@ -285,7 +285,7 @@ class _Steps:
 
     def _plan_most(self) -> None:
         if self._most is not None:
-            at_most = plan_anew(self._most, self._replays)
+            at_most = replan(self._most, self._replays)
             self.outcome = replace(self.outcome, at_most=at_most)
 
     def _assume(self, *texts: str) -> None:

@@ -1,4 +1,4 @@
-"""Compilations made by hand, straight as rows: no dump, no plan."""
+"""Compilations made directly as rows, without a dump or a plan."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def rows_from(
     nodes: Mapping[str, Sequence[Mapping[str, object]]],
     relationships: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> CompilationRows:
-    """Make rows; the ends of relationships are given as places among the nodes."""
+    """Make rows; the ends of relationships are given as row numbers of nodes."""
 
     def keyed(name: str) -> list[Mapping[str, object]]:
         kind = SCHEMA.relationship(name)
@@ -162,7 +162,7 @@ def made_rows(
 
 
 def facts(rows: CompilationRows, *, without: Sequence[str] = ("state",)) -> dict[str, list[str]]:
-    """Return rows as sets that do not depend on order or row numbers; doubles stay visible."""
+    """Return rows independent of their order and row numbers; duplicates stay visible."""
     nodes = {
         label: sorted(
             repr({name: value for name, value in row.items() if name not in without})

@@ -1,4 +1,4 @@
-"""Driver errors become ours: none gets through, none shows a secret."""
+"""All driver errors become errors of xlagraph, and none shows a secret."""
 
 import neo4j.exceptions
 import pytest

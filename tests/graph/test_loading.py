@@ -1,4 +1,4 @@
-"""What a load does to a graph: the same on both engines."""
+"""A load changes a graph in the same way on both engines."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def load(graph, *compilations):
             loading.write(rows)
 
 
-def test_what_is_written_is_read_back(graph):
+def test_written_rows_are_read_back(graph):
     first, second = (
         made_rows(),
         made_rows(stem="module_0002.jit_eval", op="jit(eval)/dot", values=9),
@@ -29,7 +29,7 @@ def test_what_is_written_is_read_back(graph):
     assert facts(graph.read(second.compilation)) == facts(second)
 
 
-def test_compilations_come_from_several_loads(graph):
+def test_compilations_of_several_loads_are_stored(graph):
     first, second = made_rows(), made_rows("candidate")
     load(graph, first)
     load(graph, second)
@@ -37,7 +37,7 @@ def test_compilations_come_from_several_loads(graph):
     assert facts(graph.read(second.compilation)) == facts(second)
 
 
-def test_a_small_one_enters_a_much_larger_graph_whole(graph):
+def test_a_small_compilation_is_complete_in_a_much_larger_graph(graph):
     large, small = made_rows(values=200), made_rows("candidate", op="new/op", values=2)
     load(graph, large)
     load(graph, small)
@@ -45,7 +45,7 @@ def test_a_small_one_enters_a_much_larger_graph_whole(graph):
     assert facts(graph.read(large.compilation)) == facts(large)
 
 
-def test_shared_nodes_stand_once(graph):
+def test_shared_nodes_are_stored_once(graph):
     load(graph, made_rows(), made_rows("candidate"))
     load(graph, made_rows("third"))
     assert cells(graph, ALL_OPS) == ["jit(step)/layer_0/dot"]
@@ -53,7 +53,7 @@ def test_shared_nodes_stand_once(graph):
     assert cells(graph, within) == [2]
 
 
-def test_one_of_the_same_key_is_replaced(graph):
+def test_a_compilation_with_the_same_key_is_replaced(graph):
     load(graph, made_rows(values=3, sha256="a"))
     load(graph, made_rows(values=8, sha256="b", op="new/op"))
     assert facts(graph.read("baseline/module_0001.jit_step")) == facts(
@@ -63,13 +63,13 @@ def test_one_of_the_same_key_is_replaced(graph):
     assert cells(graph, "MATCH (v:Value) RETURN count(*) AS n") == [8]
 
 
-def test_one_of_the_same_digest_stays(graph):
+def test_a_compilation_with_the_same_digest_is_unchanged(graph):
     load(graph, made_rows(values=3, sha256="a"))
     load(graph, made_rows(values=8, sha256="a"))
     assert cells(graph, "MATCH (v:Value) RETURN count(*) AS n") == [3]
 
 
-def test_what_was_removed_can_be_written_in_the_same_load(graph):
+def test_a_removed_compilation_can_be_written_in_the_same_load(graph):
     rows = made_rows(sha256="a")
     load(graph, rows)
     with graph.load() as loading:
@@ -78,7 +78,7 @@ def test_what_was_removed_can_be_written_in_the_same_load(graph):
     assert facts(graph.read(rows.compilation)) == facts(made_rows(values=8, sha256="a"))
 
 
-def test_the_same_keys_can_come_and_go_many_times(graph):
+def test_the_same_keys_can_be_written_and_removed_many_times(graph):
     others = made_rows("other", values=5)
     load(graph, others)
     for values in (3, 40, 4, 30):
@@ -90,7 +90,7 @@ def test_the_same_keys_can_come_and_go_many_times(graph):
     assert facts(graph.read(others.compilation)) == facts(others)
 
 
-def test_a_removed_compilation_leaves_nothing_that_nobody_uses(graph):
+def test_a_removed_compilation_leaves_no_unused_nodes(graph):
     gone, kept = made_rows("gone", op="a/b/c"), made_rows("kept", op="a/x")
     load(graph, gone, kept)
     with graph.load() as loading:
@@ -114,14 +114,14 @@ def test_removing_the_last_compilation_empties_the_graph(graph):
         assert cells(graph, f"MATCH (n:{label}) RETURN count(*) AS n") == [0], label
 
 
-def test_removing_what_is_not_there_does_nothing(graph):
+def test_removing_an_unknown_compilation_does_nothing(graph):
     load(graph, made_rows())
     with graph.load() as loading:
         loading.remove("nobody/knows")
     assert cells(graph, COMPILATIONS) == ["baseline/module_0001.jit_step"]
 
 
-def test_an_exception_leaves_what_was_complete_before(graph):
+def test_an_exception_keeps_compilations_that_were_complete_before(graph):
     before = made_rows(sha256="a")
     load(graph, before)
     with pytest.raises(ValueError, match="twice"):
@@ -144,7 +144,7 @@ def test_an_unknown_compilation_is_not_read(graph):
         graph.read("nobody")
 
 
-def test_a_reader_of_before_sees_the_new_state_when_it_asks_again(graph):
+def test_an_earlier_reader_sees_the_new_state_in_its_next_query(graph):
     load(graph, made_rows())
     with open_graph(graph.location) as reader:
         assert cells(reader, COMPILATIONS) == ["baseline/module_0001.jit_step"]
@@ -153,7 +153,7 @@ def test_a_reader_of_before_sees_the_new_state_when_it_asks_again(graph):
         assert len(cells(reader, COMPILATIONS)) == 2
 
 
-def test_readers_see_nothing_of_a_load_that_is_under_way(graph):
+def test_readers_see_nothing_of_an_unfinished_load(graph):
     load(graph, made_rows())
     with open_graph(graph.location) as reader, graph.load() as loading:
         loading.write(made_rows("second"))
@@ -169,7 +169,7 @@ def test_numbers_of_64_bits_are_kept(graph):
     ]
 
 
-def test_a_compilation_of_many_chunks_is_whole(graph):
+def test_a_compilation_of_many_chunks_is_complete(graph):
     rows = made_rows(values=3000)
     load(graph, rows)
     assert facts(graph.read(rows.compilation)) == facts(rows)

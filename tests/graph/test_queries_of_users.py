@@ -1,4 +1,4 @@
-"""Users' statements: what is let through, what comes back, how errors look."""
+"""Users' statements: which are allowed, and their results and errors."""
 
 import decimal
 from pathlib import Path
@@ -48,14 +48,14 @@ def test_a_number_beyond_64_bits_is_named(loaded, value):
         loaded.query("RETURN $big AS big", {"big": value})
 
 
-def test_what_is_not_utf_8_is_refused(loaded):
+def test_text_that_is_not_utf_8_is_refused(loaded):
     with pytest.raises(QueryRefused, match="the statement is not UTF-8"):
         loaded.query("RETURN '\udcff' AS text")
     with pytest.raises(QueryFailed, match=r"\$text holds text that is not UTF-8"):
         loaded.query("RETURN $text AS text", {"text": ["\udcff"]})
 
 
-def test_a_list_without_a_type_is_returned_or_refused_in_words(loaded):
+def test_an_untyped_list_is_returned_or_refused_with_a_message(loaded):
     for value in ([], [1, "a"], [{"a": 1}, {"a": "b"}]):
         given = {"list": value}
         if "ladybug" in loaded.versions:  # has typed lists only
@@ -65,15 +65,15 @@ def test_a_list_without_a_type_is_returned_or_refused_in_words(loaded):
             assert loaded.query("RETURN $list AS list", given).rows == ((value,),)
 
 
-def test_a_parameter_in_a_string_or_comment_is_none(loaded):
+def test_a_parameter_in_a_string_or_comment_is_ignored(loaded):
     assert loaded.query("RETURN '$name' AS text // $other").rows == (("$name",),)
 
 
-def test_parameters_that_are_not_named_are_left_out(loaded):
+def test_parameters_that_the_statement_does_not_name_are_skipped(loaded):
     assert loaded.query("RETURN $a AS a", {"a": 1, "b": 2}).rows == ((1,),)
 
 
-def test_a_wrong_statement_is_told_in_the_engines_words(loaded):
+def test_a_wrong_statement_is_reported_with_the_engines_message(loaded):
     with pytest.raises(QueryFailed, match="RETRUN"):
         loaded.query("MATCH (o:Op) RETRUN o")
 

@@ -1,4 +1,4 @@
-"""Removing, renaming and tagging whole runs: the same on both engines."""
+"""Whole runs are removed, renamed and tagged in the same way on both engines."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_a_run_is_removed_with_its_compilations(two_runs):
     assert runs(two_runs) == (("other", "other"),)
 
 
-def test_a_run_stays_while_it_has_a_compilation(two_runs):
+def test_a_run_is_kept_while_it_has_a_compilation(two_runs):
     assert remove(two_runs, "a/b/module_0002.jit_eval").runs == ()
     assert runs(two_runs) == (("a/b", "a/b"), ("other", "other"))
     assert remove(two_runs, "a/b/module_0001.jit_step").runs == ("a/b",)
@@ -93,7 +93,7 @@ def test_a_run_does_not_take_an_ill_formed_name(two_runs, name):
         rename_run(two_runs, "a/b", name)
 
 
-def test_tags_are_added_changed_and_taken_away(two_runs):
+def test_tags_are_added_changed_and_removed(two_runs):
     tag_run(two_runs, "other", {"job": "7", "commit": "def"})
     tag_run(two_runs, "other", {"job": None, "note": "a=b"})
     found = two_runs.query("MATCH (r:Run {key: 'other'}) RETURN r.tags AS tags").rows

@@ -1,4 +1,4 @@
-"""Which block a buffer gets: an output's, a donated parameter's, a new one, the heap."""
+"""Buffer sets use the block of an output or donated parameter, a new block, or the heap."""
 
 import random
 
@@ -18,15 +18,15 @@ def chosen(*values, allocations=(), overwrites=None):
     )
 
 
-def test_what_does_not_live_out_goes_to_the_heap():
+def test_values_that_do_not_live_out_are_in_the_heap():
     assert chosen(value(1, 0, 3), value(2, 3, 10, lives_out=True)) == ([[2]], [1])
 
 
-def test_an_output_that_begins_later_is_a_home_for_temporaries():
+def test_temporaries_may_use_the_block_of_an_output_that_begins_later():
     assert chosen(value(1, 0, 3), value(2, 4, 10, lives_out=True)) == ([[2, 1]], [])
 
 
-def test_a_temporary_larger_than_the_output_is_not_at_home_there():
+def test_a_temporary_larger_than_the_output_does_not_use_its_block():
     assert chosen(value(1, 0, 3, 32), value(2, 4, 10, 16, lives_out=True)) == ([[2]], [1])
 
 
@@ -35,14 +35,14 @@ def test_an_output_takes_only_a_block_of_its_size():
     assert chosen(*values) == ([[1], [2]], [])
 
 
-def test_a_donated_parameter_is_free_after_its_end_and_another_never_is():
+def test_only_a_donated_parameter_is_free_after_its_end():
     donated = value(1, 0, 2, 64, allocation=0, is_stored=True)
     given = value(2, 0, 2, 64, allocation=1, is_stored=True)
     values = (donated, given, value(3, 3, 5))
     assert chosen(*values, allocations=(DONATED, GIVEN)) == ([[1, 3], [2]], [])
 
 
-def test_one_step_is_shared_only_by_what_may_overwrite():
+def test_only_a_value_that_may_overwrite_shares_a_step():
     values = (value(1, 0, 3), value(2, 3, 10, lives_out=True, operands=(1,)))
     overwrites = {2: (Overwrite(1, is_operand=True),)}
     assert chosen(*values, overwrites=overwrites) == ([[2, 1]], [])
@@ -60,7 +60,7 @@ def test_a_table_has_a_block_that_nothing_else_uses():
     assert [value.value_id for value in made.heap_values] == [2]
 
 
-def test_the_last_made_block_is_tried_first_after_those_of_operands():
+def test_the_newest_block_is_tried_first_after_those_of_operands():
     outputs = (value(1, 8, 10, 64, lives_out=True), value(2, 8, 10, 32, lives_out=True))
     assert chosen(*outputs, value(3, 0, 2)) == ([[1], [2, 3]], [])
     assert chosen(*outputs, value(4, 0, 1, 64), value(3, 2, 4, operands=(4,))) == (
@@ -75,7 +75,7 @@ def test_of_one_size_post_order_decides_and_not_the_schedule():
     assert chosen(*outputs, early, late) == ([[1, 3]], [2])
 
 
-def test_blocks_compared_all_at_once_are_those_compared_one_by_one():
+def test_comparing_all_blocks_at_once_equals_comparing_one_by_one():
     for seed in range(300):
         values = random_values(random.Random(seed))
         made = choose_blocks(program(*values), values)
@@ -98,7 +98,7 @@ def random_values(rng):
 
 
 def one_by_one(values):
-    """Compute the blocks of values that nothing joins, copies or overwrites."""
+    """Compute the blocks of values without buffer sets, copies or overwrites."""
     blocks: list[list[PlannedValue]] = []
     for new in sorted(values, key=lambda each: (-each.size_bytes, not each.lives_out)):
         for block in reversed(blocks):

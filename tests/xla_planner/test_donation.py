@@ -1,4 +1,4 @@
-"""What a donated parameter is written over by, and which copies that takes."""
+"""A result is written over a donated parameter, with the copies that this needs."""
 
 from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.donation import Donor, donate
@@ -30,7 +30,7 @@ def test_a_parameter_whose_readers_the_result_depends_on_is_written_in_place():
     assert found.program.stored_in(given).maybe_live_out
 
 
-def test_the_result_may_depend_on_a_reader_by_way_of_others_in_any_order_of_their_ids():
+def test_the_result_may_depend_on_a_reader_through_others_in_any_order_of_their_ids():
     reader = value(5, 2, 4, reads=(1,), instruction="reader")
     between = value(3, 3, 5, reads=(5,), instruction="between")
     found = donated(parameter(), between, output(6, reads=(3,)), reader, until=2)
@@ -48,7 +48,7 @@ def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     assert [donor.parameter for donor in found.copied] == [1]
     changed = found.program.by_id
     (copy,) = [made for made in changed.values() if made.is_copy]
-    # the copy is a step of its own, before the first that computes
+    # the copy is a separate step, before the first one that computes
     assert (copy.first, copy.last) == (2, 4)
     assert (changed[1].first, changed[1].last) == (0, 2)
     assert changed[2].operands == changed[2].reads == (copy.value_id,)
@@ -56,7 +56,7 @@ def test_a_reader_that_may_run_later_forces_a_copy_at_the_start_that_all_read():
     assert found.step_before(6) == 5
 
 
-def test_where_parameters_come_as_they_are_needed_so_does_the_copy():
+def test_if_parameters_are_placed_where_they_are_needed_so_is_the_copy():
     values = (
         parameter(),
         value(4, 1, 2, instruction="before a second parameter"),
@@ -86,7 +86,7 @@ def test_the_result_may_be_written_over_what_it_reads_itself_only_if_it_may_over
     assert donated(*values, until=5, overwrites=may).in_place
 
 
-def test_the_copy_that_kept_the_parameter_whole_is_spared():
+def test_the_copy_that_preserved_the_parameter_is_not_needed():
     copy = value(2, 1, 5, buffer_set=2, is_copy=True, reads=(1,), operands=(1,), instruction="copy")
     loop = value(9, 5, 10, buffer_set=2, lives_out=True, reads=(2,), instruction="while")
     found = donated(parameter(), copy, loop, until=1)
@@ -96,7 +96,7 @@ def test_the_copy_that_kept_the_parameter_whole_is_spared():
 
 def test_a_member_of_a_set_ends_where_the_next_begins():
     found = donated(parameter(), output(5), until=7, knows_schedule=False)
-    assert found.in_place  # nobody reads it
+    assert found.in_place  # nothing reads it
     assert found.program.by_id[1].last == 5
 
 
@@ -124,14 +124,14 @@ def first_step(made):
     return made.first
 
 
-def test_a_parameter_that_only_the_result_reads_is_left_until_the_result_is_copied():
+def test_a_parameter_that_only_the_result_reads_is_kept_until_the_result_is_copied():
     found = donated(parameter(), output(5, reads=(1,), operands=(1,)), until=5)
     (copy,) = [made for made in found.program.values if made.is_copy]
     assert (copy.first, copy.operands) == (6, (9,))
     assert found.program.by_id[1].last == 5
 
 
-def test_copies_come_in_the_order_of_the_parameters():
+def test_copies_are_in_the_order_of_the_parameters():
     given = [PlannedAllocation(n, 16, 0, "parameter", parameter_number=n) for n in (0, 1)]
     outputs = [
         value(name, 5, 9, reads=(4,), lives_out=True, instruction=f"out{name}") for name in (8, 9)

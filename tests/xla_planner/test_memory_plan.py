@@ -1,8 +1,8 @@
-"""A plan is replayed as XLA made it, and made anew under a change."""
+"""XLA's plan is replayed exactly, and replanned after a change."""
 
 from tests.xla_planner.small_programs import program, value
 from xlagraph.xla_planner.combining import HEAP, BlockPart, combined_bytes
-from xlagraph.xla_planner.memory_plan import plan_anew
+from xlagraph.xla_planner.memory_plan import replan
 from xlagraph.xla_planner.packing import STRATEGIES
 from xlagraph.xla_planner.planned_program import PlannedAllocation
 from xlagraph.xla_planner.replay import replay
@@ -33,7 +33,7 @@ def test_a_block_with_another_layout_does_not_replay():
     assert not found.is_exact
 
 
-def test_a_producer_that_places_by_start_is_told_by_its_layout():
+def test_a_producer_that_places_by_start_is_recognized_by_its_layout():
     values = (value(1, 0, 3, 16, allocation=1), value(2, 1, 2, 64, allocation=1, offset_bytes=16))
     (found,) = replay(program(*values, allocations=(temp(80),)))
     assert found.is_exact
@@ -51,7 +51,7 @@ def test_a_heap_between_tables_begins_where_its_first_value_does():
     assert found.part_order == (1, HEAP, 3)
 
 
-def test_planned_anew_without_a_change_nothing_changes():
+def test_replanning_without_a_change_reproduces_the_plan():
     values = (
         value(1, 0, 10, 64, allocation=0, is_stored=True),
         value(2, 1, 3, 32, allocation=1),
@@ -59,7 +59,7 @@ def test_planned_anew_without_a_change_nothing_changes():
     )
     given = PlannedAllocation(0, 64, 0, "parameter", parameter_number=0)
     made = program(*values, allocations=(given, temp(48)))
-    plan = plan_anew(made, replay(made))
+    plan = replan(made, replay(made))
     assert plan.temp_bytes() == 48
     assert plan.reserved_bytes() == 112
     heap = plan.heap()
@@ -68,7 +68,7 @@ def test_planned_anew_without_a_change_nothing_changes():
     assert heap.lower_bound_bytes == 48
 
 
-def test_what_has_no_live_range_stays_and_thread_local_memory_does_not_count():
+def test_allocations_without_a_live_range_count_and_thread_local_ones_do_not():
     others = (PlannedAllocation(2, 40, 0, "constant"), PlannedAllocation(3, 1000, 0, "threadLocal"))
     made = program(value(1, 0, 3, allocation=1), allocations=(temp(16), *others), given={0: 40})
-    assert plan_anew(made, replay(made)).reserved_bytes() == 56
+    assert replan(made, replay(made)).reserved_bytes() == 56

@@ -1,4 +1,4 @@
-"""Where best fit places buffers, by size and by time."""
+"""Best fit places buffers by size and by time."""
 
 import random
 
@@ -34,7 +34,7 @@ def test_a_gap_begins_at_the_alignment_and_the_heap_ends_where_its_last_chunk_do
 def test_the_smallest_gap_that_fits_is_taken_the_lowest_of_equal_ones():
     stack = [group(1, 96, (0, 1)), group(2, 80, (0, 9)), group(3, 64, (0, 1)), group(4, 48, (0, 9))]
     assert pack(stack, 16, SPATIAL).offsets == (0, 96, 176, 240)
-    # at tick 5 there is room of 96 below 2 and of 64 between 2 and 4
+    # at tick 5, 96 bytes are free below 2, and 64 between 2 and 4
     assert pack([*stack, group(5, 32, (5, 6))], 16, SPATIAL).offsets[-1] == 176
 
 
@@ -43,7 +43,7 @@ def test_a_gap_of_a_member_is_free_for_others():
     assert pack(groups, 16, SPATIAL).size_bytes == 32
 
 
-def test_the_temporal_order_wins_only_with_a_smaller_heap():
+def test_the_temporal_order_is_used_only_for_a_smaller_heap():
     strategy = STRATEGIES[0]
     rng = random.Random(7)
     for _ in range(50):
@@ -62,7 +62,7 @@ def test_the_temporal_order_wins_only_with_a_smaller_heap():
             assert both == pack(groups, 16, SPATIAL)
 
 
-def test_a_bounded_top_competes_as_a_gap():
+def test_a_bounded_top_counts_as_a_gap():
     # When 4 is placed, 64 are free below 2 and 32 above it, up to the end of the heap.
     groups = [
         group(1, 64, (0, 1)), group(2, 48, (0, 9)), group(3, 32, (0, 1)), group(4, 16, (6, 7)),
@@ -77,7 +77,7 @@ def overlaps(one, other):
 
 
 def naive_offsets(groups, alignment):
-    """The definition: every aligned end below which nothing live lies, smallest gap first."""
+    """Apply the definition: the smallest gap that begins at an aligned end of live bytes."""
     order = sorted(
         range(len(groups)),
         key=lambda row: (

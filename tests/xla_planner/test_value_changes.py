@@ -1,4 +1,4 @@
-"""What becomes of values that are taken away, ended earlier or made smaller."""
+"""Values can be removed, shortened or shrunk."""
 
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from xlagraph.xla_planner.value_changes import (
 )
 
 
-def test_values_that_are_gone_leave_their_set_as_large_as_the_rest():
+def test_without_a_value_its_set_is_as_large_as_the_rest():
     made = program(
         value(1, 0, 1, 64, buffer_set=1), value(2, 1, 2, 64, buffer_set=1), value(3, 0, 2)
     )
@@ -23,7 +23,7 @@ def test_a_value_ends_earlier_but_never_before_it_begins_nor_later_than_it_did()
     assert [changed.last for changed in found.values] == [5, 2, 8]
 
 
-def test_a_set_shrinks_where_all_its_members_do_and_bytes_are_rounded_up():
+def test_a_set_shrinks_if_all_its_members_do_and_bytes_are_rounded_up():
     made = program(
         value(1, 0, 1, 64, buffer_set=1),
         value(2, 1, 2, 64, buffer_set=1),

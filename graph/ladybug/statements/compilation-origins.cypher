@@ -1,3 +1,3 @@
-// Compilations, with what they were made from
+// Compilations, with their sources
 MATCH (c:Compilation)
 RETURN c.key AS key, c.sha256 AS sha256, c.path AS path, c.detail AS detail

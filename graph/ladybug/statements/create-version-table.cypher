@@ -1,2 +1,2 @@
-// No row; makes the table of the version of the schema
+// No row; creates the table for the version of the schema
 CREATE NODE TABLE Schema(`key` STRING, version INT64, PRIMARY KEY(`key`))

@@ -1,4 +1,4 @@
-// No row; deletes compilations by key, whose parts are gone
+// No row; deletes compilations by key, after their parts were deleted
 UNWIND $keys AS stale
 MATCH (n:Compilation {key: stale})
 DETACH DELETE n

@@ -1,2 +1,2 @@
-// No row; notes the version of the schema
+// No row; stores the version of the schema
 CREATE (:Schema {key: 'xlagraph', version: $version})

@@ -1,4 +1,4 @@
-// Settings of the server by name; an advertised address that nobody set is null: it says localhost
+// Settings of the server by name; an advertised address is null if it is the default, localhost
 SHOW SETTINGS 'server.http.enabled', 'server.http.listen_address',
               'server.http.advertised_address', 'server.https.enabled',
               'server.https.listen_address', 'server.https.advertised_address'

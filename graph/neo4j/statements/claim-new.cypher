@@ -1,4 +1,4 @@
-// No row; makes locked compilations that are new incomplete, claimed by a load
+// No row; marks new, locked compilations as incomplete, claimed by a load
 UNWIND $given.keys AS key
 MATCH (c:Compilation {key: key})
 WHERE c.state IS NULL

@@ -1,4 +1,4 @@
-// Whether a compilation is complete, and the load that claims it if one does
+// True if a compilation is complete, and the load that claims it, if any
 OPTIONAL MATCH (c:Compilation {key: $given.key})
 OPTIONAL MATCH (k:Claim)
 WHERE k.key = $given.key

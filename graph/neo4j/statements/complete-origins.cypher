@@ -1,4 +1,4 @@
-// Complete compilations of some keys, with what they were made from
+// Complete compilations of some keys, with their sources
 UNWIND $given.keys AS key
 MATCH (c:Compilation {key: key})
 WHERE c.state = 'complete'

@@ -1,4 +1,4 @@
-// What the worker had counted before, read once its node is locked; no row if the load was ended
+// The worker's previous count, read after its node is locked; no row if the load was ended
 MATCH (l:Load {key: $given.key})
 SET l.heartbeat = timestamp()
 WITH l, l.count AS counted

@@ -1,3 +1,3 @@
-// How many transactions a worker has counted; no row if the load was ended
+// Number of transactions that a worker has counted; no row if the load was ended
 MATCH (l:Load {key: $given.key})
 RETURN l.count AS counted

@@ -1,4 +1,4 @@
-// No row; deletes an incomplete compilation of a load, whose parts are gone, and the claim on it
+// No row; deletes an incomplete compilation of a load and the claim on it, after its parts
 MATCH (k:Claim)
 WHERE k.load = $given.load AND k.key = $given.key
 MATCH (c:Loading)

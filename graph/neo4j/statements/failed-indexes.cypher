@@ -1,4 +1,4 @@
-// Names of those indexes of the graph that the server could not fill
+// Names of the graph's indexes that the server could not fill
 SHOW INDEXES YIELD name, state
 WHERE name STARTS WITH 'xlagraph_' AND state = 'FAILED'
 RETURN name

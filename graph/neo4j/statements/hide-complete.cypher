@@ -1,4 +1,4 @@
-// No row; makes complete compilations incomplete, claimed by a load; of the node only labels change
+// No row; marks complete compilations as incomplete, claimed by a load; changes only labels
 UNWIND $given.keys AS key
 MATCH (c:Compilation {key: key})
 REMOVE c:Compilation

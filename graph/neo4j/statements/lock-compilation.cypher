@@ -1,3 +1,3 @@
-// No row; locks a compilation by key, if it is there
+// No row; locks a compilation by key, if it exists
 MATCH (c:Compilation {key: $given.key})
 SET c.key = c.key

@@ -1,4 +1,4 @@
-// No row; locks compilations by key, made where they are not there
+// No row; locks compilations by key, and creates those that do not exist
 UNWIND $given.keys AS key
 MERGE (c:Compilation {key: key})
 SET c.key = key

@@ -1,4 +1,4 @@
-// How many of some compilations a load had claimed; the claims are deleted
+// Number of compilations that a load had claimed; deletes the claims
 MATCH (k:Claim)
 WHERE k.load = $given.load AND k.key IN $given.keys
 DELETE k

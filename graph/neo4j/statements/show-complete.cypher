@@ -1,4 +1,4 @@
-// No row; makes incomplete compilations complete; of the node only labels change
+// No row; marks incomplete compilations as complete; changes only labels
 MATCH (c:Loading)
 WHERE c.key IN $given.keys
 REMOVE c:Loading

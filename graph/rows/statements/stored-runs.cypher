@@ -1,4 +1,4 @@
-// Complete compilations of some runs, with what a dump is compared with
+// Complete compilations of some runs, with the properties that a dump is compared with
 UNWIND $runs AS name
 MATCH (r:Run {key: name})-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

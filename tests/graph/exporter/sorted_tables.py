@@ -1,4 +1,4 @@
-"""The tables of an export, by which two of them are compared."""
+"""Sorted tables of an export, to compare two exports."""
 
 from pathlib import Path
 

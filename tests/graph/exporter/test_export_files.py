@@ -1,4 +1,4 @@
-"""What an export writes, alone or as one of several."""
+"""Files that an export writes, and the merge of several exports."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def exported(folder: Path, *compilations: CompilationRows) -> Path:
 
 
 def rows_of(folder: Path, table: str) -> list[tuple[str, ...]]:
-    """Read a table as the command names its files, without their order."""
+    """Read the files of a table that the command names, and sort the rows."""
     rows: list[tuple[str, ...]] = []
     for name in json.loads((folder / "export.json").read_text())["files"].get(table, []):
         with (folder / name).open(newline="", encoding="utf-8") as file:
@@ -107,7 +107,7 @@ def test_the_command_names_a_file_for_each_table_that_has_rows(tmp_path):
 @pytest.mark.parametrize(
     ("op", "has_newlines"), [("plain", False), (r"two\nlines", True), (r"two\rlines", True)]
 )
-def test_newlines_are_told_to_the_importer_only_where_there_are_any(tmp_path, op, has_newlines):
+def test_the_importer_reads_multiline_fields_only_if_there_are_newlines(tmp_path, op, has_newlines):
     write_dump(tmp_path / "run", 1, "jit_f", dump(256, op=op))
     with open_export(tmp_path / "out") as target:
         assert ingest(target, tmp_path / "run", jobs=1).ok
@@ -122,7 +122,7 @@ def test_the_importer_is_given_a_buffer_that_the_longest_row_fits(tmp_path):
     assert int(size) > 2 * 2 * 3_000_000  # key and name, each quote doubled
 
 
-def test_a_graph_exports_what_its_dumps_would(tmp_path, embedded_graph):
+def test_the_export_of_a_graph_equals_that_of_its_dumps(tmp_path, embedded_graph):
     runs = write_runs(tmp_path / "runs")
     assert ingest(embedded_graph, runs, jobs=1).ok
     assert export(embedded_graph, tmp_path / "graph").counts["Compilation"] == 4
@@ -134,7 +134,7 @@ def test_a_graph_exports_what_its_dumps_would(tmp_path, embedded_graph):
 
 
 @pytest.mark.parametrize("values", [[1500] * 4, [21_000]])  # several are read at once; one in turns
-def test_what_is_read_from_a_graph_in_turns_is_written_as_one(tmp_path, embedded_graph, values):
+def test_rows_read_from_a_graph_in_portions_are_one_export(tmp_path, embedded_graph, values):
     compilations = [made_rows(stem=f"m{n}", values=count) for n, count in enumerate(values)]
     with embedded_graph.load() as load:
         for rows in compilations:
@@ -189,7 +189,7 @@ def test_the_time_of_an_ingest_can_be_given(tmp_path, monkeypatch):
     assert b"2023-11-14T22:13:20+00:00" in sorted_tables(tmp_path / "out")["Run"]
 
 
-def test_merging_keeps_any_text_as_it_is(tmp_path):
+def test_merging_keeps_any_text_unchanged(tmp_path):
     odd = made_rows("one", op='x/"é",\n/\ry\\/' + "z" * 3_000_000)
     parts = [
         exported(tmp_path / "a", odd),
@@ -215,7 +215,7 @@ def test_merged_exports_merge_again(tmp_path):
         assert rows_of(tmp_path / "sub" / "abc", table) == rows_of(whole, table)
 
 
-def test_of_a_run_in_several_exports_the_latest_row_stands(tmp_path):
+def test_of_a_run_in_several_exports_the_latest_row_is_used(tmp_path):
     runs = tmp_path / "runs"
     write_dump(runs / "same", 1, "jit_f", dump(256))
     write_dump(runs / "same", 2, "jit_f", dump(256))
@@ -246,12 +246,12 @@ def test_a_compilation_in_two_exports_is_refused_and_named(tmp_path):
 
 def test_an_unfinished_export_is_not_merged(tmp_path):
     (tmp_path / "part").mkdir()
-    with pytest.raises(GraphMissing, match=r"does not hold a finished export"):
+    with pytest.raises(GraphMissing, match=r"does not contain a finished export"):
         merge_exports(tmp_path / "merged", [tmp_path / "part"])
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "3", f'{{"schema": {VERSION}}}'])
-def test_what_is_not_the_manifest_of_an_export_is_named(tmp_path, content):
+def test_an_invalid_manifest_is_named(tmp_path, content):
     (tmp_path / "export.json").write_text(content)
     with pytest.raises(GraphMissing, match=r"export\.json is not the manifest of an export"):
         import_command(tmp_path)
@@ -259,7 +259,7 @@ def test_what_is_not_the_manifest_of_an_export_is_named(tmp_path, content):
 
 def test_a_finished_export_and_foreign_files_are_not_overwritten(tmp_path):
     folder = exported(tmp_path / "out", made_rows())
-    with pytest.raises(GraphUnwritable, match="holds an export already"):
+    with pytest.raises(GraphUnwritable, match="already contains an export"):
         open_export(folder)
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(GraphUnwritable, match=r"not empty.*notes\.txt|not empty.*out"):
@@ -267,7 +267,7 @@ def test_a_finished_export_and_foreign_files_are_not_overwritten(tmp_path):
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_what_a_crash_left_is_begun_anew(tmp_path):
+def test_an_export_replaces_the_files_of_a_crashed_one(tmp_path):
     folder = exported(tmp_path / "out", made_rows(op="of another time"))
     (folder / "export.json").unlink()
     exported(folder, made_rows())
@@ -283,7 +283,7 @@ def test_an_exception_or_nothing_to_export_leaves_nothing(tmp_path):
     assert list((tmp_path / "old").iterdir()) == []
 
 
-def test_a_tag_that_would_fall_apart_is_refused(tmp_path):
+def test_a_tag_with_the_delimiter_is_refused(tmp_path):
     with pytest.raises(GraphUnwritable, match=r"run baseline .* U\+001F"):
         exported(tmp_path / "out", made_rows(tags=["note=a\x1fb"]))
 

@@ -1,4 +1,4 @@
-"""What Neo4j's own importer makes of exports is the graph that an ingest makes."""
+"""Importing exports with Neo4j's importer makes the same graph as an ingest."""
 
 import subprocess
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Engines(NamedTuple):
 
 @pytest.fixture(scope="module")
 def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example runs, and a run of dumps whose text is meant to fall apart."""
+    """Return the example runs, and a run of dumps with text that is hard to quote."""
     folder = tmp_path_factory.mktemp("dumps")
     (folder / "runs").symlink_to(TREE / "examples" / "runs")
     odd = folder / "odd" / ODD_RUN
@@ -97,7 +97,7 @@ def facts_of(rows: CompilationRows) -> dict[str, list[str]]:
         nodes = table.to_pylist()
         for node in nodes:
             node.pop("ingestedAt", None)
-            for name in ("tags", "derived"):  # the importer has no empty list
+            for name in ("tags", "derived"):  # the importer cannot express an empty list
                 if name in node:
                     node[name] = node[name] or None
         spelt[label] = sorted(map(repr, nodes))
@@ -112,7 +112,7 @@ def compilations(graph: Graph) -> list[str]:
 
 
 def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Path):
-    """It is the first test: what it makes the others look keys up by."""
+    """Must be the first test: it makes the constraints by which others look up keys."""
     summary = ingest(engines.server, engines.dumps / "runs", jobs=1)
     assert (summary.added, summary.updated) == ((), ())
     assert len(summary.unchanged) == 10
@@ -128,7 +128,7 @@ def test_an_ingest_goes_on_where_the_import_ended(engines: Engines, tmp_path: Pa
     remove(engines.server, "later")
 
 
-def test_the_import_holds_what_the_ingest_holds(engines: Engines):
+def test_the_import_and_the_ingest_have_the_same_rows(engines: Engines):
     """Every node and relationship, none of them doubled."""
     imported, ingested = all_rows(engines.server), all_rows(engines.embedded)
     for name, rows in ingested.items():
@@ -142,7 +142,7 @@ def test_compilations_read_back_the_same(engines: Engines):
         assert facts_of(engines.server.read(key)) == facts_of(engines.embedded.read(key))
 
 
-def test_odd_text_is_there_as_it_was(engines: Engines):
+def test_unusual_text_is_unchanged(engines: Engines):
     ops = [str(row[0]) for row in engines.server.query("MATCH (o:Op) RETURN o.name AS name").rows]
     assert "jit(f)/\"quoted\", 'single'/\n\r\t/back\\slash\\/é `x`/ ; | \\N NULL" in ops
     assert {'jit(f)/\\"', "jit(f)/,/;/ ", "\u2028/💩", '{"a": 1}/x'} < set(ops)

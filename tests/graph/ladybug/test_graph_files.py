@@ -47,7 +47,7 @@ def names(folder):
 
 @pytest.fixture
 def copies(monkeypatch):
-    """How often each table was copied into, as the engine is asked to."""
+    """Count the COPY statements into each table."""
     counts = Counter[str]()
     execute = ladybug.Connection.execute
 
@@ -76,7 +76,7 @@ def test_tables_of_many_rows_are_copied_in_several_parts(tmp_path, monkeypatch, 
             assert facts(graph.read(rows.compilation)) == facts(rows)
 
 
-def test_new_rows_out_of_files_wait_in_memory_for_a_while_only(tmp_path, monkeypatch):
+def test_only_some_new_rows_wait_in_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(ladybug_load, "MAX_WAITING_ROWS", 1)  # the true number is 100 000
     stored, new = made_rows("stored", sha256="a"), made_rows("new", sha256="b")
     load(tmp_path / "graph.lbug", stored)
@@ -88,7 +88,7 @@ def test_new_rows_out_of_files_wait_in_memory_for_a_while_only(tmp_path, monkeyp
 
 
 def sizes_before_and_after_a_removal(path):
-    """Remove one of two runs; what stays has the same facts."""
+    """Remove one of two runs, check the other, and return the file size before and after."""
     stays, goes = made_rows("stays", values=200), made_rows("goes", values=20_000)
     load(path, stays)
     load(path, goes)
@@ -108,7 +108,7 @@ def test_a_file_is_smaller_after_a_removal(tmp_path, folder):
     assert names(path.parent) == ["graph.lbug", "graph.lbug.lock"]
 
 
-def test_a_file_of_more_rows_than_one_copy_takes_stays_as_large_as_it_is(tmp_path, monkeypatch):
+def test_a_file_of_more_rows_than_one_copy_takes_is_not_compacted(tmp_path, monkeypatch):
     monkeypatch.setattr(compaction, "MAX_COPIED_NODES", 100)  # the true number is millions
     before, after = sizes_before_and_after_a_removal(tmp_path / "graph.lbug")
     assert after >= before
@@ -139,21 +139,21 @@ def test_after_a_load_only_the_file_and_its_lock_are_there(file):
     assert names(file.parent) == ["graph.lbug", "graph.lbug.lock"]
 
 
-def test_a_load_of_nothing_leaves_the_file_alone(file):
+def test_an_empty_load_does_not_change_the_file(file):
     before = file.stat()
     with open_graph(file, create=True) as graph, graph.load():
         pass
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_tags_that_stay_as_they_are_leave_the_file_alone(file):
+def test_unchanged_tags_do_not_change_the_file(file):
     before = file.stat()
     with open_graph(file) as graph:
         tag_run(graph, "baseline", {"commit": "abc", "job": None})
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_what_is_not_a_graph_is_neither_read_nor_overwritten(tmp_path):
+def test_a_file_that_is_not_a_graph_is_neither_read_nor_overwritten(tmp_path):
     text = tmp_path / "README.md"
     text.write_text("# hello\n")
     empty = tmp_path / "empty.lbug"
@@ -165,7 +165,7 @@ def test_what_is_not_a_graph_is_neither_read_nor_overwritten(tmp_path):
     assert text.read_text() == "# hello\n"
 
 
-def test_a_database_of_somebody_else_is_not_a_graph(tmp_path):
+def test_a_database_of_another_program_is_not_a_graph(tmp_path):
     path = tmp_path / "theirs.lbug"
     with ladybug.Database(path) as database, ladybug.Connection(database) as connection:
         connection.execute("CREATE NODE TABLE Person(name STRING, PRIMARY KEY(name))")
@@ -174,7 +174,7 @@ def test_a_database_of_somebody_else_is_not_a_graph(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
-def test_a_cut_file_is_damaged(file, share):
+def test_a_truncated_file_is_reported_as_damaged(file, share):
     load(file, made_rows("second", values=5000))
     file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
     with pytest.raises(GraphMissing, match=r"is damaged.*ingest the dumps into a new file"):
@@ -192,7 +192,7 @@ def test_a_path_is_not_a_pattern(tmp_path):
             assert facts(graph.read("baseline/module_0001.jit_step")) == facts(made_rows())
 
 
-def test_a_link_in_a_circle_is_not_a_graph(tmp_path):
+def test_a_circular_link_is_not_a_graph(tmp_path):
     link = tmp_path / "loop.lbug"
     link.symlink_to(link)
     with pytest.raises(GraphMissing, match="leads nowhere"):
@@ -200,7 +200,7 @@ def test_a_link_in_a_circle_is_not_a_graph(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others do not limit addresses so")
-def test_an_engine_that_gets_no_addresses_says_what_limits_it(file):
+def test_an_engine_without_address_space_names_the_limit(file):
     script = (
         "import resource, sys; from xlagraph.graph import *\n"
         "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
@@ -254,7 +254,7 @@ def test_the_second_writer_waits_and_nothing_is_lost(file):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_told(file):
+def test_a_folder_that_cannot_be_written_is_reported(file):
     file.parent.chmod(0o500)
     try:
         with pytest.raises(GraphUnwritable, match="cannot write"):
@@ -290,7 +290,7 @@ def test_the_graph_is_found_by_flag_then_variable_then_folder(file, monkeypatch)
         ("bolt://:s3cret@localhost:7687", "NEO4J_PASSWORD"),
     ],
 )
-def test_a_wrong_uri_is_told_without_its_secret(uri, says):
+def test_a_wrong_uri_is_reported_without_its_secret(uri, says):
     with pytest.raises(GraphUnreachable, match=says) as told:
         open_graph(uri)
     assert "s3cret" not in str(told.value)

@@ -1,4 +1,4 @@
-"""What a server holds when loads have ended, and what it must not hold."""
+"""Checks of what loads leave on a server after they have ended."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def first_column(graph: Graph, text: str) -> list[Any]:
 
 
 def assert_no_leftovers(graph: Graph) -> None:
-    """Accept no bookkeeping, no part without its compilation, no shared node without a user."""
+    """Fail for bookkeeping nodes, parts without a compilation, and unused shared nodes."""
     bookkeeping = "MATCH (n:Load|Loading|Claim) RETURN count(*) AS n"
     hidden = "MATCH (c:Compilation) WHERE c.state <> 'complete' RETURN count(*) AS n"
     stray = (

@@ -1,4 +1,4 @@
-"""What one command wrote, the next one reads: bookmarks between processes."""
+"""Bookmarks between processes: a command reads the rows that the previous one wrote."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ def routed(neo4j_server, neo4j_graph, tmp_path, monkeypatch):
 
 @pytest.fixture
 def sent(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """What the driver sends to servers, from its log."""
+    """Yield the messages that the driver sends to servers, from its log."""
     messages: list[str] = []
 
     def listen(record: logging.LogRecord) -> bool:
@@ -43,8 +43,8 @@ def sent(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
     log.removeFilter(listen)
 
 
-def test_a_command_reads_what_the_one_before_wrote(routed, neo4j_server, sent):
-    """It waits for the transaction that the kept bookmark names: here one that is to come."""
+def test_a_command_reads_the_rows_of_the_previous_one(routed, neo4j_server, sent):
+    """The command waits for the transaction of the stored bookmark, here a future one."""
     uri, kept = routed
     bookmark = following(kept)
     kept.write_text(f'["{bookmark}"]')
@@ -94,7 +94,7 @@ def number(bookmark: str) -> bytes:
 
 
 @pytest.mark.parametrize("text", ['["rubbish"]', "{", '{"a": 1}', "[1]"])
-def test_kept_bookmarks_that_do_not_fit_are_forgotten(routed, text):
+def test_stored_bookmarks_that_are_not_valid_are_deleted(routed, text):
     uri, kept = routed
     kept.write_text(text)
     with open_graph(uri) as graph:

@@ -1,4 +1,4 @@
-"""Loads into a server: killed, at once, and what is to be seen meanwhile."""
+"""Loads into a server: killed, concurrent, and seen by readers."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ with open_graph(sys.argv[1]) as graph:
 pytestmark = pytest.mark.usefixtures("no_connection_named")
 
 
-def test_procedures_that_name_what_is_there_may_be_called(neo4j_graph):
+def test_procedures_that_list_names_in_the_graph_are_allowed(neo4j_graph):
     with neo4j_graph.load() as load:
         load.write(made_rows())
     labels = first_column(neo4j_graph, "CALL db.labels() YIELD label RETURN label")
@@ -35,7 +35,7 @@ def test_procedures_that_name_what_is_there_may_be_called(neo4j_graph):
     assert first_column(neo4j_graph, text) == [3]
 
 
-def test_pictures_of_the_schema_show_the_schema_alone(neo4j_graph):
+def test_pictures_of_the_schema_show_only_the_schema(neo4j_graph):
     with neo4j_graph.load() as load:
         load.write(made_rows())
     text = "CALL db.schema.visualization() YIELD nodes UNWIND nodes AS n RETURN n AS node"
@@ -45,8 +45,8 @@ def test_pictures_of_the_schema_show_the_schema_alone(neo4j_graph):
     assert set(labels) == shown
 
 
-def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
-    """Of two batches at once the first is replaced, and the second is new."""
+def test_an_incomplete_compilation_is_hidden(neo4j_graph):
+    """Two batches are written at once: the first is replaced, the second is new."""
     old, new, other = (
         made_rows(values=BATCH_ROWS // 50, sha256="1"),
         made_rows(values=BATCH_ROWS // 10, sha256="2"),
@@ -75,7 +75,7 @@ def test_what_is_not_complete_is_not_a_compilation(neo4j_graph):
     assert_no_leftovers(neo4j_graph)
 
 
-def test_a_load_reports_what_of_the_rows_is_written(neo4j_graph, neo4j_server):
+def test_a_load_reports_the_share_of_written_rows(neo4j_graph, neo4j_server):
     """The second of two batches waits until the first is reported."""
     written, held = made_rows(values=BATCH_ROWS // 10), made_rows(stem="held")
     shares: list[float] = []
@@ -145,9 +145,9 @@ def test_a_killed_removal_is_ended_by_the_next_load(neo4j_graph):
 
 @pytest.fixture
 def load_of_another(neo4j_graph, neo4j_server):
-    """Return what another load holds, which is alive."""
+    """Return a compilation that another running load has claimed."""
     with neo4j_graph.load():
-        pass  # constraints come before what is held
+        pass  # makes the constraints before the claim
     rows = made_rows()
     register = (
         "CREATE (:Load {key: 'other', load: 'other', process: 'elsewhere', count: 0,"
@@ -158,7 +158,7 @@ def load_of_another(neo4j_graph, neo4j_server):
     return rows
 
 
-def test_what_another_load_completes_is_waited_for(neo4j_server, load_of_another):
+def test_a_load_waits_for_a_compilation_that_another_load_completes(neo4j_server, load_of_another):
     notes: list[str] = []
 
     def complete(note: str) -> None:
@@ -174,7 +174,9 @@ def test_what_another_load_completes_is_waited_for(neo4j_server, load_of_another
     ]
 
 
-def test_what_another_load_has_given_up_is_to_be_ingested_again(neo4j_server, load_of_another):
+def test_a_compilation_that_another_load_gave_up_must_be_ingested_again(
+    neo4j_server, load_of_another
+):
     def give_up(_: str) -> None:
         neo4j_server.execute("MATCH (n:Claim|Loading) DETACH DELETE n")
 
@@ -186,7 +188,7 @@ def test_what_another_load_has_given_up_is_to_be_ingested_again(neo4j_server, lo
         load.write(load_of_another)
 
 
-def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_graph):
+def test_written_compilations_are_complete_before_later_ones_are_removed(neo4j_graph):
     old, new = made_rows("old"), made_rows("new")
     with neo4j_graph.load() as load:
         load.write(old)
@@ -200,7 +202,7 @@ def test_what_is_written_is_complete_before_what_comes_after_is_removed(neo4j_gr
     assert_no_leftovers(neo4j_graph)
 
 
-def test_what_a_load_has_seen_may_be_removed_before_it_is_used_again(neo4j_graph):
+def test_nodes_that_a_load_has_seen_may_be_removed_before_it_uses_them_again(neo4j_graph):
     """The scope of one compilation is gone when an op of the next one stands within it."""
     kept = made_rows("kept", op="q/x")  # its source line stays: a miss would make all again
     seen = made_rows("seen", op="p/x", values=BATCH_ROWS // 10)

@@ -1,4 +1,4 @@
-"""How a server is opened: one that hangs up, is too old, or speaks no TLS."""
+"""Opening a server that hangs up, is too old, or does not use TLS."""
 
 import socket
 import threading
@@ -31,7 +31,7 @@ def test_a_server_that_does_not_answer_is_asked_once():
 
 
 def answer(listener, protocol, agent):
-    """Speak Bolt as far as an opening needs it: all is well, whatever is asked."""
+    """Answer the Bolt messages of an opening; every request succeeds."""
     told = {"server": agent, "connection_id": "bolt-1"}
     cells = b"".join(
         bytes([0x80 + len(name)]) + name.encode() + bytes([0xD0, len(text)]) + text.encode()
@@ -61,7 +61,7 @@ def answer(listener, protocol, agent):
         pytest.param(b"\0\0\0\0", "", id="no protocol of the driver"),
     ],
 )
-def test_a_server_that_is_too_old_is_told_what_is_needed(protocol, agent):
+def test_a_server_that_is_too_old_is_refused_with_the_required_version(protocol, agent):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=answer, args=(listener, protocol, agent), daemon=True).start()
         uri = f"bolt://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Whether the process that began a load still runs."""
+"""The process that began a load is known to run or to have ended."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ NAME = "from xlagraph.graph.neo4j.process_identity import this_process; print(th
 
 @pytest.fixture(params=["shown", "hidden"])
 def processes(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Return where the system shows its processes, and a folder where it hides them."""
+    """Return the folder in which the system lists processes, or an empty one that hides them."""
     return PROCESSES if request.param == "shown" else tmp_path
 
 
@@ -21,14 +21,14 @@ def test_a_process_that_runs_has_not_ended(processes):
     assert not has_ended(this_process(), processes)
 
 
-def test_a_process_that_ended_is_known_by_its_name(processes):
+def test_a_process_that_ended_is_recognized_by_its_name(processes):
     name = subprocess.run(
         [sys.executable, "-c", NAME], capture_output=True, text=True, check=True
     ).stdout.strip()
     assert has_ended(name, processes)
 
 
-def test_a_number_that_another_process_has_now_is_no_sign_of_life():
+def test_a_process_number_that_was_reused_does_not_mean_that_it_runs():
     machine, number, started = this_process().split(" ")
     assert has_ended(f"{machine} {number} {int(started) - 1}")
 

@@ -1,4 +1,4 @@
-"""Transactions of a load: each is done exactly once."""
+"""Each transaction of a load is done exactly once."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -28,10 +28,10 @@ def write_a_chunk_again(transactions: Transactions) -> object:
 
 
 @pytest.mark.parametrize("repeat", [count_again, write_a_chunk_again])
-def test_what_is_repeated_while_the_server_still_commits_it_is_not_done_twice(
+def test_a_transaction_repeated_while_the_server_commits_it_is_done_once(
     neo4j_graph: Graph, neo4j_server: Neo4jServer, repeat
 ):
-    """The connection was cut: the repetition waits for the lock of the first, and sees its end."""
+    """The connection was lost: the repetition waits for the first's lock, and sees its result."""
     name = neo4j_server.database or "neo4j"
     with (
         neo4j_server.driver() as driver,

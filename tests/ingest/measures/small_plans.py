@@ -1,4 +1,4 @@
-"""Plans small enough to be read at a glance, and how to write them down."""
+"""Plans small enough to be read at a glance, with a short notation."""
 
 import itertools
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Held(NamedTuple):
 
 
 class Block(NamedTuple):
-    """An allocation and what it holds."""
+    """An allocation and its values."""
 
     size: int
     values: tuple[Held, ...]
@@ -32,7 +32,7 @@ def block(size, *values, color=0, is_thread_local=False):
 
 
 def small_plan(*blocks, max_step):
-    """Number allocations and, where no id is given, values as they come; None: no ranges."""
+    """Make a plan; values without an id are numbered. Without `max_step` it has no live ranges."""
     ids = itertools.count(1)
     values = []
     ranges = []
@@ -63,7 +63,7 @@ def small_plan(*blocks, max_step):
 
 @st.composite
 def plans(draw, max_step=6, bytes_=6):
-    """Draw plans in which anything may overlap: more than XLA would ever write."""
+    """Draw plans in which anything may overlap, even if XLA would never write them."""
     spans = st.tuples(st.integers(0, max_step), st.integers(0, max_step)).map(sorted).map(tuple)
     slots = st.tuples(st.integers(0, bytes_), st.integers(0, bytes_)).map(sorted)
     held = st.tuples(slots, st.none() | spans)

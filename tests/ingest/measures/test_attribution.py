@@ -1,4 +1,4 @@
-"""Which op each value belongs to: one case for each rule that a naive one gets wrong."""
+"""Each value belongs to an op: one case for each rule that a naive one gets wrong."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ def rule_and_op(*args, **kwargs):
     return None if found is None else (found.rule.value, found.op_name, found.source_file)
 
 
-def test_an_op_name_of_its_own_wins_over_that_inside():
+def test_the_op_name_of_the_instruction_is_preferred_to_those_inside():
     module = """
 inner {
   ROOT add = f32[] add(), op=b
@@ -124,7 +124,7 @@ ENTRY main {
     assert rule_and_op(module, "fusion{1,1}") == ("inside", "b", "b.py")
 
 
-def test_what_only_moves_belongs_to_its_first_operand():
+def test_a_moving_instruction_belongs_to_its_first_operand():
     module = """
 ENTRY main {
   dot = f32[2,2] dot(), op=dot
@@ -137,7 +137,7 @@ ENTRY main {
     assert rule_and_op(module, "copy") == ("operand", "dot", "dot.py")
 
 
-def test_what_computes_does_not_belong_to_its_operand():
+def test_a_computing_instruction_does_not_belong_to_its_operand():
     module = """
 ENTRY main {
   dot = f32[2] dot(), op=dot
@@ -147,7 +147,7 @@ ENTRY main {
     assert rule_and_op(module, "negate") is None
 
 
-def test_a_fusion_of_nothing_but_moves_belongs_to_its_first_operand():
+def test_a_fusion_of_only_moves_belongs_to_its_first_operand():
     module = """
 inner {
   p0 = f32[2] parameter(0)
@@ -197,7 +197,7 @@ ENTRY main {
 
 
 @pytest.mark.parametrize("label", ["loop{1}", "state{1}", "state.2{1}", "copy"])
-def test_what_a_loop_carries_belongs_to_what_goes_in(label):
+def test_state_of_a_loop_belongs_to_the_value_passed_in(label):
     schedule = ["state", "state.2", "loop", "zero", "start", "init"]
     assert rule_and_op(LOOP, label, schedule=schedule) == ("operand", "start", "start.py")
 
@@ -261,7 +261,7 @@ ENTRY main {
         assert found == ("operand", "dot", "dot.py"), label
 
 
-def test_what_has_no_name_belongs_to_the_first_scheduled_reader_with_one():
+def test_a_value_without_a_name_belongs_to_the_first_scheduled_reader_with_one():
     module = """
 inner {
   ROOT add = f32[] add(), op=inside
@@ -280,7 +280,7 @@ ENTRY main {
     assert found == ("reader", "inside", "inside.py")
 
 
-def test_a_reader_that_only_moves_does_not_lend_the_name_of_its_operand():
+def test_a_moving_reader_does_not_pass_on_the_name_of_its_operand():
     module = """
 ENTRY main {
   zeros = f32[] constant(0)
@@ -290,7 +290,7 @@ ENTRY main {
     assert rule_and_op(module, "zeros", schedule=["zeros", "copy"], readers=["copy"]) is None
 
 
-def test_instructions_that_read_each_other_in_a_circle_end_somewhere():
+def test_the_search_ends_for_instructions_that_read_each_other():
     module = """
 ENTRY main {
   a = f32[] copy(b)
@@ -378,11 +378,11 @@ ENTRY main {
         ("a = f32[] copy(a#0)", "a"),
     ],
 )
-def test_what_is_its_own_operand_belongs_to_nothing(line, label):
+def test_an_instruction_that_is_its_own_operand_belongs_to_nothing(line, label):
     assert rule_and_op(f"ENTRY main {{\n  ROOT {line}\n}}\n", label) is None
 
 
-def test_the_search_inside_ends_where_an_instruction_is_its_own_operand():
+def test_the_search_inside_ends_at_an_instruction_that_is_its_own_operand():
     module = """
 inner {
   ROOT a = f32[] get-tuple-element(a), index=0

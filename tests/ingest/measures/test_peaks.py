@@ -1,4 +1,4 @@
-"""Logical and physical peaks are those of their definitions."""
+"""Logical and physical peaks follow their definitions."""
 
 import dataclasses
 
@@ -74,7 +74,7 @@ def test_values_of_size_zero_share_the_peak_with_no_bytes():
     assert shares(plan, space) == {"empty": 0, "full": 8}
 
 
-def test_where_only_values_of_size_zero_live_the_peak_is_zero_at_the_first_step():
+def test_if_only_values_of_size_zero_are_live_the_peak_is_zero_at_the_first_step():
     plan = small_plan(block(4, ("empty", 0, 0, (2, 3))), max_step=4)
     space = only_space(plan)
     assert space.logical == space.physical == Peak(0, 0)
@@ -129,7 +129,7 @@ def test_the_step_past_the_last_instruction_can_be_the_peak():
     assert peaks_of(plan).logical_by_step == [0, 8]
 
 
-def test_the_largest_hole_lies_before_between_or_behind_what_is_live():
+def test_the_largest_hole_is_before_between_or_after_live_values():
     def largest_hole(*values):
         return peaks_of(small_plan(block(100, *values), max_step=1)).allocations[0][1]
 
@@ -165,7 +165,7 @@ def test_few_values_in_a_long_schedule_peak_as_in_a_short_one():
 
 
 def naive_live(plan, step):
-    """Return value and place of all that is live, in the order (first, last, value id)."""
+    """Return index and value of all live values, in the order (first, last, value id)."""
     live = [
         (*span, value.value_id, place, value)
         for place, (value, span) in enumerate(zip(plan.values, value_spans(plan), strict=True))
@@ -175,7 +175,7 @@ def naive_live(plan, step):
 
 
 def naive_owners(plan, step, allocations):
-    """Return the place of the value that owns each byte (allocation, offset) at a step."""
+    """Return the index of the value that owns each byte (allocation, offset) at a step."""
     return {
         (value.allocation, byte): place
         for place, value in naive_live(plan, step)
@@ -197,7 +197,7 @@ def naive_hole(plan, number, step):
     return longest
 
 
-# Of one byte nearly all values have the same slot, for which there is a faster way.
+# With one byte nearly all values have the same slot, which takes a faster path.
 @given(plans() | plans(bytes_=1))
 def test_peaks_are_those_of_the_definition(plan):
     steps = range(plan.live_ranges.max_step + 1)

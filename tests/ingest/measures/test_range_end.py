@@ -1,4 +1,4 @@
-"""Why a live range ends where it does."""
+"""Each live range has the reason for its end."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def test_a_value_that_is_updated_in_place_before_its_last_step_is_not_overwritte
         ({"parameter": ParameterStorage(0, "f32[4]", None), "maybe_live_out": True}, "output"),
     ],
 )
-def test_what_lives_to_the_end_of_the_schedule_is_told_by_its_allocation(allocation, end):
+def test_a_range_to_the_end_of_the_schedule_is_classified_by_its_allocation(allocation, end):
     plan = small_plan(block(16, ("a", 0, 16, (0, END))), max_step=END)
     held_in = plan.allocations[0]._replace(**allocation)
     assert ends(replace(plan, allocations=(held_in,)), {"a": 1}) == {"a": end}

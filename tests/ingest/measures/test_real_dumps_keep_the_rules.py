@@ -1,4 +1,4 @@
-"""What holds in every dump that XLA wrote: a break means a misreading of the format."""
+"""Rules that every dump of XLA follows; a failure means that the format is misread."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from xlagraph.ingest.model.plan import Plan, Value
 
 @pytest.fixture(scope="module")
 def dumps(real_dumps):
-    """Every real dump: where it is, its plan, its live ranges, its program."""
+    """Return the path, plan, live ranges and program of every real dump."""
     found = []
     for files in (files for folder in real_dumps for files in find_dumps(folder).dumps):
         contents = read_dump(files)
@@ -66,7 +66,7 @@ def test_values_that_share_bytes_touch_in_one_step_at_most(live_dumps):
 
 
 def in_order(plan: Plan, spans: Sequence[Span | None]) -> list[tuple[Span, Value]]:
-    """Return the values that are live and take bytes, by first and last step."""
+    """Return the live ranges and values that have bytes, sorted by first and last step."""
     found = [
         (span, value)
         for value, span in zip(plan.values, spans, strict=True)
@@ -76,20 +76,20 @@ def in_order(plan: Plan, spans: Sequence[Span | None]) -> list[tuple[Span, Value
 
 
 class Slots:
-    """The bytes of an allocation that are held at a step, as disjoint slots."""
+    """The bytes of an allocation in use at a step, as disjoint slots."""
 
     def __init__(self) -> None:
         self._slots: list[tuple[int, int]] = []
         self._ends: list[tuple[int, tuple[int, int]]] = []
 
     def release(self, step: int) -> None:
-        """Release what is held until this step or less."""
+        """Release the bytes that are in use until this step or an earlier one."""
         while self._ends and self._ends[0][0] <= step:
             _, slot = heappop(self._ends)
             del self._slots[bisect_left(self._slots, slot)]
 
     def take(self, start: int, end: int, last: int) -> bool:
-        """Hold bytes until a step; return whether nobody else holds any of them."""
+        """Use bytes until a step; return True if none of them is in use already."""
         place = bisect_left(self._slots, (start, end))
         is_free = all(
             start >= held_end or end <= held_start
@@ -100,14 +100,14 @@ class Slots:
         return is_free
 
 
-def test_what_is_taken_over_was_held_until_the_earlier_one_ends(live_dumps):
+def test_bytes_are_in_use_until_the_earlier_value_ends(live_dumps):
     for key, plan, spans in live_dumps:
         for taken in takeovers(plan, spans):
             assert taken.held_until == spans[taken.earlier].last, f"{key}: {taken}"
 
 
 def known(peak: Peak) -> tuple[int, int]:
-    """Return the bytes and the step of a peak, which a dump with live ranges always has."""
+    """Return the bytes and the step of a peak; a dump with live ranges always has both."""
     assert peak.bytes is not None
     assert peak.step is not None
     return peak.bytes, peak.step
@@ -138,7 +138,7 @@ def test_the_sum_that_xla_prints_for_its_peak_is_the_logical_one(live_dumps):
     checked = 0
     for key, plan, spans in live_dumps:
         peak = plan.live_ranges.peak
-        # Before jaxlib 0.6, when indices came, and on TPUs XLA counts other sizes.
+        # XLA counts other sizes on TPUs, and before jaxlib 0.6, which introduced indexes.
         if "cpu_after" in key and peak and peak.entries and peak.entries[0].shape_index:
             printed = sum(entry.bytes for entry in peak.entries)
             logical_by_step = peaks(plan, spans, takeovers(plan, spans)).logical_by_step
@@ -168,7 +168,7 @@ def test_module_texts_tell_computation_root_and_place_of_every_instruction(dumps
             instruction = program.instructions[name]
             assert instruction.opcode, f"{key}: {name}"
             if instruction.computation is None:
-                continue  # an element that the module text leaves out
+                continue  # the module text omits this element
             is_fusion = instruction.opcode == "fusion"
             assert (program.root_opcode(instruction) is not None) == is_fusion, f"{key}: {name}"
             if instruction.attributes.stack_frame is not None:

@@ -1,4 +1,4 @@
-"""Owners of stacks that a loop fills: what a turn writes, not the loop."""
+"""Stacks that a loop fills belong to the result that a turn writes, not to the loop."""
 
 from xlagraph.ingest.carriers.text.module_text import parse_module_text
 from xlagraph.ingest.carriers.text.printed_plan import PrintedPlan
@@ -46,7 +46,7 @@ IN_ITS_BYTES = ("fresh", "state.1{1}", "state{1}", "tall", "loop{1}")
 
 
 def facts_of(module: str, *labels: str) -> CompilationFacts:
-    """Derive the facts of values of 128 bytes that lie in a program."""
+    """Derive the facts of values of 128 bytes in a program."""
     lines = [
         line
         if (found := line.partition(" op="))[1] == ""
@@ -73,33 +73,33 @@ def facts_of(module: str, *labels: str) -> CompilationFacts:
 
 
 def owners(module: str, *labels: str) -> list[tuple[str, str, int | None]]:
-    """Return rule, op name and line of what each value belongs to."""
+    """Return rule, op name and line of each value's attribution."""
     found = facts_of(module, *labels).attributions
     return [(each.rule.value, each.op_name, each.source_line) for each in found if each]
 
 
-def test_all_that_lies_in_its_bytes_belongs_to_what_a_turn_writes():
+def test_all_values_in_a_stack_belong_to_the_result_that_a_turn_writes():
     found = owners(SCAN.replace("PART", "soft"), *IN_ITS_BYTES)
     assert found == [("stack", "exp", 7)] * len(IN_ITS_BYTES)
 
 
-def test_it_holds_a_part_of_each_turn():
+def test_a_stack_contains_a_part_of_each_turn():
     facts = facts_of(SCAN.replace("PART", "soft"), *IN_ITS_BYTES)
     assert set(facts.stacks) == {("loop", 8, "soft")}
 
 
-def test_what_is_carried_belongs_to_what_the_turn_before_made_of_it():
+def test_carried_state_belongs_to_the_result_of_the_previous_turn():
     assert owners(SCAN.replace("PART", "copied"), "loop{1}") == [("stack", "tanh", 9)]
 
 
-def test_what_the_body_hands_on_as_it_is_belongs_to_what_goes_in():
+def test_state_that_is_passed_on_unchanged_belongs_to_the_value_passed_in():
     module = SCAN.replace("fusion(stack, PART, turn)", "fusion(stack, row, turn)").replace(
         "  tall =", "  row = f32[4] dynamic-slice(table, turn), op=dynamic_slice @ 12\n  tall ="
     )
     assert owners(module, "loop{1}") == [("stack", "rows", 1)]
 
 
-def test_a_write_at_another_line_than_the_loops_is_the_users():
+def test_a_write_at_another_line_than_the_loop_belongs_to_the_user():
     module = SCAN.replace("PART", "soft").replace("op=update @ 12", "op=scatter @ 5")
     assert owners(module, "loop{1}") == [("stack", "scatter", 5)]
 
@@ -114,12 +114,12 @@ def test_other_state_of_a_loop_keeps_its_own_op():
     assert facts_of(module, *labels).stacks == (None, None, None)
 
 
-def test_a_part_that_is_the_whole_is_no_stack():
+def test_a_part_that_is_the_whole_is_not_a_stack():
     module = SCAN.replace("PART", "soft").replace("f32[1,4] bitcast", "f32[8,4] bitcast")
     assert owners(module, "loop{1}") == [("own", "while", 12)]
 
 
-def test_state_of_which_the_turns_write_only_some_parts_is_no_stack():
+def test_state_of_which_the_turns_write_only_some_parts_is_not_a_stack():
     module = SCAN.replace("PART", "soft").replace(
         "op=while @ 12", "op=while @ 12, backend_config={known}"
     )
@@ -128,7 +128,7 @@ def test_state_of_which_the_turns_write_only_some_parts_is_no_stack():
     assert owners(module.replace("{known}", enough), "loop{1}") == [("stack", "exp", 7)]
 
 
-def test_what_a_stack_begins_as_keeps_its_op_if_the_user_made_it():
+def test_the_initial_value_of_a_stack_keeps_its_op_if_the_user_made_it():
     module = SCAN.replace("PART", "soft").replace("op=broadcast_in_dim @ 12", "op=zeros @ 3")
     assert owners(module, "zeros", "fresh") == [("own", "zeros", 3), ("operand", "zeros", 3)]
     assert facts_of(module, "zeros", "fresh").stacks == (None, None)

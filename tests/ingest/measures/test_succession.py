@@ -89,7 +89,7 @@ def test_of_equal_ranges_the_larger_value_id_takes_over():
     assert successions(plan) == {("b", "updates in place", "a", 8, 1)}
 
 
-def test_values_without_bytes_or_without_a_live_range_take_part_in_nothing():
+def test_values_without_bytes_or_without_a_live_range_have_no_succession():
     plan = small_plan(
         block(8, ("a", 0, 8, (0, 1)), ("empty", 0, 0, (1, 2)), ("idle", 0, 8)), max_step=3
     )
@@ -108,7 +108,7 @@ def test_a_dump_without_live_ranges_has_no_succession():
     assert aliases(plan) == {"a": (1, 0), "b": (2, 0)}
 
 
-def test_an_alias_set_bears_its_smallest_id_and_counts_by_live_range():
+def test_an_alias_set_is_named_after_its_smallest_id_and_counts_by_live_range():
     plan = small_plan(
         block(
             8,
@@ -163,7 +163,7 @@ def naive_successions(plan):
     return found
 
 
-# Of one byte nearly all values have the same slot, for which there is a faster way.
+# With one byte nearly all values have the same slot, which takes a faster path.
 @given(plans() | plans(bytes_=1))
 def test_succession_is_that_of_the_definition(plan):
     found = successions_of(plan)
@@ -192,7 +192,7 @@ def test_alias_sets_are_those_of_the_definition(plan):
     assert dict(enumerate(map(tuple, found))) == expected
 
 
-def test_a_block_of_thousands_of_slots_is_swept_as_a_small_one():
+def test_a_block_of_thousands_of_slots_has_the_same_succession_as_a_small_one():
     draw = random.Random(20).randrange
     values = []
     for number in range(3000):

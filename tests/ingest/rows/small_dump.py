@@ -1,4 +1,4 @@
-"""A small dump with its module text, and the rows that a dump gives."""
+"""A small dump with its module text, and functions that read the rows of a dump."""
 
 from pathlib import Path
 
@@ -152,7 +152,7 @@ def pairs(rows: list[tuple[object, ...]]) -> list[tuple[object, object]]:
 
 
 def edges(rows: CompilationRows, name: str, *columns: str) -> list[tuple[object, ...]]:
-    """Return the ends by what a reader knows them by, then the properties."""
+    """Return readable names of both ends, then the properties."""
     from xlagraph.graph.schema import SCHEMA
 
     kind = SCHEMA.relationship(name)

@@ -1,4 +1,4 @@
-"""What a dump becomes as nodes: what each label holds."""
+"""The nodes of a dump, label by label."""
 
 import pytest
 
@@ -70,7 +70,7 @@ def test_each_colour_is_a_memory_space_with_its_own_peaks(rows):
     assert nodes(rows, "MemorySpace", "key")[1] == (f"base/{STEM}#m/1",)
 
 
-def test_allocations_have_a_role_and_what_their_line_says(rows):
+def test_allocations_have_a_role_and_the_facts_of_their_line(rows):
     columns = (
         *("number", "sizeBytes", "role", "memorySpace", "page", "parameterNumber", "shapeIndex"),
         *("shape", "isOutput", "maybeLiveOut"),
@@ -101,17 +101,17 @@ def test_allocations_have_a_role_and_what_their_line_says(rows):
         ("preallocated-temp", "temp"),
     ],
 )  # fmt: skip
-def test_of_several_roles_the_first_holds(line, role):
+def test_of_several_roles_the_first_applies(line, role):
     rows = rows_of(f"BufferAssignment:\nallocation 0: size 4, {line}:\n")
     assert nodes(rows, "Allocation", "role") == [(role,)]
 
 
-def test_an_allocation_of_which_the_dump_says_nothing_has_no_role():
+def test_an_allocation_without_attributes_has_no_role():
     rows = rows_of("BufferAssignment:\nallocation 0: size 4:\n")
     assert nodes(rows, "Allocation", "role", "isOutput") == [(None, False)]
 
 
-def test_what_an_old_generation_never_prints_is_unknown_and_not_false():
+def test_facts_that_an_old_generation_never_prints_are_unknown_and_not_false():
     rows = rows_of(
         "BufferAssignment:\n"
         "allocation 0: 0x7f00, size 4, parameter 0 at ShapeIndex {}:\n"
@@ -136,7 +136,7 @@ def test_what_an_old_generation_never_prints_is_unknown_and_not_false():
     ]
 
 
-def test_values_have_slot_shape_range_and_what_defines_them(rows):
+def test_values_have_slot_shape_range_and_definition(rows):
     columns = ("valueId", "label", "shapeIndex", "isPhi", "shape", "layout", "dtype")
     assert nodes(rows, "Value", *columns) == [
         (0, "p", None, False, "f32[4]", "{0}", "f32"),
@@ -213,7 +213,7 @@ def test_every_instruction_that_the_dump_names_is_a_node_the_schedule_first(rows
     )
 
 
-def test_what_planning_anew_needs_of_the_module_text_is_kept(rows):
+def test_facts_of_the_module_text_that_replanning_needs_are_stored(rows):
     assert nodes(rows, "Value", "label", "bufferSet", "neededUntil") == [
         ("p", 0, 3),
         ("add", 1, None),
@@ -232,7 +232,7 @@ def test_what_planning_anew_needs_of_the_module_text_is_kept(rows):
     ]
 
 
-def test_without_a_module_text_nothing_is_known_for_planning_anew():
+def test_without_a_module_text_the_facts_for_replanning_are_unknown():
     rows = rows_of(DUMP)
     assert set(nodes(rows, "Value", "bufferSet", "neededUntil")) == {(None, None)}
     assert edges(rows, "MAY_OVERWRITE", "operand", "isOperand") == []
@@ -242,12 +242,12 @@ def test_without_a_module_text_nothing_is_known_for_planning_anew():
     "cut",
     ["ENTRY %main", "  ROOT %out", "%fused (a", "calls=%fused"],
 )
-def test_a_module_text_that_is_cut_spoils_nothing_else(cut):
+def test_a_truncated_module_text_affects_nothing_else(cut):
     rows = rows_of(DUMP, MODULE_TEXT[: MODULE_TEXT.index(cut)])
     assert len(nodes(rows, "Value", "label")) == 6
 
 
-def test_values_belong_to_ops_also_of_other_instructions():
+def test_values_can_belong_to_ops_of_other_instructions():
     rows = rows_of(DUMP, MODULE_TEXT)
     columns = "label attribution attributedOpName attributedLine userFile userLine userFunction"
     assert nodes(rows, "Value", *columns.split()) == [

@@ -1,4 +1,4 @@
-"""Real dumps of every producer: what their rows must fulfil, whatever they say."""
+"""Rules that the rows of every real dump follow, from all producers."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,7 +11,7 @@ from xlagraph.ingest import DumpFiles, DumpPart, Plan, find_dumps, parse_plan
 from xlagraph.ingest.preparation.job import Job
 from xlagraph.ingest.preparation.worker_pool import prepare_all
 
-# One dump in so many is enough of many runs that one producer made.
+# Only one of this many dumps is read if one producer made many runs.
 EVERY = 12
 MANY = 300
 
@@ -20,7 +20,7 @@ MANY = 300
 def compilations(
     real_dumps: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple[str, Plan, CompilationRows]]:
-    """Key, plan and rows of dumps of all producers."""
+    """Return key, plan and rows of dumps of all producers."""
     chosen: list[DumpFiles] = []
     folder = tmp_path_factory.mktemp("rows")
     for dumps in real_dumps:
@@ -38,13 +38,13 @@ def compilations(
 
 
 def column(rows: CompilationRows, table: str, name: str) -> list[Any]:
-    """Return the cells of a column; of an end the rows of the nodes where it stands."""
+    """Return the cells of a column; for an end, the row numbers of its nodes."""
     if table in rows.relationships and name in ("source", "target"):
         return dict(zip(("source", "target"), rows.ends(table), strict=True))[name].to_pylist()
     return rows.tables[table].column(name).to_pylist()
 
 
-def test_as_many_rows_as_the_plan_has_parts(compilations):
+def test_there_are_as_many_rows_as_the_plan_has_parts(compilations):
     for key, plan, rows in compilations:
         used = plan.used_values or ()
         schedule = plan.live_ranges.schedule if plan.live_ranges else ()
@@ -87,7 +87,7 @@ def test_keys_are_unique_and_begin_with_that_of_the_compilation(compilations):
                 assert set(table.column("compilation").to_pylist()) <= {key}
 
 
-def test_relationships_join_rows_that_there_are(compilations):
+def test_relationships_join_rows_that_exist(compilations):
     for key, _, rows in compilations:
         for kind in SCHEMA.relationships:
             for end, label in (("source", kind.source), ("target", kind.target)):
@@ -96,7 +96,7 @@ def test_relationships_join_rows_that_there_are(compilations):
                 assert all(0 <= row < rows.nodes[label].num_rows for row in ends), (key, kind.name)
 
 
-def test_the_dump_is_silent_as_null_and_never_as_an_empty_text(compilations):
+def test_missing_facts_are_null_and_never_an_empty_text(compilations):
     for key, _, rows in compilations:
         for label, table in rows.nodes.items():
             for name in table.column_names:

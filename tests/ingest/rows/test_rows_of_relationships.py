@@ -1,4 +1,4 @@
-"""What a dump becomes as relationships: which nodes each joins, and what it carries."""
+"""The relationships of a dump: the nodes that each type joins, and its properties."""
 
 from tests.ingest.rows.small_dump import DUMP, MODULE_TEXT, STEM, edges, nodes, rows_of
 
@@ -164,7 +164,7 @@ def test_a_list_of_the_peak_without_indexes_names_live_elements_in_order():
     ]
 
 
-def test_what_the_caller_gives_up_and_how_it_is_split_is_known_of_parameters():
+def test_parameters_have_their_donation_and_sharding():
     module = MODULE_TEXT.replace(
         "is_scheduled=true", "is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }"
     ).replace("parameter(0)\n  %neg", "parameter(0), sharding={replicated}\n  %neg")

@@ -65,13 +65,13 @@ def test_the_largest_size_that_fits_is_found_by_bisection():
     assert repr(found).startswith("120 is the largest that fits into 1000 B\n")
 
 
-def test_where_not_even_the_least_fits_there_is_none():
+def test_if_not_even_the_least_size_fits_there_is_none():
     found = largest(add_one, lambda count: [shape(count)], "1000B", least=500)
     assert (found.size, found.plan.reserved) == (None, 4000)
     assert repr(found).startswith("500 does not fit into 1000 B\n")
 
 
-def test_the_range_ends_where_the_caller_says():
+def test_the_range_ends_at_the_given_size():
     assert largest(add_one, lambda count: [shape(count)], "1GiB", least=3, most=4).size == 4
     with pytest.raises(ValueError, match="no positive multiple of 8 from 9 to 15"):
         largest(add_one, lambda count: [shape(count)], "1GiB", least=9, most=15, multiple_of=8)

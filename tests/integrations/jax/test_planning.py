@@ -1,4 +1,4 @@
-"""A function is compiled, never run, and its plan answers what the graph knows."""
+"""A function is compiled but never run, and its plan answers queries."""
 
 import os
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def test_options_replace_those_of_a_jitted_function():
     assert memory_plan(donating, ROW, donate_argnums=()).reserved == 2 * KIB
 
 
-def test_a_question_is_answered_by_the_catalogue(plan):
+def test_a_plan_answers_queries_of_the_catalogue(plan):
     lines = plan.by_line().result.mappings()
     assert {row["sourceFile"] for row in lines} == {None, __file__}
     assert sum(row["physicalBytes"] for row in lines) == 2 * KIB
@@ -61,7 +61,7 @@ def test_a_question_is_answered_by_the_catalogue(plan):
     assert "2.0 KiB" in plan._repr_html_()
 
 
-def test_what_whatif_predicts_is_what_the_compiler_then_saves(plan):
+def test_the_saving_that_whatif_predicts_is_the_actual_one(plan):
     assert plan.whatif(donate=["all"]).saved_bytes == KIB
     assert plan.reserved - memory_plan(add_one, ROW, donate_argnums=0).reserved == KIB
     (finding,) = plan.advise().findings
@@ -75,7 +75,7 @@ def test_neither_a_folder_nor_a_variable_is_left(tmp_path, monkeypatch):
         assert made.by_line().result.rows
         assert any(tmp_path.iterdir())
     assert not any(tmp_path.iterdir())
-    assert made.by_line().result.rows  # asked again, it is made again
+    assert made.by_line().result.rows  # the next query creates the graph again
     del made
     assert not any(tmp_path.iterdir())
     assert dict(os.environ) == before
@@ -88,12 +88,12 @@ def test_a_plan_is_saved_for_the_command_line(plan, tmp_path):
     assert rows == ((plan.name,),)
 
 
-def test_what_is_compiled_already_has_a_plan_too():
+def test_a_compiled_function_has_a_plan_too():
     assert plan_of_compiled(jax.jit(add_one).lower(ROW).compile()).reserved == 2 * KIB
 
 
 @pytest.mark.parametrize("has_cache", [False, True], ids=["without cache", "warm cache"])
-def test_where_the_executable_holds_no_plan_a_dump_of_that_compilation_is_read(
+def test_if_the_executable_has_no_plan_a_dump_of_that_compilation_is_read(
     has_cache, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -109,7 +109,7 @@ def test_where_the_executable_holds_no_plan_a_dump_of_that_compilation_is_read(
 
 
 class jax_settings:  # noqa: N801 - a context manager
-    """JAX with a compilation cache that holds everything, if a folder is named."""
+    """JAX with a compilation cache that keeps every program, if a folder is given."""
 
     def __init__(self, cache: Path | None) -> None:
         wanted = {
@@ -150,7 +150,7 @@ class RefusingCompiler(jax.stages.Lowered):
         raise RuntimeError(self.message)
 
 
-def test_a_plan_that_the_compiler_refuses_is_read_all_the_same():
+def test_a_plan_that_the_compiler_rejects_is_read():
     found = compile_lowered(RefusingCompiler(TPU_REFUSES), "run", holds_plan=False)
     refused = FunctionPlan(found.files, found.error)
     assert (refused.reserved, refused.fits(), refused.fits("1GiB")) == (64, False, False)
@@ -176,7 +176,7 @@ def test_an_error_before_the_plan_is_the_error_of_the_compiler():
         ("v9:1x1", "'v9:1x1' is not one of a100, h100, not a file, and not a TPU"),
     ],
 )
-def test_an_unknown_target_is_refused_with_what_there_is(topology, remedy):
+def test_an_unknown_target_is_refused_with_the_known_ones(topology, remedy):
     with pytest.raises(NoTarget) as refused:
         devices_of(topology)
     assert str(refused.value).startswith(remedy)

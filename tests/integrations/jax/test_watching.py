@@ -1,4 +1,4 @@
-"""What other code compiles is seen, and shown below a cell of a notebook."""
+"""Programs that other code compiles are recorded, and shown below a notebook cell."""
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ def modules(watch):
     return [plan.name.partition("/")[2].partition("(")[0] for plan in watch.plans]
 
 
-def test_each_program_is_seen_once_and_one_that_is_compiled_already_is_not():
+def test_each_program_is_recorded_once_unless_it_was_compiled_before():
     x = jnp.zeros(256)
     with watch_compilations(compile_again=True) as first:
         add_one(add_one(x))
@@ -40,7 +40,7 @@ def shell():
     return made
 
 
-def test_a_cell_shows_what_it_compiled_and_where_most_of_it_is_held(shell):
+def test_a_cell_shows_the_programs_it_compiled_and_their_largest_lines(shell):
     shell.run_cell("import jax, jax.numpy as jnp; x = jnp.zeros(256)")
     shown = shell.run_cell_magic("xla_memory", "", "y = jax.jit(lambda x: x * 3)(x)")
     assert [(row[0].partition("(")[0], *row[1:3]) for row in shown._rows()] == [

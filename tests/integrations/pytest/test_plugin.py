@@ -1,4 +1,4 @@
-"""Tests fail over the memory of what they compile: limits, donations, growth."""
+"""Tests fail if programs break a memory limit, a donation or a baseline."""
 
 import json
 import subprocess
@@ -32,7 +32,7 @@ GROWN = (
 
 @pytest.fixture(scope="module")
 def jax_and_engine() -> None:
-    """Import what the plugin uses: pytester unloads what it imports first, native code too."""
+    """Import JAX and the engine first: pytester unloads modules that it imports, even native."""
     with memory_plan(lambda x: x + 1, jax.ShapeDtypeStruct((8,), jnp.float32)) as plan:
         plan.advise()
 
@@ -50,11 +50,11 @@ def run(pytester: pytest.Pytester, jax_and_engine: None):
     return run_tests
 
 
-def test_a_limit_holds_the_largest_program_that_a_test_compiles(run, pytester):
+def test_a_limit_applies_to_the_largest_program_that_a_test_compiles(run, pytester):
     result = run(
         "step = jax.jit(step)\n"
         "state = {'a': jnp.zeros(256)}\n"
-        "step(state)\n"  # compiled before: it counts all the same
+        "step(state)\n"  # compiled before, but it counts
         "@pytest.mark.limit_hbm('2 KiB')\n"
         "def test_equal():\n    step(state)\n"
         "@pytest.mark.limit_hbm('2047 B')\n"
@@ -104,7 +104,7 @@ def test_donations_are_asserted_by_the_names_of_arguments(run):
             "step/jit_step(*): donation saves nothing for 1 of 1 arrays",
             "state[[]'a']    1.0 KiB  not donated",
             "step/jit_step(*): no argument is donated; see jax.jit*",
-            "step/jit_step(*): it has no argument called 'params', but state[[]'a']",
+            "step/jit_step(*): no argument is called 'params'; its arguments are state[[]'a']",
         ]
     )
 
@@ -117,7 +117,7 @@ GROWTH = (
 
 def test_growth_is_refused_until_it_is_accepted(run, pytester):
     run(GROWTH).stdout.fnmatch_lines(
-        ["test_it.py::test_step: memory-baseline.json holds no baseline of it for cpu*"]
+        ["test_it.py::test_step: memory-baseline.json has no baseline for this test on cpu*"]
     )
     file = pytester.path / "memory-baseline.json"
     file.write_text(json.dumps({"tests": {"test_other.py::test_it": {"tpu": {"lines": []}}}}))
@@ -136,7 +136,7 @@ def test_growth_is_refused_until_it_is_accepted(run, pytester):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "test_it.py::test_step reserves 3.* KiB, its baseline 2.0 KiB: 1.* KiB more (+*%)",
+            "*::test_step reserves 3.* KiB, 1.* KiB more than its baseline of 2.0 KiB (+*%)",
             "grown at the physical peak:",
             '*model.py:7  sorted_rows = jnp.sort(state[[]"a"])',
             "look: xlagraph query peak/by-line --graph .pytest_cache/d/xlagraph/*",

@@ -11,7 +11,7 @@ from xlagraph.queries import BadParameter, Changes, NoSuchName, QueryError, what
 from xlagraph.queries.advice.patterns import in_scope
 from xlagraph.queries.advice.plannable_compilation import plannable_compilation
 from xlagraph.queries.stored_compilation.stored_compilation import StoredCompilation
-from xlagraph.xla_planner.memory_plan import plan_anew
+from xlagraph.xla_planner.memory_plan import replan
 from xlagraph.xla_planner.replay import replay
 
 
@@ -52,7 +52,7 @@ def test_planned_anew_without_a_change_everything_reserves_what_it_did(replayed)
     unequal = []
     for each, replays in replayed:
         if each.has_buffer_sets:
-            plan = plan_anew(each.program, replays)
+            plan = replan(each.program, replays)
             if any(
                 plan.reserved_bytes(color) != size_bytes
                 for color, size_bytes in each.reserved_bytes.items()

@@ -103,7 +103,7 @@ def test_a_folder_that_holds_something_is_refused(run, tmp_path):
     (tmp_path / "out" / "notes.txt").touch()
     ended = run("export", "neo4j", write_runs(tmp_path / "runs"), "-o", tmp_path / "out")
     assert ended.code == 1
-    assert "is not empty, it holds notes.txt" in ended.err
+    assert "is not empty, it contains notes.txt" in ended.err
 
 
 @pytest.mark.parametrize(
