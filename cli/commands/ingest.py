@@ -80,7 +80,7 @@ def ingest(
         ),
     ],
 ) -> None:
-    """Load every dump below each PATH; a folder that holds dumps is a run.
+    """Load every dump below each PATH; a folder that contains dumps is a run.
 
     Example: xlagraph ingest runs/ --tag commit=3f2a1c
     """

@@ -257,6 +257,6 @@ def _alone(batch: LentDumps) -> list[LentDumps]:
 
 
 def _of_dead_worker(dump: DumpFiles) -> IngestSummary:
-    message = f"{_TRIES + 1} workers that read it have ended"
+    message = f"{_TRIES + 1} workers that read it died"
     problem = Problem(without_secrets(readable(f"{dump.run_path}/{dump.stem}")), None, message)
     return merged_summary([], [problem], 0.0)

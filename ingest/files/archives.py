@@ -82,7 +82,7 @@ class _Target:
             return None
         self.files += 1
         if self.files > _MOST_FILES:
-            raise self.unreadable(f"holds more than {_MOST_FILES:,} files; unpack it first")
+            raise self.unreadable(f"contains more than {_MOST_FILES:,} files; unpack it first")
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
