@@ -1,4 +1,4 @@
-"""From dumps to rows: find them, parse them, derive, load."""
+"""Find dumps, parse them, derive measures, and load the rows into a graph."""
 
 from typing import TYPE_CHECKING
 
@@ -96,7 +96,7 @@ __all__ = [
     "without_credentials",
 ]
 
-# What reads a text or a shape needs no pyarrow, which takes its time.
+# Lazy: reading a text or a shape does not need pyarrow, which is slow to import.
 __getattr__ = lazy_names(
     __name__,
     {

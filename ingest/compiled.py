@@ -1,4 +1,4 @@
-"""From a compilation of this process into a graph, without a dump."""
+"""Ingest a compilation of this process into a graph, without a dump."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,12 +20,13 @@ def ingest_compiled(
     run: str,
     tags: Sequence[str] = (),
 ) -> IngestSummary:
-    """Ingest what `jax.jit(f).lower(…).compile()` returned, as a compilation of a run.
+    """Ingest the result of `jax.jit(f).lower(…).compile()` as a compilation of a run.
 
-    It is named after its module, ``jit_f(8)``; the same again replaces it if it has changed.
-    Needs no flag, no folder and no environment, only `pip install 'xlagraph[proto]'`.
+    The compilation is named after its module, such as ``jit_f(8)``. A later one of the same name
+    replaces it if its content differs. No flag, folder or environment variable is required, only
+    `pip install 'xlagraph[proto]'`.
 
-    Raises TypeError for anything else, NoMemoryPlan with what to do where JAX does not hold the
+    Raises TypeError for any other object, NoMemoryPlan with a remedy if JAX does not keep the
     plan, ModuleNotFoundError without protobuf, and `GraphError` if the graph fails.
     """
     found = FoundDumps((compiled_dump(compiled, run),), (), frozenset())
@@ -33,6 +34,6 @@ def ingest_compiled(
 
 
 def ingest_held(graph: LoadTarget, dump: DumpFiles) -> IngestSummary:
-    """Ingest a dump that is held in memory, in this process; `GraphError` if the graph fails."""
+    """Ingest a dump that is in memory, in this process; raises `GraphError` if the graph fails."""
     found = FoundDumps((dump,), (), frozenset())
     return ingest_found(graph, found, IngestOptions(run=dump.run), jobs=1)

@@ -1,4 +1,4 @@
-"""Rejects folders whose run was ingested from another folder, with other content."""
+"""Reject folders whose run was ingested from another folder, with other content."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -19,18 +19,18 @@ class AcceptedDumps:
 
     dumps: list[DumpFiles]
     problems: list[Problem]
-    """About folders that are left out, or join a run."""
+    """Problems with folders that are skipped, and notes on folders that join a run."""
     digests: Mapping[str, str | None]
-    """Digests of the dumps that had to be compared, by key; None where one could not be read."""
+    """Digests of the dumps that were compared, by key; None if a dump could not be read."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What a run holds already that came from another folder."""
+    """The dumps of a run that are known from another folder."""
 
     path: str | None = None
     digests: dict[str, str | None] = field(default_factory=dict)
-    """By key."""
+    """Digest of each dump, by key; None if it could not be read."""
 
 
 def reject_conflicts(
@@ -40,10 +40,10 @@ def reject_conflicts(
     joined: str | None,
     read: Callable[[DumpFiles], DumpContents] = read_dump,
 ) -> AcceptedDumps:
-    """Reject a folder whose run was ingested from another, unless the run holds all its dumps.
+    """Reject a folder whose run was ingested from another, unless the run has all its dumps.
 
-    The run that is ``joined`` takes what it does not have yet: the hosts of one job. A dump that
-    two folders of one search hold with equal content counts once.
+    The run named ``joined`` accepts the dumps that it does not have yet, such as those of another
+    host of the job. A dump with the same content in two folders of one search counts once.
     """
     folders: dict[tuple[str, str], list[DumpFiles]] = defaultdict(list)
     for dump in dumps:
@@ -80,27 +80,27 @@ def reject_conflicts(
 
 def _refusal(dump: DumpFiles, known: _Known, *, is_kept: bool) -> Problem:
     message = (
-        f"the run {dump.run} is there already, from {known.path}, with other content of "
+        f"the run {dump.run} exists already, from {known.path}, with other content of "
         f"{dump.stem}; give this one another name with --run NAME"
     )
     if not is_kept:
-        message += ", or let it take the place with --replace"
+        message += ", or replace the stored run with --replace"
     return Problem(dump.run_path, None, message)
 
 
 def _addition(dump: DumpFiles, known: _Known, *, is_joined: bool) -> Problem:
-    there = f"the run {dump.run}, which is there already, from {known.path}"
+    there = f"the run {dump.run}, which exists already, from {known.path}"
     if is_joined:
-        return Problem(dump.run_path, None, f"joins {there}", left_out=False)
+        return Problem(dump.run_path, None, f"is added to {there}", left_out=False)
     message = (
-        f"holds more than {there}: {dump.stem}; let it join with --run {dump.run}, give it "
-        "another name with --run NAME, or let it take the place with --replace"
+        f"has more dumps than {there}: {dump.stem}; add them with --run {dump.run}, give "
+        "it another name with --run NAME, or replace the stored run with --replace"
     )
     return Problem(dump.run_path, None, message)
 
 
 class _Digests:
-    """Digests of dumps, each of which is read once."""
+    """Digests of dumps; each dump is read once."""
 
     def __init__(self, read: Callable[[DumpFiles], DumpContents]) -> None:
         self._read = read
@@ -110,7 +110,7 @@ class _Digests:
         return dump in self._known
 
     def of(self, dump: DumpFiles) -> str | None:
-        """Return the digest of a dump; None if it cannot be read, which its ingest reports."""
+        """Return the digest of a dump; None if it cannot be read, which the ingest will report."""
         if dump not in self._known:
             try:
                 self._known[dump] = self._read(dump).sha256
@@ -119,6 +119,6 @@ class _Digests:
         return self._known[dump]
 
     def differs(self, dump: DumpFiles, known: _Known) -> bool:
-        """Return whether a dump has other content than what is known of its key."""
+        """Return whether the content of a dump differs from the known content of its key."""
         expected = known.digests.get(dump.key)
         return expected is not None and self.of(dump) not in (expected, None)

@@ -1,4 +1,4 @@
-"""Ctrl-C, which may end an ingest between two compilations but not inside one."""
+"""Handle Ctrl-C so that it ends an ingest between two compilations, not inside one."""
 
 import signal
 import threading
@@ -13,21 +13,22 @@ Value = TypeVar("Value")
 
 
 class Interruption:
-    """Holds Ctrl-C back while something is handed over to the graph.
+    """A delay of Ctrl-C while rows are being written to the graph.
 
-    The first one that comes then is kept in `has_occurred`; a second one is not held back, nor is
-    anything outside the main thread, or where the program handles Ctrl-C in its own way. From
-    the first value of `until_interrupted` on it is held back whenever none is waited for.
+    The first Ctrl-C during that time only sets `has_occurred`; a second one interrupts at once.
+    Nothing is delayed outside the main thread, or if the program has its own handler of Ctrl-C.
+    Once `until_interrupted` has yielded a value, Ctrl-C is delayed except while it waits for the
+    next one.
     """
 
     def __init__(self) -> None:
         self.has_occurred = False
-        """Whether one has come."""
+        """True after a Ctrl-C."""
         self._is_held = False
 
     @contextmanager
     def handled(self) -> Iterator[None]:
-        """Handle Ctrl-C like this while the context lasts."""
+        """Install the handler of Ctrl-C for the duration of the context."""
         if (
             threading.current_thread() is not threading.main_thread()
             or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
@@ -41,7 +42,7 @@ class Interruption:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def until_interrupted(self, values: Iterator[Value]) -> Iterator[Value]:
-        """Yield values. Ctrl-C ends them while one is waited for, and is held back otherwise."""
+        """Yield values until Ctrl-C, which is delayed unless this waits for the next value."""
         while True:
             try:
                 self._is_held = False

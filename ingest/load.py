@@ -1,8 +1,8 @@
-"""From folders of dumps into a graph.
+"""Load folders of dumps into a graph.
 
-find the dumps, ask the graph what it holds of their runs, reject conflicts,
-prepare each compilation that is new or has changed, hand its files of rows over,
-remove what is no longer there
+Find the dumps, ask the graph which compilations of their runs it has, reject conflicts,
+prepare each compilation that is new or has changed, write its rows to the graph, and
+remove or report compilations whose files no longer exist.
 """
 
 import os
@@ -34,11 +34,11 @@ from xlagraph.ingest.tally import Meter, Tally
 __all__ = ["first_paths", "ingest", "ingest_found", "ingest_time"]
 
 _BYTES_WORTH_A_PROCESS: Final = 2 * 2**20
-"""Starting a process takes as long as preparing a dump of this size."""
+"""Size of a dump that takes as long to prepare as a process takes to start."""
 _BYTES_WORTH_THEIR_MEMORY: Final = 32 * 2**20
-"""A single dump of this size is prepared in a process that gives its memory back."""
+"""Size from which a single dump is prepared in another process, to free its memory."""
 _READING_SHARE: Final = 16
-"""How many times faster a dump is read and compared than prepared."""
+"""Ratio of the time to prepare a dump to the time to read and compare it."""
 
 
 def ingest(
@@ -55,12 +55,12 @@ def ingest(
     The files of an address (``s3://…``, ``gs://…``, ``https://…``) are fetched into one, a few
     dumps at a time; that needs `pip install 'xlagraph[remote]'`.
 
-    The same content again is left alone, changed content replaced. What is wrong with a
-    file is in the summary and never stops the others, unless the options ask for that.
-    Only in a dry run ``graph`` may be None, as if it were empty. ``jobs`` is the number of
-    processes that parse, by default one for each processor; 1 parses in this one.
+    Unchanged compilations are skipped, changed ones replaced. Problems with a file are in the
+    summary and do not stop the ingest, unless the options ask for that. ``graph`` may be None
+    only in a dry run, and means an empty graph. ``jobs`` is the number of processes that parse,
+    by default one for each processor; 1 parses in this process.
 
-    Raises `GraphError` if the graph fails. After Ctrl-C what was finished is in the graph.
+    Raises `GraphError` if the graph fails. After Ctrl-C the graph contains what was finished.
     """
     options = options or IngestOptions()
     if graph is None and not options.dry_run:
@@ -94,17 +94,17 @@ def ingest_found(
     expected: Mapping[str, FileStates] | None = None,
     run_paths: Mapping[str, str] | None = None,
 ) -> IngestSummary:
-    """Ingest what a search has found, as `ingest` does.
+    """Ingest the dumps that a search has found, as `ingest` does.
 
-    ``started`` is the `time.monotonic` at which the search began; ``fetcher`` provides files
-    that are not there yet. ``expected`` has the files of dumps as they were found complete, by
-    key: what is not so any more, or not whole by its total, is left out. ``run_paths`` are those
-    of new runs, where these dumps are not all of them.
+    ``started`` is the `time.monotonic` at which the search began; ``fetcher`` fetches remote
+    files. ``expected`` maps keys to the states in which the files of dumps were found complete;
+    a dump is skipped if they have changed, or if its allocations do not add up to its total.
+    ``run_paths`` gives the folders of new runs if these are only some of their dumps.
     """
     started = time.monotonic() if started is None else started
     interruption = Interruption()
-    # Begun before the graph is asked what it holds: it does not change meanwhile, and what
-    # a crash left is cleared even if there is nothing to write.
+    # The load begins before the graph is queried: nothing else can change the graph meanwhile,
+    # and the remains of a crash are removed even if there is nothing to write.
     writes = graph is not None and not options.dry_run and bool(found.dumps)
     with (
         interruption.handled(),
@@ -120,7 +120,7 @@ def ingest_found(
         shard = options.shard
         dumps = [dump for dump in accepted.dumps if shard is None or shard.holds(dump.key)]
         tally = Tally(problems=[*found.problems, *accepted.problems])
-        # what other shards hold is not gone
+        # a dump of another shard is not missing
         searched = found.searched if shard is None else frozenset()
         work = _PendingIngest(
             dumps,
@@ -144,7 +144,7 @@ def ingest_found(
 
 @dataclass(frozen=True, slots=True)
 class _PendingIngest:
-    """What is to be done."""
+    """The dumps to ingest, with all that decides how."""
 
     dumps: Sequence[DumpFiles]
     stored: Mapping[str, StoredRun]
@@ -153,30 +153,31 @@ class _PendingIngest:
     searched: frozenset[str]
     options: IngestOptions
     processes: int | None
-    """How many are wanted; None for one on each processor."""
+    """Number of processes requested; None for one on each processor."""
     fetcher: Fetcher | None = None
     expected: Mapping[str, FileStates] | None = None
     run_paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders that new runs came from first."""
+    """First folder of each new run."""
 
     def tags(self, run: str) -> tuple[str, ...]:
-        """Return the tags that a run shall have, each ``name=value``."""
+        """Return the tags of a run after the ingest, each ``name=value``."""
         return self.options.tags_of_run(self.stored[run].tags if run in self.stored else ())
 
     def run_path(self, dump: DumpFiles) -> str | None:
-        """Return the folder that the run of a dump came from first; None for the dump's own."""
+        """Return the first folder of the run of a dump; None if it is the folder of the dump."""
         is_new = self.options.replace or dump.run not in self.stored
         return self.run_paths.get(dump.run) if is_new else self.stored[dump.run].path
 
     def stored_compilation(self, dump: DumpFiles) -> CompilationDigest | None:
-        """Return what the graph holds under the key of a dump."""
+        """Return the stored compilation with the key of a dump; None if there is none."""
         run = self.stored.get(dump.run)
         return None if run is None else run.compilations.get(dump.key)
 
     def unchanged_sha256(self, dump: DumpFiles) -> str | None:
-        """Return the digest with which a dump stays as it is stored.
+        """Return the digest with which a dump is unchanged and need not be written.
 
-        None if nothing is, or comes from a folder that this one replaces.
+        None if no compilation of its key and level of detail is stored, or if the stored one is
+        from a folder that this one replaces.
         """
         stored = self.stored_compilation(dump)
         if stored is None or stored.detail != self.options.detail:
@@ -186,28 +187,28 @@ class _PendingIngest:
         return stored.sha256
 
     def is_known_unchanged(self, dump: DumpFiles) -> bool:
-        """Return whether a dump that was read already has the content that is stored."""
+        """Return whether a dump was read already and has the stored content."""
         sha256 = self.unchanged_sha256(dump)
         return sha256 is not None and self.digests.get(dump.key) == sha256
 
     def gone(self) -> list[str]:
-        """Return the keys of compilations whose run was searched and whose files were not found."""
+        """Return the keys of compilations of searched runs whose files were not found."""
         moved = set(self.moved())
         return [key for key in self._not_found() if key not in moved]
 
     def moved(self) -> list[str]:
-        """Return the stored keys of compilations whose dumps have another key now.
+        """Return the stored keys of compilations whose dumps now have another key.
 
-        A dump in XLA's ``NAME/HOST_PID/`` folder is keyed with that folder only while another
-        dump has its stem.
+        The key of a dump in XLA's ``NAME/HOST_PID/`` folder contains that folder only if another
+        dump has the same stem.
         """
         other_keys = {dump.other_key for dump in self.dumps}
         return [key for key in self._not_found() if key in other_keys]
 
     def _not_found(self) -> list[str]:
-        """Return the stored keys of searched runs that no dump has.
+        """Return the stored keys of searched runs for which no dump was found.
 
-        Those ingested from another folder count only where this one replaces it.
+        Keys that were ingested from another folder count only if this folder replaces it.
         """
         found = {dump.key for dump in self.dumps}
         paths = {(dump.run, dump.run_path) for dump in self.dumps}
@@ -221,7 +222,7 @@ class _PendingIngest:
 
 
 def first_paths(dumps: Iterable[DumpFiles]) -> Mapping[str, str]:
-    """Return one folder for each run of some dumps: the same in all shards."""
+    """Return one folder for each run of some dumps, the same in all shards."""
     paths: dict[str, str] = {}
     for dump in dumps:
         paths[dump.run] = min(paths.get(dump.run, dump.run_path), dump.run_path)
@@ -231,7 +232,7 @@ def first_paths(dumps: Iterable[DumpFiles]) -> Mapping[str, str]:
 def _find_all(
     paths: Iterable[str | Path], run: str | None, folders: UnpackedFolders, remote: RemoteFolders
 ) -> FoundDumps:
-    """Search all paths; a file that two of them lead to counts once."""
+    """Search all paths; a file that is found by two of them counts once."""
     dumps: dict[tuple[str, int], DumpFiles] = {}
     problems: dict[Problem, None] = {}
     searched: set[str] = set()
@@ -250,10 +251,10 @@ def _find_all(
 def _load(
     load: Load | None, work: _PendingIngest, tally: Tally, meter: Meter, interruption: Interruption
 ) -> None:
-    """Prepare what is new or has changed and hand its rows to the load, if there is one.
+    """Prepare the dumps that are new or have changed and write their rows to the load, if any.
 
-    Ctrl-C ends it between two batches, and is held back from then on: leaving the load
-    normally keeps what is finished.
+    Ctrl-C ends this between two batches and is delayed afterwards, so that the load ends normally
+    and keeps the batches that are finished.
     """
     dumps = _not_known_unchanged(work, tally, meter)
     if load is not None:
@@ -284,7 +285,7 @@ def _load(
 
 
 def _not_known_unchanged(work: _PendingIngest, tally: Tally, meter: Meter) -> list[DumpFiles]:
-    """Count the dumps that are known to be unchanged; return the others in order of work."""
+    """Count the dumps that are known to be unchanged; return the others, largest first."""
     dumps = []
     for dump in work.dumps:
         stored = work.stored_compilation(dump)
@@ -293,14 +294,14 @@ def _not_known_unchanged(work: _PendingIngest, tally: Tally, meter: Meter) -> li
             meter.advance(dump)
         else:
             dumps.append(dump)
-    # The largest first: last, it would keep one processor busy and the others idle.
+    # A large dump at the end would keep one processor busy and the others idle.
     return sorted(dumps, key=lambda dump: (-dump.size_bytes, dump.key))
 
 
 def _prepared(
     dumps: Sequence[DumpFiles], work: _PendingIngest, folder: Path | None
 ) -> Generator[Prepared, None, None]:
-    """Prepare dumps in as many processes as are worth it, in their order."""
+    """Prepare dumps, in their order, in as many processes as save time."""
     return prepare_all(
         _jobs(dumps, work),
         _process_count(dumps, work),
@@ -312,7 +313,7 @@ def _prepared(
 
 @contextmanager
 def _row_folder(load: Load | None) -> Iterator[Path | None]:
-    """Provide the folder in which rows are written; None in a dry run."""
+    """Provide the folder for files of rows; None in a dry run."""
     if load is None or load.row_folder is not None:
         yield load.row_folder if load is not None else None
         return
@@ -339,20 +340,20 @@ def _jobs(dumps: Sequence[DumpFiles], work: _PendingIngest) -> list[Job]:
 def ingest_time() -> datetime:
     """Return the time of an ingest that begins now.
 
-    SOURCE_DATE_EPOCH, in seconds, fixes it, so that two exports are the same.
+    It is SOURCE_DATE_EPOCH (seconds) if that is set, so that exports can be reproduced.
     """
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
 
 
 def _process_count(dumps: Sequence[DumpFiles], work: _PendingIngest) -> int:
-    """Return as many processes as are wanted, and worth their start."""
+    """Return the number of processes: at most those requested, and no more than save time."""
     wanted = work.processes
     if wanted is None:
         has_affinity = hasattr(os, "sched_getaffinity")  # not on macOS
         wanted = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     size_bytes = sum(
-        # what is stored has most likely not changed
+        # a stored dump has most likely not changed, and is only read
         dump.size_bytes // (1 if work.stored_compilation(dump) is None else _READING_SHARE)
         for dump in dumps
     )
@@ -363,7 +364,7 @@ def _process_count(dumps: Sequence[DumpFiles], work: _PendingIngest) -> int:
 def _finish_runs(
     load: Load | None, work: _PendingIngest, tally: Tally, written_runs: Collection[str]
 ) -> None:
-    """Report or remove what is no longer there, and tag runs of which nothing was written."""
+    """Report or remove compilations without files, and update tags of runs without new rows."""
     for key in work.moved():
         tally.moved.append(key)
         if load is not None:

@@ -1,4 +1,4 @@
-"""What an ingest makes of the dumps that it finds."""
+"""Options that control how dumps are ingested."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,28 +12,28 @@ __all__ = ["IngestOptions"]
 
 @dataclass(frozen=True, slots=True)
 class IngestOptions:
-    """Which runs the dumps become, and what happens to those that do not fit.
+    """The run, tags and detail of the ingested dumps, and how problems are handled.
 
     Raises ValueError if a tag has no ``=``.
     """
 
     run: str | None = None
-    """Name of the run, where there is a single one."""
+    """Name of the run, if all dumps belong to one; None to name runs by their folders."""
     tags: Sequence[str] = ()
-    """Each ``name=value``; added to those that a run has."""
+    """Tags, each ``name=value``, which are added to the tags of the run."""
     replace: bool = False
-    """Remove compilations whose files are gone, and let another folder replace the one that a
-    run came from."""
+    """True to remove compilations whose files no longer exist, and to let a folder replace the
+    folder from which the run was ingested before."""
     fail_fast: bool = False
-    """Stop at the first dump with which something is wrong."""
+    """True to stop at the first dump that cannot be ingested."""
     dry_run: bool = False
-    """Write nothing."""
+    """True to read everything and write nothing."""
     shard: Shard | None = None
-    """Take only the dumps that it holds."""
+    """Share of the dumps to ingest; None for all."""
     detail: Detail = Detail.ALL
-    """How much of each compilation is stored."""
+    """Level of detail that is stored for each compilation."""
     ingested_at: datetime | None = None
-    """Time of the ingest; by default now, or what SOURCE_DATE_EPOCH says."""
+    """Time of the ingest; None for SOURCE_DATE_EPOCH or, if that is not set, now."""
 
     def __post_init__(self) -> None:
         for tag in self.tags:

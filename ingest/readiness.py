@@ -1,4 +1,4 @@
-"""Which compilations of a folder that is still being written are complete, look after look."""
+"""Decide which compilations are complete in a folder that a job is still writing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ _MOST_LOOKS_BETWEEN_TRIES: Final = 64
 
 
 class HeldBack(NamedTuple):
-    """A compilation that is not in the graph, and why."""
+    """A compilation that is not in the graph, with the reason."""
 
     compilation: str
     reason: str
@@ -22,35 +22,35 @@ class HeldBack(NamedTuple):
 
 @dataclass(slots=True)
 class _Failure:
-    """A compilation that could not be ingested as it is."""
+    """A compilation that could not be ingested in its present state."""
 
     reason: str
     state: bytes
     looks: int
-    """How many looks are waited before it is tried again."""
+    """Number of looks to wait before the next try."""
     left: int
-    """How many of them are left."""
+    """Number of looks that remain to be waited."""
 
 
 @dataclass(slots=True)
 class Readiness:
-    """What was seen in former looks; a few bytes for each compilation, nothing for a look."""
+    """The states of compilations in earlier looks; memory grows with compilations, not looks."""
 
     _done: dict[str, bytes] = field(default_factory=dict)
-    """State of the files with which a compilation was ingested, by key."""
+    """State of the files of each ingested compilation, by key."""
     _states: dict[str, bytes] = field(default_factory=dict)
-    """State at the last look, of all that it found."""
+    """State of each compilation at the last look, by key."""
     _waiting: dict[str, bytes] = field(default_factory=dict)
-    """State at the last look of those that were not ingested so."""
+    """State at the last look of each compilation that is not ingested in that state."""
     _failures: dict[str, _Failure] = field(default_factory=dict)
     _lacking: dict[str, str] = field(default_factory=dict)
 
     def ready(self, dumps: Sequence[DumpFiles], versions: Mapping[str, object]) -> list[DumpFiles]:
-        """Return the new or changed dumps that are complete, as far as their files show.
+        """Return the new or changed dumps that are complete, judging by their files.
 
-        ``versions`` distinguishes the states of their files, by key of the dump.
-        They have the names, sizes and times of the last look, and all the kinds of files that
-        other dumps of their folder have.
+        A dump is complete if its files have the names and versions of the last look, and if it
+        has all the kinds of files that other dumps of its folder have. ``versions`` identifies
+        the state of the files of each dump, by key.
         """
         states = self._states = {dump.key: _state(dump, versions[dump.key]) for dump in dumps}
         expected = _parts_by_folder(dumps)
@@ -72,29 +72,29 @@ class Readiness:
         return ready
 
     def done(self, keys: Iterable[str]) -> None:
-        """Note that compilations are in the graph as they were at this look."""
+        """Record that compilations were ingested in the state of this look."""
         for key in keys:
             self._waiting.pop(key, None)
             self._done[key] = self._states[key]
             self._failures.pop(key, None)
 
     def failed(self, key: str, reason: str) -> None:
-        """Note why a compilation was not ingested: it is tried again later, or if it changes."""
+        """Record why a compilation was not ingested; the next try is later, or when it changes."""
         last = self._failures.get(key)
         looks = min(2 * last.looks, _MOST_LOOKS_BETWEEN_TRIES) if last else 1
         self._failures[key] = _Failure(reason, self._states[key], looks, looks)
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Forget compilations that were removed."""
+        """Forget compilations that were removed from the graph."""
         for key in keys:
             self._done.pop(key, None)
 
     def is_done(self, key: str) -> bool:
-        """Return whether a compilation was ingested, in whatever state."""
+        """Return whether a compilation was ingested in any state."""
         return key in self._done
 
     def held_back(self) -> list[HeldBack]:
-        """Return what is not in the graph as its files are now."""
+        """Return the compilations that are not in the graph in their present state."""
         reasons = dict.fromkeys(self._waiting, "its files were still changing")
         reasons |= {
             key: f"it has no {lacking}, which others of its folder have"

@@ -1,6 +1,6 @@
 """Run a program so that XLA dumps what it compiles.
 
-Only the environment of the program changes, so that it does not matter which framework it uses.
+Only the environment of the program changes, so that this works with every framework.
 """
 
 import os
@@ -28,23 +28,23 @@ __all__ = [
 _FLAGS: Final = "XLA_FLAGS"
 _DUMP_TO: Final = "--xla_dump_to"
 _AS_TEXT: Final = "--xla_dump_hlo_as_text"
-"""Needed only where the flags ask for another form, which replaces the text."""
+"""Required if the flags request another form, which would otherwise replace the text."""
 
 _DEFAULTS: Final = {
     # PyTorch/XLA writes source lines into the module text only if both are set
     "XLA_IR_DEBUG": "1",
     "XLA_HLO_DEBUG": "1",
 }
-"""Set unless the environment has them."""
+"""Variables that are set unless the environment has them."""
 
-# a program that JAX finds in its cache is not compiled, and so not dumped
+# JAX does not compile, and so does not dump, what it finds in its cache
 _NO_CACHE: Final = {"JAX_ENABLE_COMPILATION_CACHE": "false"}
 
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def dump_folder_in_flags(environment: Mapping[str, str]) -> Path | None:
-    """Return the folder that ``XLA_FLAGS`` of an environment dumps to; None if it names none.
+    """Return the dump folder in ``XLA_FLAGS`` of an environment; None if it names none.
 
     Raises FlagsUnusable if the dumps do not go into files, or the flags cannot be read.
     """
@@ -57,10 +57,10 @@ def dump_folder_in_flags(environment: Mapping[str, str]) -> Path | None:
 
 
 def dump_variables(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables to set for XLA to dump into a folder everything that it compiles.
+    """Return the variables that make XLA dump everything that it compiles into a folder.
 
-    Flags are added to those in ``XLA_FLAGS`` of the environment; each of those stays as it is,
-    also one that names another folder. Raises FlagsUnusable as `dump_folder_in_flags` does.
+    Flags are added to those in ``XLA_FLAGS`` of the environment, which are unchanged even if they
+    name another folder. Raises FlagsUnusable if the flags cannot be parsed.
     """
     present = {name for name, _ in _flags(environment)}
     added = {_DUMP_TO: f"{_DUMP_TO}={_quoted(folder.absolute())}", _AS_TEXT: _AS_TEXT}
@@ -73,18 +73,18 @@ def dump_variables(folder: Path, environment: Mapping[str, str]) -> dict[str, st
 
 
 def new_dump_folder(folder: Path) -> Path:
-    """Make a folder for dumps, with its parents; FileExistsError if there is something in it."""
+    """Create a folder for dumps, with its parents; raises FileExistsError if it is not empty."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise FileExistsError(
             f"expected a new or empty folder, found files in {folder}: XLA numbers the modules of"
-            " each program from 0, so that two programs would be mixed up; name another folder"
+            " each program from 0, so that the dumps of two programs would mix; name another folder"
         )
     return folder
 
 
 def recording_name(command: Sequence[str], started: datetime) -> str:
-    """Return a name for the run of a program: its script or itself, and the second it started."""
+    """Return a run name for a program: the name of its script or command, and its start time."""
     script = next((word for word in command if word.endswith(".py")), command[0])
     return f"{Path(script).name.removesuffix('.py')}-{started:%Y%m%d-%H%M%S}"
 
@@ -94,11 +94,10 @@ def run_program(
 ) -> int:
     """Run a program with variables added to the environment, and return its exit code.
 
-    What it writes on stdout goes to the file descriptor `stdout`, or to that of this process.
-
-    That is 128 + N, as in a shell, if signal N ended it. SIGINT, SIGTERM and SIGHUP are passed
-    on to the program; this process goes on when the program has ended. To be called from the main
-    thread. Raises OSError if the program cannot be started.
+    The exit code is 128 + N, as in a shell, if signal N ended the program. Its standard output is
+    the file descriptor `stdout`, or that of this process. SIGINT, SIGTERM and SIGHUP are forwarded
+    to the program and do not end this process. Call this from the main thread only. Raises
+    OSError if the program cannot be started.
     """
     program: subprocess.Popen[bytes] | None = None
     early: list[int] = []
@@ -109,7 +108,7 @@ def run_program(
         elif number != signal.SIGINT or not _is_in_foreground():
             program.send_signal(number)
 
-    # what is ignored, as under nohup, is ignored by the program too: a handler would end that
+    # the program inherits an ignored signal, as under nohup, only if there is no handler
     numbers = [number for number in _PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
     handlers = {number: signal.signal(number, pass_on) for number in numbers}
     try:
@@ -127,16 +126,16 @@ def run_program(
 
 
 def remove_unread_files(folder: Path) -> None:
-    """Remove the files below a folder of dumps that no ingest reads, and folders left empty.
+    """Remove the files below a folder of dumps that an ingest does not read, and empty folders.
 
-    Nothing is removed where something is wrong with a dump, or where there is none.
+    Nothing is removed if a dump has a problem, or if there are no dumps.
     """
     found = find_dumps(folder)
     if found.problems or not found.dumps:
         return
     sources = (source for dump in found.dumps for source in dump.sources)
     read = {part.path for source in sources for part in source.parts}
-    for path in sorted(folder.rglob("*"), reverse=True):  # what is in a folder comes before it
+    for path in sorted(folder.rglob("*"), reverse=True):  # the contents before their folder
         if path.is_dir() and not path.is_symlink():
             if not any(path.iterdir()):
                 path.rmdir()
@@ -147,10 +146,10 @@ def remove_unread_files(folder: Path) -> None:
 def _flags(environment: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return name and value of each flag; a flag without ``=`` has an empty value."""
     text = environment.get(_FLAGS, "").strip()
-    if text and not text.startswith("-"):  # XLA takes it for the name of a file
+    if text and not text.startswith("-"):  # XLA treats it as a file name
         raise FlagsUnusable(
-            f"expected flags in {_FLAGS}, found the name of a file, '{text[:80]}'; write the flags"
-            " of that file into the variable"
+            f"expected flags in {_FLAGS}, found the name of a file, '{text[:80]}'; set the variable"
+            " to the flags in that file"
         )
     try:
         words = shlex.split(text)
@@ -160,7 +159,7 @@ def _flags(environment: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _quoted(folder: Path) -> str:
-    """Return a path as the value of a flag; XLA ends a value without quotes at a space."""
+    """Return a path as the value of a flag, quoted if needed: XLA splits at spaces."""
     text = str(folder)
     if not any(character.isspace() or character in "\"'\\" for character in text):
         return text
@@ -168,7 +167,7 @@ def _quoted(folder: Path) -> str:
 
 
 def _is_in_foreground() -> bool:
-    """Return whether Ctrl-C of a terminal reaches this process and all that it started."""
+    """Return whether Ctrl-C in a terminal reaches this process and its children."""
     try:
         with Path("/dev/tty").open() as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()

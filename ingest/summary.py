@@ -1,4 +1,4 @@
-"""What an ingest did, what it left out, and how far it is."""
+"""The progress and the summary of an ingest."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["Disagreement", "IngestSummary", "Progress", "merged_summary"]
 
 
 class Disagreement(NamedTuple):
-    """A compilation whose allocations do not add up to what XLA prints."""
+    """A compilation whose allocations do not add up to the total that XLA prints."""
 
     compilation: str
     total_bytes: int
@@ -19,9 +19,9 @@ class Disagreement(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far an ingest is; sizes as the files lie on disk.
+    """The progress of an ingest; sizes are those of the files on disk.
 
-    While a server writes, bytes count as done in the share that it has written.
+    While a server writes, only the share that it has written counts as done.
     """
 
     bytes_done: int
@@ -29,48 +29,49 @@ class Progress(NamedTuple):
     compilations_done: int
     compilations_total: int
     file: str
-    """The allocation file that was finished last."""
+    """The allocation file that was finished most recently."""
 
 
 @dataclass(frozen=True, slots=True)
 class IngestSummary:
-    """What one ingest did. Compilations are keys, in the order of runs and keys."""
+    """The result of one ingest. Compilations are given by key, ordered by run and key."""
 
     runs: tuple[str, ...]
-    """Runs of which the graph now holds a compilation."""
+    """Runs with a compilation that was added, updated or unchanged."""
     added: tuple[str, ...]
     updated: tuple[str, ...]
-    """Same key, other content or folder: replaced."""
+    """Compilations that were replaced, because their content or folder differed."""
     unchanged: tuple[str, ...]
-    """Same content: not touched."""
+    """Compilations that were skipped, because their content was the same."""
     moved: tuple[str, ...]
-    """Removed, as their dump has another key now: it is among the others."""
+    """Old keys that were removed, because the dump now has another key."""
     gone: tuple[str, ...]
-    """In the graph though their files are gone."""
+    """Compilations that are kept in the graph, but whose files no longer exist."""
     dropped: tuple[str, ...]
-    """Removed because their files are gone, as the caller asked."""
+    """Compilations that were removed on request, because their files no longer exist."""
     problems: tuple[Problem, ...]
     agreeing: int
-    """Compilations whose allocations add up to ``Total bytes used``, unchanged ones too."""
+    """Number of compilations whose allocations add up to ``Total bytes used``, with unchanged."""
     disagreeing: tuple[Disagreement, ...]
     missing: Mapping[str, tuple[str, ...]]
-    """Parts that a dump does not have, by compilation; unchanged ones are not parsed."""
+    """Missing parts of each dump, by compilation; unchanged dumps are not parsed."""
     values: int
-    """In the compilations that were added or updated; so are the next two."""
+    """Number of values in the compilations that were added or updated."""
     nodes: int
-    """Of all labels; what compilations share is counted once."""
+    """Number of nodes of these compilations; a node that they share counts once."""
     relationships: int
+    """Number of relationships of these compilations."""
     bytes_read: int
-    """Of the compilations that were added, updated or unchanged, as their files lie on disk."""
+    """Size on disk of the compilations that were added, updated or unchanged."""
     seconds: float
     dry_run: bool = False
-    """Nothing was written: the rest says what would have been."""
+    """True if nothing was written; the other fields describe the ingest that would happen."""
     stopped: bool = False
-    """Stopped at the first problem, as asked: the rest was not looked at."""
+    """True if the ingest stopped at the first problem, on request; the rest was not read."""
 
     @property
     def ok(self) -> bool:
-        """Whether there was something to ingest, nothing was left out and totals agree."""
+        """True if there were dumps, none was skipped because of a problem, and all totals agree."""
         found = self.added or self.updated or self.unchanged
         return bool(found) and not self.disagreeing and not any(p.left_out for p in self.problems)
 
@@ -78,7 +79,7 @@ class IngestSummary:
 def merged_summary(
     summaries: Iterable[IngestSummary], problems: Iterable[Problem], seconds: float
 ) -> IngestSummary:
-    """Sum up ingests of different dumps side by side, and problems found before them."""
+    """Merge the summaries of parallel ingests of different dumps, and earlier problems."""
     parts = list(summaries)
     missing = {key: lacking for part in parts for key, lacking in part.missing.items()}
 

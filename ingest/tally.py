@@ -1,4 +1,4 @@
-"""Counts what an ingest has done so far."""
+"""Count the results of an ingest while it runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ __all__ = ["Meter", "Tally"]
 
 @dataclass(slots=True)
 class Tally:
-    """What has been done."""
+    """The results of an ingest so far."""
 
     problems: list[Problem]
     added: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Tally:
 
     @property
     def has_left_out(self) -> bool:
-        """Whether anything is not in the graph that should be."""
+        """True if a file or folder was skipped because of a problem."""
         return any(problem.left_out for problem in self.problems)
 
     def count(self, dump: DumpFiles, stored: CompilationDigest | None, outcome: Outcome) -> None:
@@ -49,7 +49,7 @@ class Tally:
             self._compare_totals(dump.key, outcome.total_bytes, outcome.allocation_bytes)
 
     def count_unchanged(self, dump: DumpFiles, stored: CompilationDigest) -> None:
-        """Count a dump that the graph holds as it is."""
+        """Count a dump whose content is the stored one."""
         self.unchanged.append(dump.key)
         self.bytes_read += dump.size_bytes
         self._compare_totals(dump.key, stored.total_bytes, stored.allocation_bytes)
@@ -63,7 +63,7 @@ class Tally:
     def summary(
         self, dumps: Sequence[DumpFiles], seconds: float, *, dry_run: bool
     ) -> IngestSummary:
-        """Sum up what has been done."""
+        """Return the summary of the ingest."""
         loaded = {*self.added, *self.updated, *self.unchanged}
         return IngestSummary(
             runs=tuple(dict.fromkeys(dump.run for dump in dumps if dump.key in loaded)),
@@ -88,7 +88,7 @@ class Tally:
 
 
 class Meter:
-    """Reports how far an ingest is."""
+    """A reporter of the progress of an ingest."""
 
     def __init__(
         self, dumps: Sequence[DumpFiles], progress: Callable[[Progress], None] | None
@@ -102,7 +102,7 @@ class Meter:
         self._file = ""
 
     def advance(self, dump: DumpFiles, *, is_handed_over: bool = False) -> None:
-        """Count one dump as done, or as handed over to be written."""
+        """Count one dump as done, or as passed to the graph for writing."""
         if is_handed_over:
             self._bytes_handed_over += dump.size_bytes
         else:
@@ -112,7 +112,7 @@ class Meter:
         self._report()
 
     def set_written_share(self, share: float) -> None:
-        """Count only this share of what was handed over as done, from now on."""
+        """Count this share of the bytes passed to the graph as done, from now on."""
         self._written_share = share
         if self._bytes_written() > self._bytes_shown:
             self._report()
@@ -123,7 +123,7 @@ class Meter:
     def _report(self) -> None:
         if self._progress is None:
             return
-        # what is handed over makes the share smaller, and a bar does not go back
+        # the number can fall when more is passed to the graph; a progress bar must not
         self._bytes_shown = max(self._bytes_shown, self._bytes_written())
         self._progress(
             Progress(

@@ -1,7 +1,7 @@
-"""Follows folders while a job writes into them: a compilation enters once it is complete.
+"""Follow folders while a job writes into them, and ingest each compilation once it is complete.
 
-look at names and sizes, leave what is not as it was at the last look,
-ingest what is complete and new or changed, wait
+Look at names and sizes, skip compilations that have changed since the last look,
+ingest complete ones that are new or changed, wait, repeat.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,19 +27,19 @@ from xlagraph.runtime.trim_memory import trim_memory
 __all__ = ["LOOK_SECONDS", "Watch", "WatchSummary", "watch"]
 
 LOOK_SECONDS: Final = 5.0
-"""Time between two looks."""
+"""Seconds between two looks."""
 
 
 @dataclass(slots=True)
 class WatchSummary:
-    """What a watch has done so far."""
+    """The results of a watch so far."""
 
     looks: int = 0
     added: int = 0
     updated: int = 0
     unchanged: int = 0
     held_back: Sequence[HeldBack] = field(default_factory=list)
-    """Compilations that the last look found and that are not in the graph as they are there."""
+    """Compilations that are not in the graph in the state that the last look found."""
 
 
 def watch(
@@ -55,12 +55,12 @@ def watch(
 ) -> WatchSummary:
     """Ingest compilations below some folders or addresses as they become complete.
 
-    Ends when ``stop`` is set, or at Ctrl-C, after what is being handed over is in the graph.
+    Ends when ``stop`` is set, or at Ctrl-C, once the rows in progress are in the graph.
     ``on_ingest`` is called after each ingest, ``on_problem`` once for each problem.
 
     A compilation is complete when its files were the same in two looks, it has all the kinds of
     files that others of its folder have, and its allocations add up to XLA's total. Nothing is
-    removed from the graph but what was replaced.
+    removed from the graph except compilations that are replaced.
 
     Raises `GraphError` if the graph fails.
     """
@@ -79,7 +79,7 @@ def watch(
 
 
 class Watch:
-    """Folders that are looked at again and again."""
+    """Folders that are searched repeatedly for complete compilations."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Watch:
         self._readiness = Readiness()
 
     def look(self) -> list[Problem]:
-        """Look once, and ingest what is complete; return what is wrong with the rest."""
+        """Look once, ingest the complete compilations, and return the problems with others."""
         with RemoteFolders(as_listed=True) as remote:
             found = _find_all(self._paths, self._options.run, remote)
             remote_states = {dump.key: remote.versions(dump) for dump in found.dumps}
@@ -114,7 +114,7 @@ class Watch:
         return problems
 
     def note_held_back(self) -> None:
-        """Put into the summary what is not in the graph now."""
+        """Update the compilations that are held back in the summary."""
         self.summary.held_back = self._readiness.held_back()
 
     def _ingest(
@@ -147,7 +147,7 @@ class Watch:
 def _states(dump: DumpFiles) -> FileStates:
     try:
         return file_states(dump)
-    except UnreadableDump:  # gone meanwhile
+    except UnreadableDump:  # removed meanwhile
         return ()
 
 
@@ -168,9 +168,9 @@ def _find_all(paths: Sequence[str | Path], run: str | None, remote: RemoteFolder
 
 
 def _with_moved(ready: Sequence[DumpFiles], found: FoundDumps, readiness: Readiness) -> FoundDumps:
-    """Return what is to be ingested, with all of a run in which a key has changed.
+    """Return the dumps to ingest, with all ingested dumps of a run in which a key has changed.
 
-    A second process that compiles a module of the same name gives the first another key.
+    The key of a dump changes when a second process dumps a module of the same name.
     """
     keys = {dump.key for dump in found.dumps}
     moved = {
@@ -198,7 +198,7 @@ def _note_failures(
     problems: Sequence[Problem],
     readiness: Readiness,
 ) -> None:
-    """Note the dumps that should have been ingested and were not."""
+    """Record the dumps that were ready but could not be ingested."""
     entered = {*done.added, *done.updated, *done.unchanged}
     for dump in ready:
         if dump.key not in entered:

@@ -1,4 +1,4 @@
-"""`xlagraph bisect`: which version of a package made the memory of a program grow."""
+"""`xlagraph bisect`: find the version of a package with which a program needs more memory."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _STDERR: Final = 2
 _INTERRUPTED: Final = frozenset({129, 130, 143})
-"""Exit codes of a program that SIGHUP, SIGINT or SIGTERM ended: the user wants to stop."""
+"""Exit codes of a program ended by SIGHUP, SIGINT or SIGTERM: the user wants to stop."""
 
 
 def _parse_range(text: str) -> PackageRange:
@@ -36,13 +36,13 @@ def _parse_range(text: str) -> PackageRange:
 
 @dataclass(frozen=True, slots=True)
 class BisectOptions(RowOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command, in reverse order of the help."""
 
     python: Annotated[
         str | None,
         typer.Option(
             metavar="PATH|VERSION",
-            help="Python of the environments. (default: the one that runs xlagraph)",
+            help="Python for the environments. (default: the one that runs xlagraph)",
         ),
     ] = None
     requirements: Annotated[
@@ -51,7 +51,7 @@ class BisectOptions(RowOptions):
             "--requirements",
             "-r",
             metavar="FILE",
-            help="Also install what a file of requirements names; repeatable.",
+            help="Also install the packages in a requirements file; repeatable.",
             parser=parse_path,
         ),
     ] = None
@@ -61,14 +61,14 @@ class BisectOptions(RowOptions):
     ] = None
     limit: Annotated[
         int | None,
-        typer.Option(min=0, help="Rows of each part of what grew; 0 shows all. (default: 5)"),
+        typer.Option(min=0, help="Rows in each part of the comparison; 0 shows all. (default: 5)"),
     ] = None
     max_growth: Annotated[
         GrowthLimit | None,
         typer.Option(
             parser=parse_growth_limit,
             metavar="5%|64MiB",
-            help="How much more than the first version a good one may reserve. (default: 1%)",
+            help="Allowed growth of reserved bytes over the first version. (default: 1%)",
         ),
     ] = None
 
@@ -79,7 +79,7 @@ def bisect(
         PackageRange,
         typer.Option(
             metavar="NAME==FIRST..LAST",
-            help="The package, and the range of its released versions.",
+            help="The package and a range of its released versions.",
             parser=_parse_range,
         ),
     ],
@@ -90,10 +90,10 @@ def bisect(
 ) -> None:
     """Find the version of a package with which a program reserves more memory.
 
-    Each version is installed into an environment of its own, which stays in the user's cache
+    Each version is installed into a separate environment, which is kept in the user's cache
     folder. The program is recorded there as by `record`, and becomes a run of the graph such as
-    train-jax-0.6.2. Versions that fail are skipped. If a version is bad, shows what grew and
-    exits with 4.
+    train-jax-0.6.2. Versions that fail are skipped. If a version is bad, the command shows what
+    grew and exits with 4.
 
     Example: xlagraph bisect --package jax==0.6.2..0.10.2 --max-growth 5% -- python train.py
     """
@@ -103,7 +103,9 @@ def bisect(
     if not command:
         raise UsageError("expected a program, as in `bisect … -- python train.py`; found none")
     if (folder := dump_folder_in_flags(os.environ)) is not None:
-        raise UsageError(f"XLA_FLAGS dumps to {folder}: remove that, each version has its folder")
+        raise UsageError(
+            f"XLA_FLAGS dumps to {folder}: remove that flag, each version has a folder"
+        )
     limit = options.max_growth or GrowthLimit("1%", None, 0.01)
     installer = find_installer(options.python)
     versions = package.versions(installer.released_versions(package.name))
@@ -126,12 +128,12 @@ def bisect(
 
 
 class _NotRecorded(Exception):
-    """Raised if the program gives no dumps to compare; the message says why."""
+    """Raised if the program produces no dumps to compare; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorder:
-    """Records a program with versions of a package, each as a run of the graph."""
+    """A recorder of a program with versions of a package, each as a run of the graph."""
 
     options: BisectOptions
     package: PackageRange
@@ -139,7 +141,7 @@ class _Recorder:
     installer: "Installer"
 
     def record(self, version: str) -> Recording | None:
-        """Return the recording of a version; None, having said why, if there can be none."""
+        """Return the recording of a version; print why and return None if it fails."""
         from xlagraph.ingest import NotInstallable
 
         package = self.package.name
@@ -166,7 +168,7 @@ class _Recorder:
 
         variables = environment_variables(environment, os.environ)
         if shutil.which(self.command[0], path=variables["PATH"]) is None:
-            raise UsageError(f"expected a program, found '{self.command[0]}', which is not there")
+            raise UsageError(f"expected a program, found '{self.command[0]}', which does not exist")
         variables |= dump_variables(dumps, os.environ)
         code = run_program(self.command, variables, stdout=_STDERR)
         if code in _INTERRUPTED:

@@ -1,4 +1,4 @@
-"""`xlagraph ingest`: from folders of dumps into the graph."""
+"""`xlagraph ingest`: load folders of dumps into the graph."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
@@ -30,27 +30,27 @@ _LOOK_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions(GraphOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command, in reverse order of the help."""
 
     every: Annotated[
         float | None,
         typer.Option(
             metavar="SECONDS",
             min=0.05,
-            help=f"Time between two looks of --watch: {_LOOK_SECONDS:g}.",
+            help=f"Seconds between two looks of --watch. (default: {_LOOK_SECONDS:g})",
         ),
     ] = None
     watch: Annotated[
         bool,
         typer.Option(
-            "--watch", help="Follow the folders, and load what becomes complete, until Ctrl-C."
+            "--watch", help="Follow the folders and load each complete compilation, until Ctrl-C."
         ),
     ] = False
     wait: Annotated[
         bool,
         typer.Option(
             "--wait/--no-wait",
-            help="Wait while another process writes the file, or fail and name it.",
+            help="Wait while another process writes the file, or fail and name the process.",
         ),
     ] = True
     jobs: JobsOption = None
@@ -62,7 +62,8 @@ class LoadOptions(GraphOptions):
         bool, typer.Option("--fail-fast", help="Stop at the first dump that cannot be parsed.")
     ] = False
     replace: Annotated[
-        bool, typer.Option("--replace", help="Remove from the run what its folder no longer holds.")
+        bool,
+        typer.Option("--replace", help="Remove compilations whose files no longer exist."),
     ] = False
     tag: TagOption = None
     run: RunNameOption = None
@@ -79,7 +80,7 @@ def ingest(
         ),
     ],
 ) -> None:
-    """Load every dump below each PATH; a folder that holds dumps is a run.
+    """Load every dump below each PATH; a folder that contains dumps is a run.
 
     Example: xlagraph ingest runs/ --tag commit=3f2a1c
     """
@@ -111,15 +112,15 @@ def ingest(
 
 def _check_watch(options: LoadOptions, paths: list[str]) -> None:
     if not options.watch:
-        raise UsageError("--every is about --watch")
+        raise UsageError("--every requires --watch")
     if options.replace or options.dry_run or options.fail_fast:
-        raise UsageError("--watch takes no --replace, --dry-run or --fail-fast")
+        raise UsageError("--watch cannot be used with --replace, --dry-run or --fail-fast")
     if "-" in paths:
         raise UsageError("--watch follows folders and addresses, not standard input")
 
 
 def _watch(options: LoadOptions, paths: list[str], chosen: "IngestOptions") -> None:
-    """Follow the folders until Ctrl-C or SIGTERM, which is how it ends."""
+    """Follow the folders until Ctrl-C or SIGTERM."""
     from xlagraph.ingest import watch, without_credentials
 
     with open_graph_of(options, create=True, wait=options.wait) as graph, sigterm_as_interrupt():

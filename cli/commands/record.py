@@ -1,4 +1,4 @@
-"""`xlagraph record`: run a program, and load what XLA dumps while it compiles."""
+"""`xlagraph record`: run a program, and load the dumps of its compilations."""
 
 import os
 import shlex
@@ -28,20 +28,20 @@ from xlagraph.cli.summaries.ingest import write_summary
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions(GraphOptions):
-    """Options, in reverse order of the help."""
+    """Options of the command, in reverse order of the help."""
 
     print_only: Annotated[
         bool,
-        typer.Option("--print", help="Print the environment for a shell, and run nothing."),
+        typer.Option("--print", help="Print the environment for a shell; run nothing."),
     ] = False
     no_ingest: Annotated[
-        bool, typer.Option("--no-ingest", help="Only dump; load nothing into the graph.")
+        bool, typer.Option("--no-ingest", help="Only dump; do not load into the graph.")
     ] = False
     dumps: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep the dumps in a new or empty folder, as far as an ingest reads them.",
+            help="Keep the dump files that an ingest reads, in a new or empty folder.",
             parser=parse_path,
         ),
     ] = None
@@ -59,23 +59,24 @@ def record(
         typer.Argument(metavar="-- COMMAND", help="The program and its arguments."),
     ] = None,
 ) -> None:
-    """Run a program of any framework, and load the memory plans of what it compiles.
+    """Run a program of any framework, and load the memory plans of its compilations.
 
     Only the environment of the program changes: flags are added to XLA_FLAGS, and JAX's
-    compilation cache is off. Dumps go into a temporary folder, or where XLA_FLAGS or --dumps
-    name one. They are loaded also when the program fails, and `record` ends with its exit code.
+    compilation cache is disabled. Dumps are written to a temporary folder, or to the folder in
+    XLA_FLAGS or --dumps. They are loaded even if the program fails; `record` ends with its exit
+    code.
 
     Example: xlagraph record --run baseline -- python train.py
     """
     from xlagraph.ingest import dump_variables, recording_name, run_program
 
-    parse_tags(options.tag or ())  # what is wrong with them shows before the program runs
+    parse_tags(options.tag or ())  # errors in tags show before the program runs
     if options.print_only:
         with _dump_folder(options) as folder:
             _print_variables(dump_variables(folder, os.environ))
         return
     if not command or shutil.which(command[0]) is None:
-        found = f"'{command[0]}', which is not there" if command else "none"
+        found = f"'{command[0]}', which does not exist" if command else "none"
         raise UsageError(f"expected a program, as in `record -- python train.py`; found {found}")
     name = options.run or recording_name(command, datetime.now(UTC))
     if not options.no_ingest:
@@ -95,12 +96,12 @@ def record(
 
 @contextmanager
 def _dump_folder(options: RecordOptions) -> Iterator[Path]:
-    """Yield the folder for dumps: that of XLA_FLAGS, of the options, or a temporary one."""
+    """Yield the folder for dumps: from XLA_FLAGS, from --dumps, or a temporary one."""
     from xlagraph.ingest import dump_folder_in_flags, new_dump_folder, remove_unread_files
 
     flagged = dump_folder_in_flags(os.environ)
     if flagged is not None and options.dumps is not None:
-        raise UsageError(f"XLA_FLAGS dumps to {flagged} already: leave that or --dumps out")
+        raise UsageError(f"XLA_FLAGS already dumps to {flagged}: remove that flag or --dumps")
     if flagged is not None:
         yield flagged
     elif options.dumps is not None and options.print_only:
@@ -109,7 +110,7 @@ def _dump_folder(options: RecordOptions) -> Iterator[Path]:
         yield new_dump_folder(options.dumps.absolute())
         remove_unread_files(options.dumps.absolute())
     elif options.print_only or options.no_ingest:
-        raise UsageError("--print and --no-ingest need --dumps DIR, the folder for the dumps")
+        raise UsageError("--print and --no-ingest require --dumps DIR, the folder for the dumps")
     else:
         with _temporary_folder() as folder:
             yield folder
@@ -117,7 +118,7 @@ def _dump_folder(options: RecordOptions) -> Iterator[Path]:
 
 @contextmanager
 def _temporary_folder() -> Iterator[Path]:
-    """Yield a folder that is removed at the end; after an error it stays if dumps are in it."""
+    """Yield a folder that is removed at the end; after an error, it is kept if it has dumps."""
     folder = Path(mkdtemp(prefix="xlagraph-record-"))
     try:
         yield folder
@@ -131,7 +132,7 @@ def _temporary_folder() -> Iterator[Path]:
 
 
 def _check_graph(options: RecordOptions) -> None:
-    """Open the graph for a moment: if that fails, it fails before the program has run."""
+    """Open the graph briefly, so that an error shows before the program runs."""
     from xlagraph.graph import open_graph
 
     with open_graph(options.graph, create=True, ask_password=ask_password):
@@ -139,7 +140,7 @@ def _check_graph(options: RecordOptions) -> None:
 
 
 def _is_ingested(options: RecordOptions, folder: Path, name: str) -> bool:
-    """Load the dumps; return whether there were some, and nothing was wrong with them."""
+    """Load the dumps; return whether there were any, without problems."""
     from xlagraph.ingest import IngestOptions, ingest
 
     tags = [f"{tag}={value}" for tag, value in parse_tags(options.tag or ())]

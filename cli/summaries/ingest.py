@@ -1,4 +1,4 @@
-"""What `xlagraph ingest` writes at its end."""
+"""Write the summary of `xlagraph ingest`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 _MOST_KEYS: Final = 20
 _MOST_OF_KIND: Final = 5
-"""Files that are named for one and the same reason, though they are loaded."""
+"""Number of files named for the same note, if they are loaded."""
 
 
 def write_summary(
     summary: "IngestSummary", paths: Sequence[str | Path], *, verb: str = "ingest"
 ) -> None:
-    """Write on stderr what went in, what did not, and whether XLA's totals agree."""
+    """Write on stderr what was loaded, what was skipped, and whether XLA's totals agree."""
     _write_problems(summary)
     _write_missing(summary)
     _write_keys("replaced", summary.updated, "the content changed")
-    _write_keys("dropped", summary.moved, "the dump has another key now")
-    _write_keys("kept", summary.gone, "its files are gone")
-    _write_keys("dropped", summary.dropped, "its files are gone")
+    _write_keys("removed", summary.moved, "its dump now has another key")
+    _write_keys("kept", summary.gone, "its files no longer exist")
+    _write_keys("removed", summary.dropped, "its files no longer exist")
     for disagreement in summary.disagreeing:
         problem(
             f"{disagreement.compilation}: XLA says {disagreement.total_bytes} bytes,"
@@ -55,7 +55,7 @@ def _write_problems(summary: "IngestSummary") -> None:
         if found.left_out:
             problem(f"left out: {found}")
             continue
-        kind = found.message.partition(",")[0]  # what follows names this one's files
+        kind = found.message.partition(",")[0]  # the rest names the files of one dump
         count_by_kind[kind] += 1
         if count_by_kind[kind] <= _MOST_OF_KIND or verbosity() is Verbosity.VERBOSE:
             problem(str(found))

@@ -1,4 +1,4 @@
-"""What `xlagraph ingest --watch` writes while it follows folders, and at its end."""
+"""Write the progress and the summary of `xlagraph ingest --watch`."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ _MOST_KEYS: Final = 20
 
 
 def write_ingested(summary: "IngestSummary") -> None:
-    """Write which compilations have entered the graph, each on a line with the time."""
+    """Write the compilations that were loaded, each on a line with the time."""
     now = datetime.now().astimezone().strftime("%H:%M:%S")
     for verb, keys in (("added", summary.added), ("replaced", summary.updated)):
         shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_MOST_KEYS]
@@ -23,12 +23,12 @@ def write_ingested(summary: "IngestSummary") -> None:
 
 
 def write_problem(found: "Problem") -> None:
-    """Write what is wrong with a file; it is looked at again."""
+    """Write a problem with a file, which will be read again later."""
     problem(f"left out for now: {found}" if found.left_out else str(found))
 
 
 def write_watched(summary: "WatchSummary") -> None:
-    """Write what has been done, and what is not in the graph as it is in the folders."""
+    """Write the summary of a watch, and the compilations that were held back."""
     for held in summary.held_back:
         problem(f"held back {held.compilation}: {held.reason}")
     note(

@@ -1,1 +1,1 @@
-"""An export that is spread over the machines of a cluster."""
+"""Export dumps on the machines of a cluster."""

@@ -1,9 +1,9 @@
-"""Exports dumps on a Ray cluster: tasks list folders, read dumps and write parts of the export.
+"""Export dumps on a Ray cluster: tasks list folders, read dumps and write parts of the export.
 
-The driver lists the top of each folder, tasks what is below; names decide what a dump is, in
-one place. Each task then takes some dumps and writes a part, a whole export of its own, under a
-name that no other attempt uses. A task whose worker dies is done again. The parts that tasks
-report, and no others, are merged into one export, in which what compilations share is once.
+The driver lists the top of each folder, and tasks list the rest. The driver decides by file names
+what is a dump. Each task then reads some dumps and writes a part, which is a complete export,
+under a name that no other attempt uses. A task is repeated if its worker dies. Only the parts that
+tasks report are merged into one export, which contains each row that compilations share once.
 """
 
 import logging
@@ -25,7 +25,7 @@ from xlagraph.ingest.files.discovery import DumpFiles, FoundDumps, find_dumps
 from xlagraph.ingest.load import first_paths, ingest_found, ingest_time
 from xlagraph.ingest.options import IngestOptions
 from xlagraph.ingest.preparation.fetching import reading
-from xlagraph.ingest.problems.errors import ExtraMissing
+from xlagraph.ingest.problems.errors import ClusterUnreachable, ExtraMissing
 from xlagraph.ingest.problems.problem import Problem, readable
 from xlagraph.ingest.remote.addresses import is_address, without_secrets
 from xlagraph.ingest.remote.remote_folders import OF_DUMPS, LentDumps, RemoteFolders
@@ -35,29 +35,29 @@ from xlagraph.ingest.summary import IngestSummary, merged_summary
 __all__ = ["export_on_ray"]
 
 _TRIES: Final = 5
-"""How often a task is done again whose worker has died."""
+"""Number of times that a task is repeated if its worker dies."""
 _LEAST_BYTES: Final = 2**20
 _MOST_BYTES: Final = 64 * 2**20
-"""Of dumps that are lost with a worker."""
+"""Size of the dumps of one task, which are read again if its worker dies."""
 _MOST_PARTS: Final = 256
-"""Each adds a file to each table of the importer's command; then parts become larger."""
+"""Number of parts above which they become larger: each adds files to the importer's command."""
 _TASKS_EACH: Final = 4
 """Tasks for each processor, if there are enough dumps, so that none is idle at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What all tasks are told."""
+    """The arguments that all tasks share."""
 
     target: SharedFolder
     options: IngestOptions
     run_paths: Mapping[str, str]
-    """Folder of each run: a task sees some of its dumps."""
+    """Folder of each run; a task sees only some dumps of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part that was written; its name is None if nothing was in it."""
+    """A part that was written; its name is None if it has no rows."""
 
     name: str | None
     summary: IngestSummary
@@ -74,12 +74,13 @@ def export_on_ray(
 ) -> tuple[Manifest | None, IngestSummary]:
     """Export the dumps below folders or addresses into a folder or address, on a cluster.
 
-    ``cluster`` is ``ray://host:port`` or what else `ray.init` takes; None is the cluster that
-    RAY_ADDRESS names, or one on this machine with so many ``processors``. Paths are of a file
-    system that all machines share. ``on_part`` is told how many parts of how many are written.
-    The manifest is None if there is no compilation.
+    ``cluster`` is ``ray://host:port`` or another address that `ray.init` accepts. None means the
+    cluster that RAY_ADDRESS names, or a new one on this machine with that many ``processors``.
+    All machines must share the file system of the paths. ``on_part`` receives the number of parts
+    written and the total. The manifest is None if there is no compilation.
 
-    Raises `ExtraMissing`, and `GraphUnwritable` if the output is not empty or cannot be written.
+    Raises `ExtraMissing`, `ClusterUnreachable`, and `GraphUnwritable` if the output is not empty
+    or cannot be written.
     """
     started = time.monotonic()
     target = SharedFolder(output if is_address(output) else str(Path(output).resolve()))
@@ -118,12 +119,30 @@ def _connected(cluster: str | None, processors: int | None) -> Any:  # noqa: ANN
         local: dict[str, Any] = (
             {} if address else {"num_cpus": processors, "include_dashboard": False}
         )
-        ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
+        try:
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
+        except Exception as error:
+            raise ClusterUnreachable(_connection_message(address, error)) from error
     return ray
 
 
+def _connection_message(address: str | None, error: Exception) -> str:
+    lines = without_secrets(str(error)).strip().splitlines()
+    reason = (lines[0] if lines else type(error).__name__).rstrip(".;: ")
+    if address is None:
+        return (
+            f"Ray cannot be started on this machine: {reason}; name a running cluster with"
+            " --on ray://HOST:PORT or RAY_ADDRESS, or export without --on"
+        )
+    return (
+        f"the Ray cluster at {without_secrets(address)} cannot be reached: {reason}; check that"
+        " its head is running and that --on or RAY_ADDRESS names it, and set RAY_AUTH_MODE=token"
+        " and RAY_AUTH_TOKEN if the cluster asks for a token"
+    )
+
+
 def _find(ray: Any, paths: Sequence[str], run: str | None, remote: RemoteFolders) -> FoundDumps:  # noqa: ANN401
-    """Search all paths; what is below an address is listed by tasks, folder by folder."""
+    """Search all paths; tasks list the folders below an address."""
     dumps: dict[tuple[str, int], DumpFiles] = {}
     problems: list[Problem] = []
     for path in paths:
@@ -140,13 +159,13 @@ def _find(ray: Any, paths: Sequence[str], run: str | None, remote: RemoteFolders
 
 
 def _listed(ray: Any, address: str) -> dict[str, StoredFile] | None:  # noqa: ANN401
-    """List the files below an address; None for a single file, or if that fails."""
+    """List the files below an address; None if it is a single file or cannot be listed."""
     try:
         store = Store(address)
         if store.is_file():
             return None
         folders, files = store.folders()
-    except Exception:  # noqa: BLE001 - find_dumps says what is wrong
+    except Exception:  # noqa: BLE001 - find_dumps reports the error
         return None
     task = ray.remote(max_retries=_TRIES, num_cpus=0.5)(_list_folder)
     listed = ray.get([task.remote(address, folder) for folder in folders])
@@ -156,14 +175,14 @@ def _listed(ray: Any, address: str) -> dict[str, StoredFile] | None:  # noqa: AN
 
 
 def _list_folder(address: str, folder: str) -> dict[str, StoredFile]:
-    """List the files of dumps below a folder of an address; a task."""
+    """List the files of dumps below a folder of an address; runs as a task."""
     slash = "" if address.endswith("/") else "/"
     store = Store(f"{address}{slash}{folder}/")
     return {path: file for path, file in store.below() if path.endswith(OF_DUMPS)}
 
 
 def _batches(dumps: Sequence[DumpFiles], processors: int) -> Iterator[list[DumpFiles]]:
-    """Split dumps among tasks, those of a run together as far as they fit."""
+    """Split dumps into batches for tasks, in order, so that a run stays together if it fits."""
     total = sum(dump.size_bytes for dump in dumps)
     wanted = min(max(total // (processors * _TASKS_EACH), _LEAST_BYTES), _MOST_BYTES)
     most_bytes = max(wanted, total // _MOST_PARTS)
@@ -186,7 +205,7 @@ def _written(
     most_at_once: int,
     on_part: Callable[[int, int], None],
 ) -> Iterator[_Part]:
-    """Write a part of each batch; one whose worker dies again and again is split."""
+    """Write a part for each batch; a batch whose worker dies in every try is split."""
     from ray.exceptions import OutOfMemoryError, WorkerCrashedError
 
     task = ray.remote(max_retries=_TRIES)(write_part)
@@ -213,7 +232,7 @@ def _written(
 
 
 def write_part(lent: LentDumps, order: _Order) -> _Part:
-    """Export some dumps as a part of their own; a task, which may be done more than once."""
+    """Export some dumps as one part; runs as a task, which may be repeated."""
     name = uuid4().hex
     with ExitStack() as stack:
         remote = stack.enter_context(RemoteFolders())
@@ -233,11 +252,11 @@ def write_part(lent: LentDumps, order: _Order) -> _Part:
 
 
 def _alone(batch: LentDumps) -> list[LentDumps]:
-    """Return each dump of a batch in one of its own."""
+    """Return one batch for each dump of a batch."""
     return [batch._replace(dumps=(dump,)) for dump in batch.dumps]
 
 
 def _of_dead_worker(dump: DumpFiles) -> IngestSummary:
-    message = f"{_TRIES + 1} workers that read it have ended"
+    message = f"{_TRIES + 1} workers that read it died"
     problem = Problem(without_secrets(readable(f"{dump.run_path}/{dump.stem}")), None, message)
     return merged_summary([], [problem], 0.0)

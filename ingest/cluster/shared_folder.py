@@ -1,4 +1,4 @@
-"""The folder of an export that all machines of a cluster see: a path or an address."""
+"""The folder of an export that all machines of a cluster share: a path or an address."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ _READ_BY_A_MERGE: Final = (*SHARED_TABLES, "Compilation", "Run")
 
 
 class SharedFolder:
-    """Where parts of an export go, and in the end the whole."""
+    """The folder for the parts of an export, and finally for the merged export."""
 
     def __init__(self, place: str) -> None:
         self.place = place
         self.shown = without_credentials(place)
 
     def check_is_empty(self) -> None:
-        """Raise `GraphUnwritable` if there is anything."""
+        """Raise `GraphUnwritable` if the folder contains anything."""
         if is_address(self.place):
             check_is_empty(self.place)
         elif (folder := Path(self.place)).exists() and any(folder.iterdir()):
@@ -38,7 +38,7 @@ class SharedFolder:
 
     @contextmanager
     def new_part(self, name: str) -> Iterator[Path]:
-        """Provide a folder for a part, which is visible to others when the context ends."""
+        """Provide a folder for a part, which others can see once the context ends."""
         if not is_address(self.place):
             folder = Path(self.place, PARTS, name)
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -51,11 +51,11 @@ class SharedFolder:
                 upload(part, f"{self.place.rstrip('/')}/{PARTS}/{name}")
 
     def merge(self, names: Sequence[str]) -> Manifest:
-        """Make one export of these parts, and remove any other."""
+        """Merge these parts into one export, and remove all other parts."""
         if not is_address(self.place):
             folder = Path(self.place)
             for part in (folder / PARTS).iterdir():
-                if part.name not in names:  # of a task that was done twice
+                if part.name not in names:  # written by an attempt that was repeated
                     shutil.rmtree(part)
             return merge_exports(folder, [folder / PARTS / name for name in names])
         with TemporaryDirectory(prefix="xlagraph-") as temporary:
@@ -66,7 +66,7 @@ class SharedFolder:
             return manifest
 
     def _fetch_parts(self, folder: Path, names: Sequence[str]) -> None:
-        """Fetch what a merge reads of the parts; remove parts of tasks that were done twice."""
+        """Fetch the files that a merge reads; remove the parts of attempts that were repeated."""
         store = Store(self.place)
         stored = dict(store.below())
         foreign = [path for path in stored if path.split("/")[1:2] not in [[n] for n in names]]

@@ -1,1 +1,1 @@
-"""Which files make one dump, and what is in them."""
+"""Find the files of each dump, and read them."""

@@ -1,9 +1,9 @@
 """Unpack archives, packed files and dumps to standard output into a folder, within bounds.
 
-The first bytes decide, layer by layer: gzip, xz, bzip2 and Zstandard are unpacked; what is
-below is a tar or zip archive, XLA's dump to standard output, or a single file. No member is
-written outside of the folder, links and devices are left out, and what unpacks to far more
-than it is packed is refused.
+The first bytes decide the format, layer by layer: gzip, xz, bzip2 and Zstandard are unpacked;
+below them is a tar or zip archive, XLA's dump to standard output, or a single file. No member is
+written outside of the folder, links and devices are skipped, and an archive that unpacks to far
+more than its packed size is refused.
 """
 
 import bz2
@@ -26,9 +26,9 @@ from xlagraph.ingest.problems.problem import Problem, readable
 __all__ = ["unpack"]
 
 _LEAST_BOUND: Final = 2**30
-"""Bytes that everything may unpack to."""
+"""Number of bytes that any file may unpack to."""
 _MOST_RATIO: Final = 100
-"""Times its packed size that anything larger may unpack to; texts of dumps reach 30."""
+"""Allowed ratio of unpacked to packed size above that bound; texts of dumps reach 30."""
 _MOST_FILES: Final = 200_000
 _CHUNK_BYTES: Final = 2**20
 _SNIFFED_BYTES: Final = 2**16
@@ -44,10 +44,10 @@ _UNREADABLE: Final = (
 def unpack(
     stream: BinaryIO, name: str, folder: Path, packed_bytes: int | None = None
 ) -> tuple[Problem, ...]:
-    """Unpack a stream, such as standard input, into a folder; return what was left out.
+    """Unpack a stream, such as standard input, into a folder; return the skipped members.
 
-    ``name`` is that of the file, which a single file keeps without the suffix of a packer. Where
-    the packed size is not known, it may unpack to a gibibyte. Raises UnreadableDump.
+    ``name`` is the name of the file; a single file keeps it, without the suffix of a packer. A
+    stream of unknown packed size may unpack to one gibibyte. Raises UnreadableDump.
     """
     target = _Target(folder, readable(name), packed_bytes)
     try:
@@ -59,7 +59,7 @@ def unpack(
 
 @dataclass(slots=True)
 class _Target:
-    """The folder that is filled, and what goes into it."""
+    """The folder that is filled, with counts of its contents."""
 
     folder: Path
     source: str
@@ -69,25 +69,25 @@ class _Target:
     problems: list[Problem] = field(default_factory=list)
 
     def path_of(self, name: str) -> Path | None:
-        """Return where a member goes; None, and a problem, for one that is left out."""
+        """Return the path for a member; None, after recording a problem, if it is skipped."""
         member = PurePosixPath(name.replace("\\", "/"))
         parts = [part for part in member.parts if part != "."]
-        # a colon begins the name of a drive
+        # a colon may follow the letter of a drive
         if member.is_absolute() or ".." in parts or not parts or ":" in parts[0] or "\0" in name:
-            self.leave_out(name, "its path leads out of the archive")
+            self.leave_out(name, "its path is outside of the archive")
             return None
         path = self.folder.joinpath(*parts)
         if path.exists():
-            self.leave_out(name, "it is there twice, the first is kept")
+            self.leave_out(name, "a second member of this name, the first is kept")
             return None
         self.files += 1
         if self.files > _MOST_FILES:
-            raise self.unreadable(f"holds more than {_MOST_FILES:,} files; unpack it first")
+            raise self.unreadable(f"contains more than {_MOST_FILES:,} files; unpack it first")
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Name a member that is left out."""
+        """Record a problem for a member that is skipped."""
         self.problems.append(Problem(self.source, None, f"{ascii(name)[:80]}: {reason}"))
 
     def write(self, path: Path, chunks: Iterable[bytes]) -> None:
@@ -97,7 +97,7 @@ class _Target:
                 file.write(chunk)
 
     def count(self, size_bytes: int) -> None:
-        """Count bytes that were unpacked; raises UnreadableDump beyond the bound."""
+        """Count unpacked bytes; raises UnreadableDump above the limit."""
         self.unpacked_bytes += size_bytes
         most = max(_LEAST_BOUND, _MOST_RATIO * (self.packed_bytes or 0))
         if self.unpacked_bytes > most:
@@ -110,7 +110,7 @@ class _Target:
 
 
 class _Reader(RawIOBase):
-    """A stream whose bytes are counted, and which is not closed with the reader."""
+    """A reader that counts the bytes of a stream, and does not close it."""
 
     def __init__(self, content: IO[bytes], target: _Target | None) -> None:
         self._content = content
@@ -128,7 +128,7 @@ class _Reader(RawIOBase):
 
 
 def _buffered(content: IO[bytes], target: _Target | None = None) -> BufferedReader:
-    """Return a stream to look ahead in; what it reads counts as unpacked into the target."""
+    """Return a stream with lookahead; the bytes read count as unpacked into the target."""
     return BufferedReader(cast("RawIOBase", _Reader(content, target)), _SNIFFED_BYTES)
 
 
@@ -148,7 +148,7 @@ def _unpack_layer(stream: BufferedReader, name: str, target: _Target) -> None:
 
 
 def _unpacked_content(stream: BufferedReader) -> IO[bytes] | None:
-    """Return what a packed stream holds; None if it is not packed."""
+    """Return the unpacked content of a stream; None if it is not packed."""
     start = stream.peek(6)
     if start.startswith(b"\x1f\x8b"):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
@@ -157,7 +157,7 @@ def _unpacked_content(stream: BufferedReader) -> IO[bytes] | None:
     if start.startswith(b"BZh"):
         return cast("IO[bytes]", bz2.BZ2File(stream))
     if start.startswith(b"\x28\xb5\x2f\xfd"):
-        import pyarrow as pa  # takes long
+        import pyarrow as pa  # slow to import
 
         return cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(stream), "zstd"))
     return None
@@ -175,7 +175,7 @@ def _chunks(content: IO[bytes] | BufferedReader) -> Iterator[bytes]:
 def _unpack_tar(stream: BufferedReader, target: _Target) -> None:
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
-            # a sparse file may be far larger than what it takes in the archive
+            # a sparse file may be far larger than its bytes in the archive
             is_plain = member.isreg() and not member.issparse()
             content = archive.extractfile(member) if is_plain else None
             if content is not None:

@@ -1,4 +1,4 @@
-"""A compilation of this process as a dump: its bytes take the place of files."""
+"""Make a dump of a compilation of this process, with bytes in place of files."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from xlagraph.ingest.files.discovery import DumpFiles
 __all__ = ["compiled_dump"]
 
 _FOLDER = "process"
-"""Stands for the folder of a run."""
+"""Folder of the run of such a dump."""
 
 
 def compiled_dump(compiled: Any, run: str) -> DumpFiles:  # noqa: ANN401 - of any version of JAX
-    """Return what `jax.jit(f).lower(…).compile()` returned, as a dump of a run.
+    """Return the result of `jax.jit(f).lower(…).compile()` as a dump of a run.
 
-    Raises TypeError for anything else, NoMemoryPlan where it holds none, and
+    Raises TypeError for any other object, NoMemoryPlan if it has no plan, and
     ModuleNotFoundError without protobuf.
     """
     if (missing := missing_protobuf()) is not None:
-        raise ModuleNotFoundError(f"a compilation is read with protobuf: {missing}")
+        raise ModuleNotFoundError(f"reading a compilation requires protobuf: {missing}")
     source, platform = compiled_source(compiled)
     return DumpFiles(
         run=run,

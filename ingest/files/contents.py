@@ -1,4 +1,4 @@
-"""Reads the files of a dump, and notices when they change meanwhile."""
+"""Read the files of a dump, and detect changes during the read."""
 
 import hashlib
 import zlib
@@ -19,7 +19,7 @@ from xlagraph.ingest.problems.problem import Problem, readable
 __all__ = ["DumpContents", "FileStates", "file_states", "read_compilation", "read_dump"]
 
 FileStates = tuple[tuple[int, int, int], ...]
-"""Of each file of a dump: which file it is, its size in bytes, when it was changed in ns."""
+"""Inode, size in bytes and time of change in ns of each file of a dump."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,31 +27,32 @@ class DumpContents:
     """The bytes of the files of one dump, unpacked."""
 
     sha256: str
-    """Of all contents; the same whether a file is packed or not, and whatever its name."""
+    """Digest of all contents unpacked; independent of file names and packing."""
     size_bytes: int
     sources: tuple[Contents, ...]
-    """Aligned with those of the dump."""
+    """Contents of each source of the dump, in the same order."""
 
     @property
     def are_texts(self) -> bool:
-        """Whether the preferred carrier prints instructions."""
+        """True if the preferred carrier is the text, which prints instructions."""
         return self.sources[0].source.carrier == TEXT
 
     @property
     def problems(self) -> list[Problem]:
-        """Faults of parts without which the compilation could be read."""
+        """Problems with optional parts, without which the compilation could be read."""
         return [problem for source in self.sources for problem in source.problems]
 
 
 def file_states(files: DumpFiles) -> FileStates:
-    """Return the states of all files of a dump; `UnreadableDump` if one is not there."""
+    """Return the states of all files of a dump; raises `UnreadableDump` if one is missing."""
     return tuple(_version(part) for source in files.sources for part in source.parts)
 
 
 def read_dump(files: DumpFiles, expected: FileStates | None = None) -> DumpContents:
     """Read all files of a dump.
 
-    Raises `UnreadableDump` if one cannot be read, changes meanwhile, or is not as expected.
+    Raises `UnreadableDump` if one cannot be read, changes meanwhile, or is not in the
+    expected state.
     """
     digest = hashlib.sha256()
     size_bytes = 0
@@ -74,10 +75,10 @@ def read_dump(files: DumpFiles, expected: FileStates | None = None) -> DumpConte
 
 
 def read_compilation(contents: DumpContents) -> tuple[Plan, Program]:
-    """Return plan and program of the preferred carrier, with gaps filled from the others.
+    """Return the plan and program of the preferred carrier, with gaps filled from the others.
 
-    What the others are not fit for, and what a usage report contradicts, are problems of the
-    contents. Raises `ParseError` and `UnreadableDump`.
+    Other carriers that cannot be used, and contradictions of a usage report, are added to the
+    problems of the contents. Raises `ParseError` and `UnreadableDump`.
     """
     preferred, *others = contents.sources
     plan, program = _carrier(preferred).read(preferred)
@@ -91,10 +92,10 @@ def read_compilation(contents: DumpContents) -> tuple[Plan, Program]:
             continue
         if not is_same_plan(plan, found[0]):
             file = readable(other.source.parts[0].path)
-            message = "holds another plan than the text of its name, and is not read"
+            message = "has another plan than the text of the same name, and is skipped"
             preferred.problems.append(Problem(file, None, message, left_out=False))
             continue
-        if plan.live_ranges is not None:  # what was said about others does not matter
+        if plan.live_ranges is not None:  # then problems of the other carrier do not matter
             other.problems.clear()
         plan, program = filled(plan, program, *found)
     for source in contents.sources:
@@ -120,7 +121,7 @@ def _read(part: Part) -> bytes:
 
 
 def _version(part: Part) -> tuple[int, int, int]:
-    """Return what distinguishes one state of a file: which file, how long, changed when."""
+    """Return inode, size in bytes and time of change in ns, which identify a state of a file."""
     if part.content is not None:
         return 0, len(part.content), 0
     try:

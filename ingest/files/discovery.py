@@ -1,4 +1,4 @@
-"""Which compilations lie under a folder, in which runs, and by which carriers."""
+"""Find the compilations below a folder, with their runs and carriers."""
 
 import os
 import re
@@ -27,13 +27,13 @@ CARRIERS: Final[tuple[Carrier, ...]] = (
     PROFILE_CARRIER,
     PROCESS_CARRIER,
 )
-"""All carriers; of a compilation that several hold, the first is read, the others fill gaps."""
+"""All carriers; the first that has a compilation is read, the others fill gaps."""
 _NOT_A_DUMP: Final = (
     "is not a dump: it is not called …-buffer-assignment.txt, "
     "…after_optimizations.hlo.pb or ….xplane.pb, nor does it begin with `BufferAssignment:`"
 )
 _IN_PROFILES: Final = ("plugins", "profile")
-"""Folders in which profiles lie, each in one that is named after its time."""
+"""Folders that contain profiles, each in a folder named after its time."""
 
 # vm_14032
 _HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
@@ -41,25 +41,25 @@ _HOST_AND_PROCESS: Final = re.compile(r".*_\d+", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class DumpFiles:
-    """The files of one compilation and what their names hold."""
+    """The files of one compilation, and the facts in their names."""
 
     run: str
     run_path: str
-    """Absolute path of the run's folder, links resolved; the address of a remote one."""
+    """Absolute path of the run's folder with links resolved; the address of a remote folder."""
     stem: str
     key: str
     """``run/stem``; unique among the dumps of one search."""
     other_key: str | None
-    """Of a dump in XLA's ``NAME/HOST_PID/`` folder the other of its keys: with or without it."""
+    """For a dump in XLA's ``NAME/HOST_PID/`` folder, the key with (or without) that folder."""
     name: DumpName
     sources: tuple[Source, ...]
-    """One for each carrier that holds it, the preferred one first."""
+    """One source for each carrier that has the compilation, the preferred one first."""
     size_bytes: int
-    """Of all files together, as they lie on disk."""
+    """Total size of the files on disk."""
 
     @property
     def path(self) -> Path:
-        """The file that makes it a compilation."""
+        """The main file of the dump."""
         return self.sources[0].parts[0].path
 
     def file(self, part: str) -> Path | None:
@@ -69,28 +69,28 @@ class DumpFiles:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Real path of that file, and where the compilation begins in it, in bytes."""
+        """Real path of the main file, and the offset of the compilation in it, in bytes."""
         return os.path.realpath(self.path), self.sources[0].parts[0].start
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDumps:
-    """What one search came across."""
+    """The result of one search."""
 
     dumps: tuple[DumpFiles, ...]
-    """By run, then by key."""
+    """The dumps, ordered by run and key."""
     problems: tuple[Problem, ...]
     searched: frozenset[str]
-    """Paths of runs whose folder was searched without gaps: what is not found is gone."""
+    """Paths of runs whose folders were searched completely: other files no longer exist."""
 
 
 class DumpOrigin(NamedTuple):
-    """Name and path that stand for the searched folder."""
+    """Name and path that replace those of the searched folder."""
 
     name: str
-    """Name of a run whose dumps lie in the folder itself."""
+    """Name of a run whose dumps are directly in the folder."""
     path: str
-    """Absolute, links resolved; or an address."""
+    """Absolute path with links resolved, or an address."""
 
 
 def find_dumps(
@@ -100,14 +100,14 @@ def find_dumps(
     origin: DumpOrigin | None = None,
     listing: Listing | None = None,
 ) -> FoundDumps:
-    """Search a folder, or look at a single file.
+    """Return the dumps below a folder, or in a single file.
 
-    Each folder that holds dumps is a run, named by its path below ``path``, or by its own
-    name if it is ``path``; ``run`` names a single one. Sub-folders that XLA makes
-    (``NAME/HOST_PID/``, NAME being the module's) belong to the run above. Links to folders
-    are not followed below ``path``; a file that is reached twice counts once. ``origin``
-    stands for a temporary folder in the names and paths of runs. ``listing`` takes the place of
-    the file system: of files that are not there yet, the names decide what they are.
+    Each folder that contains dumps is a run, named by its path below ``path``, or by the name of
+    ``path`` if it is that folder; ``run`` gives a name to a single run. Sub-folders that XLA
+    creates (``NAME/HOST_PID/`` with the NAME of the module) belong to the run above. Links to
+    folders below ``path`` are not followed; a file that is found twice counts once. ``origin``
+    replaces a temporary folder in the names and paths of runs. ``listing`` replaces the file
+    system: it has the names of files that are not fetched yet.
     """
     problems: list[Problem] = []
     gaps: list[Path] = []
@@ -131,7 +131,7 @@ def find_dumps(
     dumps = _with_keys(root, sources, run, origin or _origin_of(root), listing)
     run_paths = {dump.run_path for dump in dumps}
     if run is not None and len(run_paths) > 1:
-        message = f"holds {len(run_paths)} runs; a name can be given to a single one"
+        message = f"contains {len(run_paths)} runs; a name can be given to a single run only"
         problems.append(Problem(readable(path), None, message))
         dumps = []
     gap_paths = [os.path.realpath(gap) for gap in gaps]
@@ -161,19 +161,19 @@ class _Source(NamedTuple):
 
     @property
     def first(self) -> Part:
-        """The part that makes it a compilation."""
+        """The main part of the dump."""
         return self.sources[0].parts[0]
 
     @property
     def real_paths(self) -> set[str]:
-        """The files of which each makes it a compilation."""
+        """The real path of the main file of each source."""
         return {os.path.realpath(source.parts[0].path) for source in self.sources}
 
 
 def _folders(
     root: Path, problems: list[Problem], gaps: list[Path]
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield each folder with the names of its files; both in order, the root first."""
+    """Yield each folder with the names of its files; both sorted, the root first."""
     waiting = [root]
     while waiting:
         folder = waiting.pop()
@@ -196,22 +196,22 @@ def _folders(
 
 
 def _no_file(folder: Path, entry: os.DirEntry[str]) -> Problem:
-    """Return what is wrong with a dump by name that is not a file."""
-    reason = "a link that leads to no file" if entry.is_symlink() else "it is not a file"
+    """Return the problem with an entry that is named like a dump but is not a file."""
+    reason = "the target of the link is not a file" if entry.is_symlink() else "it is not a file"
     return Problem(readable(folder / entry.name), None, reason)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_file()
-    except OSError:  # a link in a circle, or into a folder that is closed
+    except OSError:  # a cycle of links, or a folder without permission
         return False
 
 
 def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> list[_Source]:
-    """Return the compilations of one folder, each with what every carrier has of it.
+    """Return the compilations of one folder, each with the sources of all carriers.
 
-    Carriers that cannot read are named with what they alone have.
+    A problem names each carrier that lacks a package, if only that carrier has some compilations.
     """
     by_stem: dict[str, list[Source]] = {}
     for carrier in CARRIERS:
@@ -220,7 +220,7 @@ def _sources(folder: Path, names: Sequence[str], problems: list[Problem]) -> lis
         if missing is not None:
             count = sum(source.stem not in by_stem for source in found)
             if count:
-                message = f"holds {count} compilations ({carrier.name}) that need: {missing}"
+                message = f"has {count} compilations ({carrier.name}) that need: {missing}"
                 problems.append(Problem(readable(folder), None, message))
             continue
         for source in found:
@@ -233,7 +233,7 @@ def _why_none(path: Path) -> str:
 
 
 def _distinct(sources: Iterable[_Source]) -> list[_Source]:
-    """Return each file once, as it lies rather than by a link to it."""
+    """Return each file once, by its real path rather than by a link to it."""
     real_folders: dict[Path, str] = {}
     by_file: dict[tuple[str, int], _Source] = {}
     for source in sources:
@@ -285,7 +285,7 @@ def _with_keys(
 
 
 def _run_name(root: str, parts: tuple[str, ...]) -> str:
-    """Return the name of a run: its path below the root, without the folders of all profiles."""
+    """Return the name of a run: its path below the root, without ``plugins/profile``."""
     root_parts = PurePosixPath(root).parts
     whole = (*root_parts, *parts)
     kept = [
@@ -297,7 +297,7 @@ def _run_name(root: str, parts: tuple[str, ...]) -> str:
 
 
 def _run_parts(root: Path, source: _Source) -> tuple[str, ...]:
-    """Return the folder of the run that a dump belongs to, as its path below the root."""
+    """Return the path, below the root, of the folder of the run of a dump."""
     parts = source.folder.relative_to(root).parts
     name = dump_name(readable(source.stem))
     if (
@@ -322,7 +322,7 @@ def _size_bytes(source: _Source, listing: Listing | None) -> int:
                 size += listing.size_bytes(part.path)
             else:
                 size += part.path.stat().st_size
-        except OSError:  # gone meanwhile: reading it will fail
+        except OSError:  # removed meanwhile: reading it will fail
             continue
     return size
 

@@ -1,8 +1,8 @@
-r"""Files that XLA dumps to standard output, taken out of the log around them.
+r"""Extract the files that XLA dumps to standard output from the log around them.
 
     file = "*** Begin " NAME " ***\n" CONTENT "\n*** End " NAME " ***\n"
 
-XLA writes so with ``--xla_dump_to=-``. The line break before the end is not of the content.
+XLA writes this with ``--xla_dump_to=-``. The line break before the end is not content.
 """
 
 import re
@@ -16,12 +16,12 @@ _END: Final = re.compile(rb"\*\*\* End (?P<name>[^\r\n]+) \*\*\*[\r\n]*")
 
 
 class StreamedFile:
-    """One file of a stream; its content has to be read before the next file."""
+    """One file of a stream; its content must be read before the next file."""
 
     def __init__(self, name: bytes, lines: Iterator[bytes]) -> None:
         self.name = name.decode(errors="replace")
         self.is_whole = False
-        """Whether its end was found."""
+        """True once the end of the file was found."""
         self._end = name
         self._lines = lines
 
@@ -38,7 +38,7 @@ class StreamedFile:
 
 
 def streamed_files(lines: Iterator[bytes]) -> Iterator[StreamedFile]:
-    """Yield the files of a stream; lines outside of files are passed over."""
+    """Yield the files of a stream; lines outside of files are skipped."""
     for line in lines:
         if found := BEGIN.match(line.rstrip(b"\r\n")):
             file = StreamedFile(found["name"], lines)

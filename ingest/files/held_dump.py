@@ -1,4 +1,4 @@
-"""A dump that is held in memory: its bytes outlive the folder that they were read from."""
+"""Keep a dump in memory, so that it outlives the folder that it was read from."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +11,9 @@ __all__ = ["hold_largest_dump"]
 
 
 def hold_largest_dump(folder: Path, run: str) -> DumpFiles | None:
-    """Read the largest dump of a folder into memory; None if the folder holds none.
+    """Read the largest dump of a folder into memory; return None if there is no dump.
 
-    One compilation may dump more than one module: XLA compiles small ones to time its kernels.
+    A compilation may dump several modules, because XLA compiles small ones to time kernels.
     Raises OSError, EOFError or zlib.error if a file cannot be read.
     """
     dumps = find_dumps(folder, run).dumps

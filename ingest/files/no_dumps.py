@@ -1,4 +1,4 @@
-"""Why a folder has no dump, and what to do."""
+"""Explain why a folder has no dumps, and what to do."""
 
 import os
 import re
@@ -15,31 +15,31 @@ _OF_CACHE: Final = re.compile(r".*-[0-9a-f]{64}(-cache|-atime)?|\.?lockfile|\.nf
 
 
 class NoDumps(Enum):
-    """A reason, as what one should know and do."""
+    """A reason why there are no dumps, with the remedy."""
 
     EMPTY = (
         "it is empty: XLA reads XLA_FLAGS once, when it is first used; set "
         f"{_FLAGS} before the program starts"
     )
     MODULE_TEXTS = (
-        "it holds texts of modules, but no buffer assignment: these programs were not compiled "
-        "but came out of a compilation cache; run again without it "
+        "it has texts of modules, but no buffer assignment: these programs were not compiled "
+        "but loaded from a compilation cache; run again without the cache "
         "(JAX_ENABLE_COMPILATION_CACHE=false), or with an empty one"
     )
     PROTOS = (
-        "it holds modules in protobuf without a buffer assignment alone, which XLA dumps at the "
-        f"last stage of a compilation: set {_FLAGS} and --xla_dump_hlo_as_proto, and run again "
+        "it has only protobuf modules without a buffer assignment, which XLA dumps at the "
+        f"last stage of a compilation; set {_FLAGS} and --xla_dump_hlo_as_proto, and run again "
         "without a compilation cache"
     )
     COMPILATION_CACHE = (
-        "it is a JAX compilation cache, which holds no memory plans; run again with jax.profiler."
+        "it is a JAX compilation cache, which has no memory plans; run again with jax.profiler."
         f"trace and ingest the profile, or with {_FLAGS} and JAX_ENABLE_COMPILATION_CACHE=false"
     )
     OTHER_FILES = "XLA writes them with --xla_dump_to=DIR in XLA_FLAGS"
 
 
 def why_no_dumps(folders: Iterable[str | Path]) -> NoDumps:
-    """Look at the names of all files below folders without dumps; texts of modules decide first."""
+    """Return the reason, judged by the names of all files below folders without dumps."""
     names = [name for folder in folders for _, _, files in os.walk(folder) for name in files]
     if not names:
         return NoDumps.EMPTY

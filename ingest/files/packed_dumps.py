@@ -1,4 +1,4 @@
-"""Dumps in an archive, a packed file, or the log of XLA's dump to standard output."""
+"""Find dumps in an archive, a packed file, or the log of XLA's dump to standard output."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ class UnpackedFolders(ExitStack):
         self._origin_by_folder: dict[str, str] = {}
 
     def find_dumps(self, path: Path, run: str | None) -> FoundDumps:
-        """Search a folder or file; a file that is not a dump itself, or ``-``, is unpacked."""
+        """Search a folder or file; ``-``, or a file that is not a dump, is unpacked first."""
         if path == STANDARD_INPUT:
             return self.find_unpacked(Path(_STDIN), run)
         found = find_dumps(path, run)
@@ -37,7 +37,7 @@ class UnpackedFolders(ExitStack):
         return unpacked if unpacked.dumps or path.name.endswith(_SUFFIXES) else found
 
     def name_origins(self, problem: Problem) -> Problem:
-        """Return a problem with the archive named in place of its temporary folder."""
+        """Return a problem with the path of the archive in place of its temporary folder."""
         for folder, origin in self._origin_by_folder.items():
             if problem.file.startswith(folder):
                 return problem._replace(file=origin + problem.file.removeprefix(folder))
@@ -46,7 +46,7 @@ class UnpackedFolders(ExitStack):
     def find_unpacked(
         self, path: Path, run: str | None, *, address: str | None = None
     ) -> FoundDumps:
-        """Search what a packed file holds; ``address`` is where it was fetched from."""
+        """Search the content of a packed file; ``address`` is its address if it was fetched."""
         folder = Path(self.enter_context(TemporaryDirectory(prefix="xlagraph-")))
         origin = address or readable(path)
         self._origin_by_folder[str(folder)] = origin
@@ -67,7 +67,7 @@ class UnpackedFolders(ExitStack):
         problems = [problem._replace(file=origin) for problem in left_out]
         problems += [self.name_origins(problem) for problem in found.problems]
         if not found.dumps and not problems:
-            problems.append(Problem(origin, None, "holds no dump"))
+            problems.append(Problem(origin, None, "contains no dump"))
         return FoundDumps(found.dumps, tuple(problems), found.searched)
 
 

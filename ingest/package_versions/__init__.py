@@ -1,1 +1,1 @@
-"""Versions of a package: which are released, an environment of each, the first that is bad."""
+"""List the versions of a package, install each, and find the first bad one."""

@@ -1,4 +1,4 @@
-"""Find the first bad version by binary search, where some versions cannot be measured."""
+"""Find the first bad version by binary search, even if some cannot be measured."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Bisection(Generic[T]):
-    """Where a measure becomes bad. Each pair is a version and what was measured with it."""
+    """The versions between which a measure becomes bad. Each pair is a version and its measure."""
 
     first: tuple[str, T]
-    """The oldest version that could be measured: what the others are compared with."""
+    """The oldest version that could be measured, which others are compared with."""
     good: tuple[str, T]
     """The newest version that was measured and is good, before the bad one."""
     bad: tuple[str, T] | None
     """The oldest version that was measured and is bad; None if the newest one is good."""
     unknown: tuple[str, ...]
-    """Versions between good and bad that could not be measured: one of them may be the first."""
+    """Versions between good and bad that could not be measured; one may be the first bad one."""
 
 
 def bisect_versions(
@@ -28,11 +28,11 @@ def bisect_versions(
     measure: Callable[[str], T | None],
     is_bad: Callable[[T, T], bool],
 ) -> Bisection[T] | None:
-    """Measure about log2 of the versions, oldest first, and return where they become bad.
+    """Measure about log2(N) of N versions, oldest first, and return where they become bad.
 
-    `measure` returns None for a version that cannot be measured: another near it is tried.
-    `is_bad` takes what was measured with the first version and with another one. Returns None if
-    fewer than two versions could be measured.
+    `measure` returns None for a version that cannot be measured; one near it is tried instead.
+    `is_bad` receives the measures of the first version and of another one. Returns None if fewer
+    than two versions could be measured.
     """
     first = _first_measured(range(len(versions)), versions, measure)
     if first is None:

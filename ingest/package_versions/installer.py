@@ -1,7 +1,7 @@
-"""Released versions of a package, and environments with one of them, by uv or pip.
+"""List released versions of a package, and install one into an environment, by uv or pip.
 
-Environments are kept in the user's cache folder: the second bisection over the same versions
-installs nothing.
+Environments are kept in the user's cache folder, so that a second bisection over the same
+versions installs nothing.
 """
 
 import hashlib
@@ -21,25 +21,25 @@ __all__ = ["Installer", "environment_folder", "environment_variables", "find_ins
 
 _VERSIONS: Final = "Available versions:"
 _COMPLETE: Final = "xlagraph-complete"
-"""An empty file in an environment into which everything was installed."""
+"""Name of an empty file that marks an environment as complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """A Python that environments are made with, and the tools that fill them."""
+    """The Python of the environments, and the tools that install packages."""
 
     python: str
     """Path of the interpreter."""
     uv: str | None
-    """Path of uv; None if pip has to do its work."""
+    """Path of uv; None to use pip instead."""
     pip: tuple[str, ...]
     """The command that runs pip."""
 
     def released_versions(self, package: str) -> tuple[str, ...]:
-        """Return the versions that the index has for this Python, oldest first.
+        """Return the released versions for this Python in the index, oldest first.
 
-        Pre-releases are left out. Raises VersionUnknown if the index cannot be asked or does not
-        know the package.
+        Pre-releases are omitted. Raises VersionUnknown if the index cannot be queried or does not
+        have the package.
         """
         other = [] if self.python == sys.executable else ["--python", self.python]
         asked = _run([*self.pip, *other, "index", "versions", package])
@@ -49,9 +49,9 @@ class Installer:
         return tuple(reversed(line.partition(_VERSIONS)[2].replace(",", " ").split()))
 
     def install(self, requirements: Sequence[str], files: Sequence[Path]) -> Path:
-        """Return an environment with these requirements and files of requirements.
+        """Return the folder of an environment with these requirements and requirement files.
 
-        One that is in the cache is used again. Raises NotInstallable, with the installer's last
+        A cached environment is reused. Raises NotInstallable, with the installer's last
         line, if something cannot be installed.
         """
         folder = environment_folder(self.python, requirements, files)
@@ -81,10 +81,10 @@ class Installer:
 
 
 def find_installer(python: str | None) -> Installer:
-    """Return the installer that this machine has, for a Python by path or by version.
+    """Return the installer of this machine, for a Python given by path or version.
 
-    Without one it is the Python of this process. Raises NotInstallable if that Python, or both
-    uv and pip, are not found.
+    None means the Python of this process. Raises NotInstallable if that Python is not found, or
+    neither uv nor pip is.
     """
     uv = shutil.which("uv")
     if importlib.util.find_spec("pip"):
@@ -99,15 +99,15 @@ def find_installer(python: str | None) -> Installer:
     if found is None and uv is not None:
         found = _run([uv, "python", "find", python]).stdout.strip() or None
     if found is None:
-        raise NotInstallable(f"no Python {python} found; name one by its path")
+        raise NotInstallable(f"Python {python} not found; name one by its path")
     return Installer(found, uv, pip)
 
 
 def environment_folder(python: str, requirements: Sequence[str], files: Sequence[Path]) -> Path:
-    """Return where the environment of these requirements is kept; it need not be there.
+    """Return the cache folder for an environment with these requirements; it may not exist.
 
-    The name ends in a digest of all that decides its content. Raises OSError if a file of
-    requirements cannot be read.
+    Its name ends with a digest of the Python, the requirements and the files. Raises OSError if a
+    file cannot be read.
     """
     digest = hashlib.sha256(repr((python, *requirements)).encode())
     for file in files:
@@ -118,7 +118,7 @@ def environment_folder(python: str, requirements: Sequence[str], files: Sequence
 
 
 def environment_variables(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that make a virtual environment the active one."""
+    """Return the variables that activate a virtual environment."""
     path = os.pathsep.join(filter(None, (str(folder / "bin"), environment.get("PATH"))))
     return {"PATH": path, "VIRTUAL_ENV": str(folder)}
 
@@ -131,4 +131,4 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it gave no reason"
+    return lines[-1] if lines else "the installer gave no reason"

@@ -1,4 +1,4 @@
-"""A range of the released versions of a package, written ``jax==0.6.2..0.10.2``."""
+"""Parse a range of released versions of a package, such as ``jax==0.6.2..0.10.2``."""
 
 import re
 from collections.abc import Sequence
@@ -18,22 +18,23 @@ _FORM: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PackageRange:
-    """A package, and the first and last version to try."""
+    """A package with the first and last version to try."""
 
     name: str
     extras: str
-    """With their brackets; empty without any."""
+    """Extras with their brackets; empty without extras."""
     first: str
     last: str
 
     def requirement(self, version: str) -> str:
-        """Return what an installer takes for exactly this version."""
+        """Return the requirement for exactly this version."""
         return f"{self.name}{self.extras}=={version}"
 
     def versions(self, released: Sequence[str]) -> tuple[str, ...]:
-        """Return the released versions from first to last, where `released` is oldest first.
+        """Return the versions from first to last; `released` is sorted, oldest first.
 
-        Raises VersionUnknown if an end is not released, or the last one is the older one.
+        Raises VersionUnknown if either is not released, or if the last is not newer than the
+        first.
         """
         for end in (self.first, self.last):
             if end not in released:
@@ -52,7 +53,7 @@ class PackageRange:
 
 
 def parse_package_range(text: str) -> PackageRange:
-    """Read ``jax==0.6.2..0.10.2`` or ``jax[cpu]==0.4.30..0.6.2``; ValueError for another form."""
+    """Parse ``jax==0.6.2..0.10.2`` or ``jax[cpu]==0.4.30..0.6.2``; raises ValueError if invalid."""
     found = _FORM.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"expected a range such as jax==0.6.2..0.10.2, found {text!r}")

@@ -1,1 +1,1 @@
-"""From the files of dumps to files of rows, in this process or in several."""
+"""Turn the files of dumps into files of rows, in this process or in several."""

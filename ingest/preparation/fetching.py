@@ -1,4 +1,4 @@
-"""Dumps whose files are fetched shortly before they are prepared, and removed afterwards."""
+"""Fetch the files of dumps shortly before they are prepared, and remove them afterwards."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -16,21 +16,21 @@ __all__ = ["Fetcher", "fetched_batches", "reading"]
 
 
 class Fetcher(Protocol):
-    """Fetches the files of dumps; those that are there already are left alone."""
+    """A source that fetches the files of dumps; local files are unchanged."""
 
     def fetch(self, dumps: Sequence[DumpFiles]) -> Mapping[str, Problem]:
-        """Fetch the files of dumps; return, by key, what is wrong with one that is not whole."""
+        """Fetch the files of dumps; return, by key, the problems of dumps that are incomplete."""
 
     def release(self, dumps: Sequence[DumpFiles]) -> None:
-        """Remove the files that were fetched."""
+        """Remove the fetched files of dumps."""
 
     def stop(self) -> None:
-        """End what is under way soon."""
+        """Stop fetching soon."""
 
 
 @contextmanager
 def fetched(batch: Sequence[Job], fetcher: Fetcher | None) -> Iterator[list[Job]]:
-    """Provide the files of some jobs; a job whose files could not be fetched has a problem."""
+    """Provide jobs with their files fetched; a job has a problem if that failed."""
     if fetcher is None:
         yield list(batch)
         return
@@ -45,7 +45,7 @@ def fetched(batch: Sequence[Job], fetcher: Fetcher | None) -> Iterator[list[Job]
 def fetched_batches(
     batches: Sequence[list[Job]], fetcher: Fetcher | None
 ) -> Generator[list[Job], None, None]:
-    """Yield batches whose files are there; the next is fetched while one is at work."""
+    """Yield batches with their files fetched; the next is fetched while one is prepared."""
     if fetcher is None:
         yield from batches
         return
@@ -72,7 +72,7 @@ def fetched_batches(
 
 
 def reading(fetcher: Fetcher | None) -> Callable[[DumpFiles], DumpContents]:
-    """Return `read_dump` for dumps that may have to be fetched first."""
+    """Return a `read_dump` that first fetches the files of a dump, if there is a fetcher."""
     if fetcher is None:
         return read_dump
 

@@ -1,4 +1,4 @@
-"""What is to be prepared, and its outcome: all that passes between processes."""
+"""The jobs and outcomes of a preparation, which processes exchange."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,53 +21,54 @@ class Job(NamedTuple):
     ingested_at: str
     tags: tuple[str, ...]
     unchanged_sha256: str | None = None
-    """Digest with which it is left as the graph holds it; None if it is written in any case."""
+    """Digest with which the dump is skipped as unchanged; None to write it in any case."""
     run_path: str | None = None
-    """Of the folder that the run came from first; None if that is the dump's own."""
+    """Path of the first folder of the run; None if it is the folder of the dump."""
     detail: Detail = Detail.ALL
-    """How much of it is stored; that of all jobs of an ingest."""
+    """Level of detail that is stored, the same for all jobs of an ingest."""
     problem: Problem | None = None
-    """Why its files could not be fetched."""
+    """The reason why its files could not be fetched; None if they were."""
     expected: FileStates | None = None
-    """Files as they were when the dump was found complete. With them it is left out if they have
-    changed, or if its total does not show that the text is whole; empty for remote files."""
+    """File states when the dump was found complete; empty for remote files. If given, the dump is
+    skipped if its files have changed, or if its allocations do not add up to its total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job: rows, in files with those of others, or only problems."""
+    """The result of a job: rows, in files shared with other jobs, or only problems."""
 
     has_rows: bool = False
     is_unchanged: bool = False
-    """It has the content that the graph holds."""
+    """True if the content is the stored one."""
     problems: tuple[Problem, ...] = ()
     missing: tuple[str, ...] = ()
-    """Parts that the dump does not have."""
+    """Names of the parts that the dump lacks."""
     content_bytes: int = 0
-    """Of all its files, unpacked."""
+    """Size of all files of the dump, unpacked."""
     total_bytes: int | None = None
-    """As printed."""
+    """Total that XLA prints; None if it prints none."""
     allocation_bytes: int = 0
+    """Sum of the sizes of all allocations."""
     is_text: bool = False
 
     @property
     def totals_agree(self) -> bool:
-        """Whether the total shows that a text is whole; True for protobuf, which prints none."""
+        """True if the allocations of a text add up to its total, and for protobuf without total."""
         return not self.is_text or self.total_bytes == self.allocation_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The outcomes of some jobs, in their order, and the rows of those that have some."""
+    """The outcomes of some jobs, in their order, with the rows of all."""
 
     outcomes: tuple[Outcome, ...]
     counts: RowCounts
     files: RowFiles | None = None
-    """None where there are no rows, or nothing is to be written."""
+    """Files of the rows; None if there are no rows, or if nothing is written."""
 
 
 def batches_of_jobs(jobs: Iterable[Job], most_bytes: int, most_jobs: int) -> Iterator[list[Job]]:
-    """Split jobs into batches; the job that reaches a limit ends its batch."""
+    """Split jobs into batches; a job that reaches a limit is the last of its batch."""
     batch: list[Job] = []
     size_bytes = 0
     for job in jobs:

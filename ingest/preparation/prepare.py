@@ -1,4 +1,4 @@
-"""From the files of some compilations to their rows: read, parse, join and derive, make rows."""
+"""Turn the files of compilations into rows: read, parse, join, derive, make rows."""
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -22,21 +22,21 @@ from xlagraph.runtime.garbage_collection import collector_paused
 __all__ = ["KnownContents", "prepare"]
 
 _TOGETHER_BYTES: Final = 2**20
-"""Size of the dumps whose rows are made together: more are no faster, and take memory."""
+"""Size of the dumps whose rows are made together; more would only take memory."""
 _TOGETHER_DUMPS: Final = 50
 _KNOWN_BYTES: Final = 8 * 2**20
-"""Unpacked size of the dumps whose facts are kept for others of the same content."""
+"""Unpacked size of the dumps whose facts are cached for dumps of the same content."""
 
 
 _NEEDED_TO_PLAN: Final = ("used values", "live ranges", "module text")
 
 
 class KnownContents:
-    """Facts of contents read lately, by digest.
+    """A cache of the facts of contents that were read recently, by digest.
 
-    Hosts of one job and runs of one program compile much the same: of 356 dumps of seven
-    runs, 211 had the content of another. The largest dumps come first, so that those of
-    the same content come close together.
+    Hosts of one job and runs of one program compile many identical modules: of 356 dumps of seven
+    runs, 211 had the content of another. Dumps are sorted by size, so that dumps of the same
+    content are close together.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class KnownContents:
         self._bytes = 0
 
     def find(self, sha256: str) -> tuple[Outcome, CompilationFacts] | None:
-        """Return the outcome of a content; None if it is not known."""
+        """Return the outcome and facts of a content; None if they are not cached."""
         found = self._known.get(sha256)
         if found is not None:
             self._known.move_to_end(sha256)
@@ -63,7 +63,7 @@ class KnownContents:
 def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> Prepared:
     """Prepare some jobs, and write their rows below a folder if there is one.
 
-    Raises `RowsUnwritten`; what is wrong with a dump is in its outcome.
+    Raises `RowsUnwritten`. Problems with a dump are in its outcome.
     """
     outcomes: list[Outcome] = []
     counts = RowCounts()
@@ -80,7 +80,7 @@ def prepare(jobs: Sequence[Job], folder: Path | None, known: KnownContents) -> P
 def _tables(
     jobs: Sequence[Job], known: KnownContents, outcomes: list[Outcome], counts: RowCounts
 ) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the tables of some jobs; add to outcomes and counts what came of them."""
+    """Yield the tables of some jobs, and add to their outcomes and counts."""
     for together in batches_of_jobs(jobs, _TOGETHER_BYTES, _TOGETHER_DUMPS):
         found = [_outcome_and_facts(job, known) for job in together]
         outcomes += [outcome for outcome, _ in found]
@@ -90,7 +90,7 @@ def _tables(
         for name, rows in tables_of_detail(tables, together[0].detail):
             counts.add_rows(name, rows)
             yield name, rows
-            del rows  # as large
+            del rows  # they too
 
 
 def _outcome_and_facts(
@@ -106,9 +106,9 @@ def _outcome_and_facts(
         found = known.find(sha256)
         outcome, facts = found or _read_and_derive(contents)
         if job.expected is not None and not outcome.totals_agree:
-            message = "its allocations do not add up to its total: it may not be complete"
+            message = "its allocations do not add up to its total: it may be incomplete"
             return _left_out(job, message), None
-        if found is None and not outcome.problems:  # these name files
+        if found is None and not outcome.problems:  # a problem names a file of one dump
             known.keep(sha256, outcome, facts)
         return outcome, (
             Provenance(job.files, sha256, job.ingested_at, job.tags, job.run_path),
@@ -119,9 +119,9 @@ def _outcome_and_facts(
     except ParseError as error:
         return Outcome(problems=(Problem(error.file, error.line, error.message),)), None
     except MemoryError:
-        return _left_out(job, "takes more memory than there is"), None
+        return _left_out(job, "requires more memory than is available"), None
     except RecursionError:
-        return _left_out(job, "is nested too deep"), None
+        return _left_out(job, "is nested too deeply"), None
 
 
 def _left_out(job: Job, message: str) -> Outcome:

@@ -1,4 +1,4 @@
-"""A folder for rows on their way to a server: below the system's, locked while it is used."""
+"""Create a temporary folder for rows that are sent to a server, locked while it is in use."""
 
 import fcntl
 import os
@@ -16,9 +16,9 @@ _PREFIX: Final = "xlagraph-rows-"
 
 @contextmanager
 def temporary_row_folder() -> Iterator[Path]:
-    """Yield a new folder, which is removed in the end.
+    """Yield a new folder, which is removed at the end.
 
-    One that a killed process left is removed by the next that begins: nobody holds its lock.
+    The folder of a killed process has no lock, and is removed by the next process that begins.
     """
     _remove_stale(Path(tempfile.gettempdir()))
     folder, lock = _new_folder()
@@ -43,7 +43,7 @@ def _new_folder() -> tuple[Path, int]:
 
 def _remove_stale(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
-        # a link, somebody else's, gone by now, in use
+        # a link, another user's folder, already removed, or locked
         with suppress(OSError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:

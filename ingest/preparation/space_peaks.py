@@ -1,4 +1,4 @@
-"""Sums and peaks of a dump without its rows: what a caller needs who makes no graph."""
+"""Compute the sums and peaks of a dump without making rows or a graph."""
 
 from xlagraph.ingest.files.contents import read_compilation, read_dump
 from xlagraph.ingest.files.discovery import DumpFiles
@@ -10,7 +10,7 @@ __all__ = ["space_peaks"]
 
 
 def space_peaks(dump: DumpFiles) -> tuple[SpacePeaks, ...]:
-    """Return sums and peaks of each memory space by its color, without a graph.
+    """Return the sums and peaks of each memory space of a dump.
 
     Raises `ParseError` and `UnreadableDump`.
     """

@@ -1,9 +1,9 @@
-"""Another process that prepares: it gets batches on its input and answers on its output.
+"""Prepare batches in another process, which reads them on stdin and answers on stdout.
 
-Its rows go into files; what it answers is small. Not a pool of the standard library, for two
-reasons: the start of one imports or copies the caller's main module, which a library must not
-ask for, and when a process of one dies it does not tell over which job: here the dump is named
-and the others are prepared again. A process without a caller ends by itself.
+The process writes rows into files; its answers are small. A pool of the standard library is not
+used for two reasons: its start imports or copies the caller's main module, which a library must
+not require, and when one of its processes dies it does not report the job. Here the dump that
+kills a process is named, and the others are prepared again. A process ends when its caller ends.
 """
 
 import pickle
@@ -32,7 +32,7 @@ _SERVE: Final = (
 
 
 class Worker:
-    """A process for one batch at a time, started when needed; ``folder`` takes the rows."""
+    """A process for one batch at a time, started when needed; rows are written to ``folder``."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -41,7 +41,7 @@ class Worker:
         self._starting = Lock()
 
     def prepare(self, batch: Sequence[Job]) -> list[Prepared]:
-        """Prepare a batch; the outcome of a dump that kills the process names it.
+        """Prepare a batch; a dump that kills the process has a problem in its outcome.
 
         Raises `GraphError` if the rows could not be written.
         """
@@ -50,21 +50,21 @@ class Worker:
             raise answer
         if answer is not None:
             return [answer]
-        if len(batch) > 1:  # one of them is to blame: which?
-            return [alone for job in batch for alone in self.prepare([job])]
-        message = "the process that read it has ended"
+        if len(batch) > 1:  # one of them killed the process
+            return [prepared for job in batch for prepared in self.prepare([job])]
+        message = "the process that read it died"
         problem = Problem(readable(batch[0].files.path), None, message)
         return [Prepared((Outcome(problems=(problem,)),), RowCounts())]
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process, even during a batch."""
         with self._starting:
             self._has_ended = True
             if self._process is not None:
                 self._process.kill()
 
     def close(self) -> None:
-        """Close the pipes of the process, which must have ended and be used by no thread."""
+        """Close the pipes of the process, after it has ended and no thread uses them."""
         if self._process is not None:
             _close(self._process)
             self._process.wait()
@@ -78,7 +78,7 @@ class Worker:
         try:
             pickle.dump(batch, _pipe(process.stdin))
             _pipe(process.stdin).flush()
-            answer = pickle.load(_pipe(process.stdout))  # noqa: S301 - our own process wrote it
+            answer = pickle.load(_pipe(process.stdout))  # noqa: S301 - written by a process of this package
             return cast("Prepared | GraphError", answer)
         except (EOFError, OSError, pickle.UnpicklingError):
             self._process = None
@@ -92,8 +92,8 @@ def _start_process(folder: Path | None) -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-c", _SERVE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # an error of our own shows where this process prepares
-        start_new_session=True,  # Ctrl-C is for the caller, who then ends this one
+        stderr=subprocess.DEVNULL,  # a defect shows when this process prepares
+        start_new_session=True,  # Ctrl-C reaches only the caller, which then kills this process
     )
     for argument in (sys.path, folder):
         pickle.dump(argument, _pipe(process.stdin))
@@ -108,16 +108,16 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 def _close(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
-        with suppress(OSError):  # what could not be written any more
+        with suppress(OSError):  # unwritten data of a process that died
             _pipe(pipe).close()
 
 
 def prepare_batches() -> None:
-    """Prepare the batches that come on standard input until it ends."""
+    """Prepare batches from standard input until it ends."""
     source, target = sys.stdin.buffer, sys.stdout.buffer
     known = KnownContents()
     with suppress(EOFError, BrokenPipeError):
-        folder = cast("Path | None", pickle.load(source))  # noqa: S301 - our caller wrote it
+        folder = cast("Path | None", pickle.load(source))  # noqa: S301 - written by the caller
         while True:
             batch = cast("list[Job]", pickle.load(source))  # noqa: S301 - as above
             answer: Prepared | GraphError

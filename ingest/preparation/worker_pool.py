@@ -1,4 +1,4 @@
-"""Prepares many jobs in this process, or side by side in several."""
+"""Prepare many jobs in this process, or in several in parallel."""
 
 from collections import deque
 from collections.abc import Generator, Sequence
@@ -16,13 +16,13 @@ from xlagraph.ingest.preparation.worker import Worker
 __all__ = ["prepare_all"]
 
 _BATCH_BYTES: Final = 4 * 2**20
-"""Of dumps whose rows go into files together: each file costs the engine about a millisecond."""
+"""Size of the dumps that share files of rows: a file costs the engine about a millisecond."""
 _LEAST_BATCH_BYTES: Final = 2**20
 _LEAST_BATCH_DUMPS: Final = 100
 _BATCHES_EACH: Final = 8
 """Batches for each process, if there are enough jobs, so that none is idle at the end."""
 _AHEAD_BYTES: Final = 64 * 2**20
-"""Size of the dumps whose rows are not yet taken: bounds what lies on the disk."""
+"""Size of the dumps prepared ahead, which limits the rows that wait on disk."""
 
 
 def prepare_all(
@@ -33,10 +33,10 @@ def prepare_all(
     one_by_one: bool = False,
     fetcher: Fetcher | None = None,
 ) -> Generator[Prepared, None, None]:
-    """Prepare jobs in their order, small ones together; with several processes, side by side.
+    """Prepare jobs in their order, small ones together; with several processes, in parallel.
 
     Rows are written below the folder, if there is one. Closing the iterator ends the processes.
-    What is to be fetched is fetched while others are prepared.
+    Remote files are fetched while other dumps are prepared.
     """
     shares = max(processes, 1) * _BATCHES_EACH
     share_bytes = sum(job.files.size_bytes for job in jobs) // shares
@@ -68,7 +68,7 @@ def _side_by_side(
             finally:
                 idle.put(worker)
 
-    # with a fetcher, as many batches are fetched as are prepared
+    # with a fetcher, half of the threads fetch
     threads = ThreadPoolExecutor((len(workers) or 1) * (1 if fetcher is None else 2))
     waiting: deque[tuple[Future[list[Prepared]], int]] = deque()
     ahead_bytes = 0

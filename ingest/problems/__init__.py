@@ -1,1 +1,1 @@
-"""Errors and problems of an ingest, which every part of it can raise or report."""
+"""Errors that an ingest raises, and problems that it reports."""

@@ -1,17 +1,19 @@
-"""What the ingest of dumps raises.
+"""Errors that the ingest of dumps raises.
 
-ParseError        where a dump is not as XLA writes it
-UnreadableDump    a file of a dump that cannot be read as a text
-NoMemoryPlan      a compilation of this process that does not hold its plan
-FlagsUnusable     where XLA_FLAGS leaves no way to dump into a folder
-VersionUnknown    a version of a package that is not released
-NotInstallable    an environment that cannot be made
-ExtraMissing      a package that an address or a cluster needs is not installed
+ParseError          a dump does not have the form that XLA writes
+UnreadableDump      a file of a dump cannot be read
+NoMemoryPlan        a compilation of this process does not contain its plan
+FlagsUnusable       XLA_FLAGS prevents dumping into a folder
+VersionUnknown      a version of a package is not released
+NotInstallable      an environment cannot be created
+ExtraMissing        a package that an address or a cluster needs is not installed
+ClusterUnreachable  a Ray cluster cannot be reached or started
 """
 
 from xlagraph.ingest.problems.problem import Problem
 
 __all__ = [
+    "ClusterUnreachable",
     "ExtraMissing",
     "FlagsUnusable",
     "NoMemoryPlan",
@@ -25,20 +27,20 @@ _SHOWN_CHARACTERS = 80
 
 
 class ParseError(Exception):
-    """Raised where a dump does not fit: its line, what stands there and what was expected."""
+    """Raised if a dump does not parse: its line, the text found and what was expected."""
 
     def __init__(self, file: str, line: int, text: str, expected: str) -> None:
         super().__init__(file, line, text, expected)
         self.file = file
         self.line = line
-        """Counted from 1; one past the last line where the file ends too early."""
+        """Line number from 1; one past the last line if the file ends too early."""
         self.text = text[:_SHOWN_CHARACTERS]
         """The line, cut at 80 characters; empty at the end of the file."""
         self.expected = expected
 
     @property
     def message(self) -> str:
-        """What was expected and what stands there."""
+        """The message without its place: what was expected and what was found."""
         found = f"'{self.text}'" if self.text else "the end of the file"
         return f"expected {self.expected}, found {found}"
 
@@ -47,7 +49,7 @@ class ParseError(Exception):
 
 
 class UnreadableDump(Exception):
-    """Raised where a file of a dump is not there, not whole, or not a text."""
+    """Raised if a file of a dump is missing, incomplete or not text."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -55,20 +57,24 @@ class UnreadableDump(Exception):
 
 
 class NoMemoryPlan(ValueError):
-    """Raised where a compilation of this process does not hold its plan: what to do instead."""
+    """Raised if a compilation of this process has no plan; the message names the remedy."""
 
 
 class FlagsUnusable(Exception):
-    """Raised where ``XLA_FLAGS`` cannot be read, or does not dump into a folder."""
+    """Raised if ``XLA_FLAGS`` cannot be parsed, or does not dump into a folder."""
 
 
 class VersionUnknown(Exception):
-    """Raised if the package index does not have a version, or cannot be asked."""
+    """Raised if the package index lacks a version, or cannot be queried."""
 
 
 class NotInstallable(Exception):
-    """Raised if an environment cannot be made; the message is the installer's last line."""
+    """Raised if an environment cannot be created; the message is the installer's last line."""
 
 
 class ExtraMissing(Exception):
-    """Raised where a package of an extra is not installed; the message says how to install it."""
+    """Raised if a package of an extra is not installed; the message says how to install it."""
+
+
+class ClusterUnreachable(ConnectionError):
+    """Raised if a Ray cluster cannot be reached or started; the message names the remedy."""

@@ -13,14 +13,14 @@ def readable(path: str | Path) -> str:
 
 
 class Problem(NamedTuple):
-    """What is wrong with one file or folder, or worth a note."""
+    """An error in one file or folder, or a note about it."""
 
     file: str
     line: int | None
-    """From 1; None where it is about the whole file."""
+    """Line number from 1; None if the problem concerns the whole file."""
     message: str
     left_out: bool = True
-    """It is not in the graph; False where it is named only."""
+    """True if the file is not ingested; False if the problem is only a note."""
 
     def __str__(self) -> str:
         location = self.file if self.line is None else f"{self.file}:{self.line}"

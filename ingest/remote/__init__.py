@@ -1,1 +1,1 @@
-"""Dumps behind an address: an object store, a web server, any file system of fsspec."""
+"""Read dumps from an address: an object store, a web server, or any fsspec file system."""

@@ -1,4 +1,4 @@
-"""Addresses of remote folders and files, and what of them may be shown."""
+"""Recognise addresses of remote folders and files, and remove credentials from them."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ __all__ = ["address_name", "is_address", "without_credentials", "without_secrets
 _ADDRESS: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*::)*[a-z][a-z0-9+.-]+://.+", re.DOTALL)
 _WEB: Final = ("http", "https")
 _CONTAINER_AT_ACCOUNT: Final = ("abfs", "abfss", "az", "wasb", "wasbs")
-"""Protocols in which the part before the @ is a container, not a user."""
+"""Protocols with a container, not a user, before the @."""
 _USER: Final = re.compile(r"((?!(?:abfss?|az|wasbs?)\b)\b[a-z][a-z0-9+.-]*://)[^\s/@'\"]*@")
 _SIGNATURE: Final = re.compile(r"(https?://[^\s?'\"]+)\?[^\s'\"]*")
 
@@ -21,7 +21,7 @@ def is_address(text: object) -> bool:
 
 
 def without_credentials(address: str) -> str:
-    """Return an address without user, password and signature, and without a slash at its end."""
+    """Return an address without user, password, signature and final slash."""
     if not is_address(address):
         return address
     chain, link, last = address.rpartition("::")
@@ -37,10 +37,10 @@ def without_credentials(address: str) -> str:
 
 
 def without_secrets(message: str) -> str:
-    """Return a message of a library with the credentials in its addresses left out."""
+    """Return a message of a library without the credentials in its addresses."""
     return _SIGNATURE.sub(r"\1", _USER.sub(r"\1", message))
 
 
 def address_name(address: str) -> str:
-    """Return the last part of an address, the name of its run or file."""
+    """Return the last part of an address, which names the run or file."""
     return without_credentials(address).rstrip("/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Remote folders and files: searched by the names in them, and fetched a few dumps at a time."""
+"""Search remote folders by file names, and fetch a few dumps at a time."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,36 +23,36 @@ from xlagraph.ingest.remote.store import FILES_AT_ONCE, Store, StoredFile
 __all__ = ["OF_DUMPS", "LentDumps", "RemoteFolders"]
 
 OF_DUMPS: Final = (".txt", ".pb", ".txt.gz", ".pb.gz")
-"""Ends of the names of files that are looked at below a remote folder."""
+"""Suffixes of the files that are considered below a remote folder."""
 _OF_PROFILES: Final = (".xplane.pb", ".xplane.pb.gz")
-"""Their executables are known only when they were read."""
+"""Suffixes of profiles, which must be read to find their executables."""
 _SNIFFED_BYTES: Final = 512
-# 1795217606140152.module_0000.after_optimizations.txt: XLA's own names say what they are
+# 1795217606140152.module_0000.after_optimizations.txt: a name by XLA tells the kind of file
 _OF_XLA: Final = re.compile(r"(\d{10,}\.)?module_\d+\..*", re.DOTALL)
 
 
 class _Remote(NamedTuple):
-    """A file in its store."""
+    """A file and its store."""
 
     store: Store
     file: StoredFile
 
 
 class LentDumps(NamedTuple):
-    """Dumps with what another machine needs to fetch their files; can be pickled."""
+    """Dumps with all that another machine needs to fetch their files; picklable."""
 
     dumps: tuple[DumpFiles, ...]
     files: Mapping[str, tuple[str, StoredFile]]
-    """Address and file of each path; credentials included."""
+    """Address (with credentials) and stored file of each path."""
     folders: Mapping[str, str]
-    """Temporary folders in these paths, with the addresses that they have the place of."""
+    """Address that each temporary folder in these paths replaces."""
 
 
 class RemoteFolders(ExitStack):
-    """Folders behind addresses, each as a temporary folder whose files are fetched when needed."""
+    """Remote folders, each with a temporary folder into which files are fetched when needed."""
 
     def __init__(self, unpacked: UnpackedFolders | None = None, *, as_listed: bool = False) -> None:
-        """Take where archives are unpacked; ``as_listed`` refuses what has changed since."""
+        """Take the folders for archives; ``as_listed`` rejects files changed since listing."""
         super().__init__()
         self._as_listed = as_listed
         self._stop = Event()
@@ -66,12 +66,12 @@ class RemoteFolders(ExitStack):
     def find_listed(
         self, address: str, files: Mapping[str, StoredFile], run: str | None
     ) -> FoundDumps:
-        """Search a folder whose files were listed elsewhere, by their paths below it."""
+        """Search a folder whose files were already listed, by their paths below it."""
         of_dumps = {path: file for path, file in files.items() if path.endswith(OF_DUMPS)}
         return self._find(Store(address, self._stop), of_dumps, None, run)
 
     def lend(self, dumps: Sequence[DumpFiles]) -> LentDumps:
-        """Return dumps for another machine; local ones have to be on a disk that it shares."""
+        """Return dumps for another machine, which must share the disk of local dumps."""
         paths = {str(part.path) for dump in dumps for each in dump.sources for part in each.parts}
         files = {path: self._files[path] for path in paths if path in self._files}
         return LentDumps(
@@ -81,7 +81,7 @@ class RemoteFolders(ExitStack):
         )
 
     def borrow(self, lent: LentDumps) -> list[DumpFiles]:
-        """Return dumps of another machine, to be fetched into folders of this one."""
+        """Return dumps from another machine, with paths in temporary folders of this machine."""
         stores = {address: Store(address, self._stop) for address, _ in lent.files.values()}
         folders = {old: self._folder(address) for old, address in lent.folders.items()}
 
@@ -107,9 +107,9 @@ class RemoteFolders(ExitStack):
         ]
 
     def find_dumps(self, address: str, run: str | None) -> FoundDumps:
-        """Search behind an address; what cannot be listed is a problem.
+        """Search an address; an address that cannot be listed is a problem.
 
-        Below a folder, files are taken by their names: ``….txt`` and ``….pb``, packed or not.
+        Below a folder, only ``….txt`` and ``….pb`` files are considered, packed or not.
         """
         shown = without_credentials(address)
         try:
@@ -120,7 +120,7 @@ class RemoteFolders(ExitStack):
                 return self._find_file(store, run)
             return self._find_unpacked(store, run)
         except FileNotFoundError:
-            message = "cannot be read: there is nothing"
+            message = "cannot be read: it does not exist"
         except ExtraMissing as error:
             message = str(error)
         except Exception as error:  # noqa: BLE001 - each store has its own errors
@@ -128,10 +128,10 @@ class RemoteFolders(ExitStack):
         return FoundDumps((), (Problem(shown, None, message),), frozenset())
 
     def fetch(self, dumps: Sequence[DumpFiles]) -> Mapping[str, Problem]:
-        """Fetch the files of dumps; return, by key, what is wrong with one that is not whole.
+        """Fetch the files of dumps; return, by key, the problems of dumps that are incomplete.
 
-        All files of a dump are the same before the first and after the last was fetched. Where
-        one is not as it was listed, which may be long ago, all of them are fetched once more.
+        The files of a dump are checked for changes after the last one was fetched. If one differs
+        from the listing, which may be old, all of them are listed and fetched once more.
         """
         paths = {dump.key: self._missing_paths(dump) for dump in dumps}
         problems = self._fetch_unchanged(paths)
@@ -151,30 +151,30 @@ class RemoteFolders(ExitStack):
         self._files[str(path)] = _Remote(store, store.look_at(file.name))
 
     def release(self, dumps: Iterable[DumpFiles]) -> None:
-        """Remove the fetched files of dumps; profiles stay, as they hold several."""
+        """Remove the fetched files of dumps, except profiles, which contain several dumps."""
         for path in (part.path for dump in dumps for each in dump.sources for part in each.parts):
             if str(path) in self._files and str(path) not in self._profiles:
                 path.unlink(missing_ok=True)
 
     def stop(self) -> None:
-        """Let what is being fetched end after its present try."""
+        """Stop fetching after the current tries."""
         self._stop.set()
 
     def versions(self, dump: DumpFiles) -> list[tuple[str, str]]:
-        """Return the names and versions of the remote files of a dump; none if it is local."""
+        """Return the names and versions of the remote files of a dump; empty if it is local."""
         paths = (str(part.path) for source in dump.sources for part in source.parts)
         files = [self._files[path].file for path in paths if path in self._files]
         return [(file.name, file.version) for file in files]
 
     def name_origins(self, problem: Problem) -> Problem:
-        """Return a problem with the address named in place of its temporary folder."""
+        """Return a problem with the address in place of its temporary folder."""
         for folder, address in self._addresses.items():
             if problem.file.startswith(folder):
                 return problem._replace(file=address + problem.file.removeprefix(folder))
         return problem
 
     def _folder(self, address: str) -> Path:
-        """Make the temporary folder that an address has as long as this lasts."""
+        """Create the temporary folder of an address, which exists until this object is closed."""
         folder = Path(self.enter_context(TemporaryDirectory(prefix="xlagraph-"))).resolve()
         self._addresses[str(folder)] = address
         return folder
@@ -184,7 +184,7 @@ class RemoteFolders(ExitStack):
         return self._find(store, files, None, run)
 
     def _find_file(self, store: Store, run: str | None) -> FoundDumps:
-        """Search a single file, with its companions as far as the store lists them."""
+        """Search a single file, with its companions if the store lists them."""
         file = store.file()
         name = address_name(store.shown)
         try:
@@ -197,7 +197,7 @@ class RemoteFolders(ExitStack):
     def _find(
         self, store: Store, files: Mapping[str, StoredFile], only: str | None, run: str | None
     ) -> FoundDumps:
-        """Search listed files, or the one of this name with its companions."""
+        """Search listed files, or only the file of this name with its companions."""
         address = store.shown if only is None else store.shown.rpartition("/")[0]
         folder = self._folder(address)
         paths = {folder / path: file for path, file in files.items()}
@@ -232,7 +232,7 @@ class RemoteFolders(ExitStack):
         return list(self._pool().map(lambda file: store.look_at(file.name), files))
 
     def _fetch_what_decides(self, paths: Sequence[Path]) -> list[Problem]:
-        """Fetch profiles, and the first bytes of texts whose names do not say what they are."""
+        """Fetch profiles, and the first bytes of texts whose kind is not known by name."""
         profiles = [path for path in paths if path.name.endswith(_OF_PROFILES)]
         self._profiles |= {str(path) for path in profiles}
         unclear = [
@@ -252,7 +252,7 @@ class RemoteFolders(ExitStack):
         path.write_bytes(store.read_start(file, _SNIFFED_BYTES))
 
     def _missing_paths(self, dump: DumpFiles) -> list[Path]:
-        """Return the remote files of a dump that are to be fetched."""
+        """Return the remote files of a dump that must be fetched."""
         paths = (part.path for source in dump.sources for part in source.parts)
         return [
             path
@@ -265,7 +265,7 @@ class RemoteFolders(ExitStack):
         store.fetch(file, path)
 
     def _compare(self, path: Path) -> None:
-        """Raise `_Changed` if a file is not as it was listed."""
+        """Raise `_Changed` if a file differs from the listing."""
         store, file = self._files[str(path)]
         if file.version and store.look_at(file.name).version != file.version:
             raise _Changed
@@ -273,7 +273,7 @@ class RemoteFolders(ExitStack):
     def _for_each(
         self, paths_by_key: Mapping[str, Sequence[Path]], act: Callable[[Path], None]
     ) -> dict[str, Problem]:
-        """Act on files side by side; return, by key, the first problem with one."""
+        """Apply a function to files in parallel; return the first problem of each key."""
         pending = [
             (key, path, self._pool().submit(act, path))
             for key, paths in paths_by_key.items()
@@ -294,17 +294,17 @@ class RemoteFolders(ExitStack):
 
 
 class _Changed(Exception):
-    """A file is not as it was listed."""
+    """Raised if a file differs from the listing."""
 
 
 def _what_is_wrong(error: BaseException) -> str:
     if isinstance(error, _Changed):
         return "changed while it was read; ingest it again once it is complete"
     if isinstance(error, FileNotFoundError):
-        return "cannot be read: it is no longer there"
+        return "cannot be read: it no longer exists"
     if isinstance(error, StoreStopped | PermissionError):
         return f"cannot be read: {_reason(error)}"
-    return f"cannot be read, tried {MOST_TRIES} times: {_reason(error)}"
+    return f"cannot be read after {MOST_TRIES} tries: {_reason(error)}"
 
 
 def _reason(error: BaseException) -> str:

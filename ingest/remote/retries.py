@@ -1,4 +1,4 @@
-"""Repeats what a network may spoil."""
+"""Repeat calls that fail because of the network."""
 
 import random
 from collections.abc import Callable
@@ -9,22 +9,22 @@ __all__ = ["MOST_TRIES", "StoreStopped", "repeated"]
 
 MOST_TRIES: Final = 6
 _FIRST_WAIT_SECONDS: Final = 0.1
-"""Doubled after each try: six tries wait about three seconds together."""
+"""First wait, doubled after each try: six tries wait about three seconds in total."""
 _FINAL: Final = (
     FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, ImportError,
     NotImplementedError, TypeError, MemoryError,
 )  # fmt: skip
-"""Errors that another try does not change."""
+"""Errors for which a retry is useless."""
 
 Value = TypeVar("Value")
 
 
 class StoreStopped(OSError):
-    """Raised in place of another try once nothing more is wanted."""
+    """Raised instead of a retry after a request to stop."""
 
 
 def repeated(call: Callable[[], Value], stop: Event) -> Value:
-    """Return what a call returns; repeat it if it fails, up to `MOST_TRIES` times in all.
+    """Return the result of a call, which is repeated up to `MOST_TRIES` times if it fails.
 
     Raises the error of the last try, and `StoreStopped` if ``stop`` is set between two tries.
     """
@@ -36,8 +36,8 @@ def repeated(call: Callable[[], Value], stop: Event) -> Value:
             return call()
         except _FINAL:
             raise
-        except Exception:  # noqa: BLE001 - each store has its own errors of the network
-            # jitter: many clients of one store do not come back at the same time
+        except Exception:  # noqa: BLE001 - each store has other network errors
+            # jitter: many clients of one store must not retry at the same time
             stop.wait(wait * random.uniform(0.5, 1.5))  # noqa: S311
             wait *= 2
     if stop.is_set():

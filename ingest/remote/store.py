@@ -1,4 +1,4 @@
-"""The files behind one address: listed, fetched and written through fsspec, with retries."""
+"""List, fetch and write the files below an address through fsspec, with retries."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -16,31 +16,31 @@ from xlagraph.ingest.remote.retries import repeated
 __all__ = ["FILES_AT_ONCE", "Store", "StoredFile"]
 
 FILES_AT_ONCE: Final = 16
-"""Files that are listed or fetched side by side: requests wait for the network, not for us."""
+"""Number of parallel requests; they wait for the network, not for the processor."""
 _VERSION: Final = (
     "ETag", "etag", "md5Hash", "Content-MD5", "mtime", "LastModified", "last_modified",
     "Last-Modified", "updated", "created",
 )  # fmt: skip
-"""Facts by which stores distinguish two states of a file; the first that a store has counts."""
+"""Facts that identify a state of a file; the first that a store has is used."""
 _WEB: Final = ("http", "https")
 
 
 class StoredFile(NamedTuple):
-    """A file of a store, as it was when it was listed."""
+    """A file of a store, in the state in which it was listed."""
 
     name: str
-    """As the store spells it."""
+    """Name in the spelling of the store."""
     size: int | None
-    """Bytes; None if the store does not say."""
+    """Size in bytes; None if the store does not tell it."""
     version: str = ""
-    """Distinguishes two states of the file as far as the store does."""
+    """Text that differs between states of the file, if the store distinguishes them."""
 
 
 class Store:
     """The file or folder behind an address."""
 
     def __init__(self, address: str, stop: Event | None = None) -> None:
-        """Raise `ExtraMissing` without fsspec or the package for the protocol."""
+        """Open an address; raise `ExtraMissing` without fsspec or a package for the protocol."""
         self._stop = stop or Event()
         self.address = address
         self.shown = without_credentials(address)
@@ -50,9 +50,9 @@ class Store:
         self._root = self._root if self._is_web else self._root.rstrip("/")
 
     def is_file(self) -> bool:
-        """Return whether the address names a single file; on the web, one without a last slash.
+        """Return whether the address names a single file; on the web, if it has no final slash.
 
-        Raises OSError if there is nothing.
+        Raises OSError if the address does not exist.
         """
         if self._is_web:
             return not self._root.endswith("/")
@@ -71,7 +71,7 @@ class Store:
         }
 
     def folders(self) -> tuple[list[str], dict[str, StoredFile]]:
-        """Return the folders right below the address, and the files, by name."""
+        """Return the folders directly below the address, and the files by name."""
         found = self._in_folder(self._root)
         files = {
             name: _stored(info)
@@ -88,21 +88,21 @@ class Store:
         return sorted(name for name in names if name and "/" not in name), files
 
     def below(self) -> Iterator[tuple[str, StoredFile]]:
-        """Yield the files below the address, each with its path from there."""
+        """Yield the files below the address, each with its path relative to it."""
         for info in self._all_below():
             path = self._below(self._root, info)
             if path is not None:
                 yield path, _stored(info)
 
     def look_at(self, name: str) -> StoredFile:
-        """Return a file as it is now."""
+        """Return the current state of a file."""
         info = self._repeated(lambda: self._files.info(name))
         return _stored({**info, "name": name})
 
     def fetch(self, file: StoredFile, path: Path) -> None:
-        """Write a file of the store to a path, whole or not at all.
+        """Copy a file of the store to a path, completely or not at all.
 
-        Raises what the store raises, and OSError if it has another size than it was listed with.
+        Raises the errors of the store, and OSError if the size differs from the listing.
         """
         part = path.with_name(f"{uuid4().hex}.part")
 
@@ -127,7 +127,7 @@ class Store:
         return content[:length]
 
     def write(self, path: Path, name: str) -> None:
-        """Write a file below the address; what is there under this name is replaced."""
+        """Write a file below the address, replacing a file of the same name."""
         target = f"{self._root.rstrip('/')}/{name}"
 
         def write() -> None:
@@ -169,14 +169,14 @@ class Store:
         return list(self._repeated(lambda: self._files.ls(folder, detail=True)))
 
     def _below(self, folder: str, info: Mapping[str, Any]) -> str | None:
-        """Return the path of a file from a folder; None for what is no file below it."""
+        """Return the path of a file relative to a folder; None if it is not a file below it."""
         name = str(info["name"])
         folder = folder.rstrip("/") + "/"
         if info["type"] == "directory" or not name.startswith(folder):
             return None
         path = name.removeprefix(folder)
         if self._is_web:
-            if "?" in path or "#" in path:  # how an index page is sorted
+            if "?" in path or "#" in path:  # a link that sorts an index page
                 return None
             path = unquote(path)
         parts = path.split("/")
@@ -199,22 +199,22 @@ def _file_system(address: str) -> tuple[Any, str]:
         if protocol in _WEB:
             import aiohttp
 
-            # none for the whole of a large file, but one for a connection that is silent
+            # no limit for a large file in total, but one for a connection without data
             limit = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=60)
             options["client_kwargs"] = {"timeout": limit}
         elif protocol in ("s3", "s3a"):
-            options["max_concurrency"] = 1  # parts of one file: we fetch files side by side
+            options["max_concurrency"] = 1  # parts of one file; files are fetched in parallel
             options["config_kwargs"] = {"retries": {"max_attempts": 1}}
         files, root = fsspec.core.url_to_fs(address, **options)
         if hasattr(files, "retries"):
-            files.retries = 1  # we try again; tries of tries would take minutes
+            files.retries = 1  # nested retries would take minutes
     except (ImportError, ValueError) as error:
         raise ExtraMissing(f"{error}: pip install 'xlagraph[remote]'") from None
     return files, root
 
 
 def _lists_all(files: Any) -> bool:  # noqa: ANN401 - a file system of fsspec
-    """Return whether a store lists all files below a prefix at once, as object stores do."""
+    """Return whether a store lists all files below a prefix at once, like an object store."""
     from fsspec.asyn import AsyncFileSystem
 
     return isinstance(files, AsyncFileSystem) and type(files)._find is not AsyncFileSystem._find
@@ -223,7 +223,7 @@ def _lists_all(files: Any) -> bool:  # noqa: ANN401 - a file system of fsspec
 def _stored(info: Mapping[str, Any]) -> StoredFile:
     size = info.get("size")
     fact = next((info[fact] for fact in _VERSION if info.get(fact)), "")
-    if isinstance(fact, datetime):  # some stores list seconds, and look at dates
+    if isinstance(fact, datetime):  # some stores give seconds in lists and dates in details
         fact = fact.timestamp()
     version = f"{size} {fact}".replace('"', "")
     return StoredFile(str(info["name"]), None if size is None else int(size), version)

@@ -1,4 +1,4 @@
-"""`xlagraph export neo4j`: the first load of a Neo4j, faster than any server takes rows."""
+"""`xlagraph export neo4j`: write files for a first load of Neo4j, faster than any server."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ NewFolderOption = Annotated[
         "--output",
         "-o",
         metavar="DIR",
-        help="Where the files go: a new or empty folder, or an address.",
+        help="Write the files to this new or empty folder, or address.",
         parser=parse_source,
     ),
 ]
@@ -43,13 +43,13 @@ NewFolderOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions(GraphOptions):
-    """Options that need a PATH, in reverse order of the help."""
+    """Options that require a PATH, in reverse order of the help."""
 
     on: Annotated[
         str | None,
         typer.Option(
             metavar="CLUSTER",
-            help="Spread the work: ray (RAY_ADDRESS, or this machine), or ray://HOST:PORT.",
+            help="Run on a Ray cluster: ray (RAY_ADDRESS, or this machine), or ray://HOST:PORT.",
         ),
     ] = None
     jobs: JobsOption = None
@@ -57,7 +57,7 @@ class ExportOptions(GraphOptions):
     shard: Annotated[
         str | None,
         typer.Option(
-            metavar="I/N", help="Take the I-th of N shares of the dumps, from 1/N to N/N."
+            metavar="I/N", help="Export only the I-th of N shares of the dumps, from 1/N to N/N."
         ),
     ] = None
     tag: TagOption = None
@@ -71,32 +71,30 @@ def neo4j(
         list[str] | None,
         typer.Argument(
             metavar="PATH",
-            help="Folders of dumps, single dumps, addresses (default: what the graph holds).",
+            help="Folders of dumps, single dumps, addresses (default: the whole graph).",
             parser=parse_source,
         ),
     ] = None,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Each PATH is an export: make one of them all.")
+        bool, typer.Option("--merge", help="Each PATH is an export: merge them into one.")
     ] = False,
 ) -> None:
-    """Write files for Neo4j's offline importer, and on stdout the command that imports them.
+    """Write files for Neo4j's offline importer, and print the command that imports them.
 
     Example: xlagraph export neo4j runs/ -o bulk/
     """
     if paths and options.graph is not None:
-        raise UsageError("name a PATH or a --graph to export from, not both")
+        raise UsageError("export from a PATH or from --graph, not from both")
     about_dumps = (options.run, options.shard, options.detail, options.jobs, options.on)
     concerns_dumps = bool(options.tag) or any(option is not None for option in about_dumps)
     if not paths and (merge or concerns_dumps):
-        raise UsageError(
-            "--merge, --run, --tag, --shard, --detail, --jobs and --on are about a PATH: name one"
-        )
+        raise UsageError("--merge, --run, --tag, --shard, --detail, --jobs and --on require a PATH")
     if merge and concerns_dumps:
-        raise UsageError("--merge takes finished exports as they are: name no other option")
+        raise UsageError("--merge only merges finished exports: remove the other options")
     if options.on is not None and options.shard is not None:
-        raise UsageError("--on spreads the dumps itself: leave out --shard")
+        raise UsageError("--on already divides the dumps: remove --shard")
     if merge and any("://" in path for path in paths or ()):
-        raise UsageError("--merge takes folders of this machine: fetch the exports first")
+        raise UsageError("--merge requires folders on this machine: fetch the exports first")
     if options.on is not None:
         is_ok = _export_on_cluster(output, paths or [], options, options.on)
     else:
@@ -113,7 +111,7 @@ def neo4j(
 
 @contextmanager
 def _folder_of(output: str) -> Iterator[Path]:
-    """Provide a folder whose export is copied to an address in the end, or that of a path."""
+    """Provide the folder of a path; for an address, one whose export is uploaded at the end."""
     if "://" not in output:
         yield Path(output)
         return
@@ -167,7 +165,7 @@ def _export_dumps(folder: Path, paths: list[str], options: ExportOptions, output
     with open_export(folder) as target, progress_bar() as progress:
         summary = ingest(target, paths, chosen, jobs=options.jobs, progress=progress)
     if shard is not None and not (summary.added or summary.problems):
-        error(f"there are no dumps in shard {shard.number}/{shard.of}")
+        error(f"no dumps in shard {shard.number}/{shard.of}")
     else:
         write_summary(summary, paths, verb="export")
     if target.manifest.nodes:
@@ -199,19 +197,19 @@ def _merge(folder: Path, exports: list[Path], output: str) -> bool:
         f"merged {counted(len(exports), 'export')} of"
         f" {counted(manifest.counts['Compilation'], 'compilation')}:"
         f" {counted(manifest.nodes, 'node')}, {counted(manifest.relationships, 'relationship')};"
-        " they are still needed"
+        " keep these exports, their files are still required"
     )
     _write_command(folder, output)
     return True
 
 
 def _write_command(folder: Path, output: str) -> None:
-    """Write how to import an export; of one at an address, what to do first."""
+    """Write how to import an export, which must be copied first if it is at an address."""
     if "://" in output:
         from xlagraph.ingest import without_credentials
 
         shown = without_credentials(output)
-        note(f"copy {shown} to a stopped Neo4j, and import it with `sh import.sh` there")
+        note(f"copy {shown} to the machine of a stopped Neo4j, and run `sh import.sh` there")
         return
     from xlagraph.graph import import_command
 

@@ -51,8 +51,8 @@ def test_what_is_gone_stays_and_is_said_until_replace_drops_it(run, tmp_path):
     runs = write_runs(tmp_path / "runs")
     run("ingest", runs)
     next((runs / "before").glob("*jit_g*")).unlink()
-    assert f"kept {BEFORE_G}: its files are gone" in run("ingest", runs).err
-    assert f"dropped {BEFORE_G}: its files are gone" in run("ingest", runs, "--replace").err
+    assert f"kept {BEFORE_G}: its files no longer exist" in run("ingest", runs).err
+    assert f"removed {BEFORE_G}: its files no longer exist" in run("ingest", runs, "--replace").err
     assert "jit_g" not in run("compilations").out
 
 
@@ -102,6 +102,8 @@ def test_a_watch_names_what_it_held_back(run, tmp_path):
 
 
 def test_options_that_a_watch_does_not_take_are_refused(run):
-    assert "--watch takes no --replace" in run("ingest", "runs", "--watch", "--replace").err
+    assert (
+        "--watch cannot be used with --replace" in run("ingest", "runs", "--watch", "--replace").err
+    )
     assert "standard input" in run("ingest", "-", "--watch").err
     assert run("ingest", "runs", "--every", "3").code == 2

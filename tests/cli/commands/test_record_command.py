@@ -76,7 +76,7 @@ def test_the_folder_that_the_users_flags_name_is_used_and_left_as_it_is(run, rec
     assert len(json_rows(run("runs", "--format", "json"))) == 1
     both = record("--dumps", "other")
     assert both.code == 2
-    assert "leave that or --dumps out" in both.err
+    assert "remove that flag or --dumps" in both.err
 
 
 def test_a_program_that_fails_is_loaded_and_its_exit_code_passed_on(run, record, tmp_path):
@@ -109,7 +109,7 @@ def test_another_recording_of_a_run_takes_its_place_only_with_replace(record, mo
     monkeypatch.setenv("DUMP", dump(512))
     refused = record("--run", "a")
     assert refused.code == 1
-    assert "the run a is there already" in refused.err
+    assert "the run a exists already" in refused.err
     assert "1 replaced" in record("--run", "a", "--replace").err
 
 

@@ -91,7 +91,7 @@ def test_a_protobuf_of_another_plan_is_not_read(run: Path):
     other = ALLOCATIONS.replace("<2 a @0> (size=16", "<2 a @0> (size=8")
     plan, _, contents = read(run, other)
     assert plan.live_ranges is None
-    assert "holds another plan than the text of its name, and is not read" in [
+    assert "has another plan than the text of the same name, and is skipped" in [
         problem.message for problem in contents.problems
     ]
 

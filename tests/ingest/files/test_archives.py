@@ -100,7 +100,7 @@ def test_no_path_leaves_the_folder(make, name, tmp_path):
     folder.mkdir(parents=True)
     found, problems = files_of(make({name: b"x", NAME: DUMP}), folder)
     assert found == {NAME: DUMP}
-    assert problems == [f"dumps: {name!a}: its path leads out of the archive"]
+    assert problems == [f"dumps: {name!a}: its path is outside of the archive"]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [folder / NAME]
 
 
@@ -135,7 +135,7 @@ def test_a_name_that_comes_twice_keeps_the_first(tmp_path):
     content = tar({"a.txt": b"1"})[:1024] + tar({"a.txt": b"2"})
     found, problems = files_of(content, tmp_path)
     assert found == {"a.txt": b"1"}
-    assert problems == ["dumps: 'a.txt': it is there twice, the first is kept"]
+    assert problems == ["dumps: 'a.txt': a second member of this name, the first is kept"]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_file_in_a_log_does_not_leave_the_folder(tmp_path):
     content += b"*** Begin b.txt ***\ny\n*** End b.txt ***\n"
     found, problems = files_of(content, folder)
     assert found == {"b.txt": b"y"}
-    assert problems == ["dumps: '../a.txt': its path leads out of the archive"]
+    assert problems == ["dumps: '../a.txt': its path is outside of the archive"]
 
 
 def test_an_empty_stream_is_an_empty_file(tmp_path):

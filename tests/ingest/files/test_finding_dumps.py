@@ -124,7 +124,7 @@ def test_a_name_for_several_runs_is_refused(given, write):
     found = find_dumps(given, run="mine")
     assert found.dumps == ()
     assert [str(problem) for problem in found.problems] == [
-        f"{given}: holds 2 runs; a name can be given to a single one"
+        f"{given}: contains 2 runs; a name can be given to a single run only"
     ]
 
 
@@ -288,7 +288,7 @@ def test_a_broken_link_with_the_name_of_a_dump_is_named(given):
     (given / f"{STEM}-buffer-assignment.txt").symlink_to("nowhere")
     (given / "other.txt").symlink_to("nowhere")
     assert problems(find_dumps(given), given) == [
-        (f"{STEM}-buffer-assignment.txt", "a link that leads to no file")
+        (f"{STEM}-buffer-assignment.txt", "the target of the link is not a file")
     ]
 
 

@@ -64,7 +64,7 @@ def test_an_archive_that_is_cut_or_holds_no_dump_is_named(graph, tmp_path):
     about_cut, about_empty = summary.problems
     assert about_cut.file == str(cut)
     assert about_cut.message.startswith("cannot be unpacked")
-    assert about_empty == (str(empty), None, "holds no dump", True)
+    assert about_empty == (str(empty), None, "contains no dump", True)
 
 
 def test_a_file_that_is_neither_a_dump_nor_packed_is_named_as_before(graph, tmp_path):

@@ -127,9 +127,9 @@ def test_another_folder_of_the_same_name_and_other_content_is_refused(graph, run
     assert not summary.ok
     (message,) = messages(summary)
     assert message == (
-        f"{tmp_path / 'other/baseline'}: the run baseline is there already, from "
+        f"{tmp_path / 'other/baseline'}: the run baseline exists already, from "
         f"{runs / 'baseline'}, with other content of {name(1)}; give this one another name "
-        "with --run NAME, or let it take the place with --replace"
+        "with --run NAME, or replace the stored run with --replace"
     )
     assert compilations(graph) == [(f"baseline/{name(1)}", 16), (f"fresh/{name(1)}", 16)]
 
@@ -175,15 +175,15 @@ def test_another_folder_that_holds_more_is_refused_unless_it_joins_the_run(
     write("../other/baseline", 2, dump_text(8))
     (message,) = messages(ingest(graph, tmp_path / "other"))
     assert message == (
-        f"{tmp_path / 'other/baseline'}: holds more than the run baseline, which is there "
-        f"already, from {runs / 'baseline'}: {name(2)}; let it join with --run baseline, give it "
-        "another name with --run NAME, or let it take the place with --replace"
+        f"{tmp_path / 'other/baseline'}: has more dumps than the run baseline, which "
+        f"exists already, from {runs / 'baseline'}: {name(2)}; add them with --run baseline, give "
+        "it another name with --run NAME, or replace the stored run with --replace"
     )
     summary = ingest(graph, tmp_path / "other" / "baseline", IngestOptions(run="baseline"))
     assert summary.ok
     (message,) = messages(summary)
     assert message == (
-        f"{tmp_path / 'other/baseline'}: joins the run baseline, which is there already, from "
+        f"{tmp_path / 'other/baseline'}: is added to the run baseline, which exists already, from "
         f"{runs / 'baseline'}"
     )
     assert (summary.added, summary.unchanged) == (

@@ -43,7 +43,7 @@ def test_a_process_that_dies_costs_its_file_only(runs, write, tmp_path):
     outcomes = [outcome for prepared in batches for outcome in prepared.outcomes]
     assert [outcome.has_rows for outcome in outcomes] == [True, False, True, True]
     assert sum(len(prepared.files.origins) for prepared in batches if prepared.files) == 3
-    assert "has ended" in outcomes[1].problems[0].message
+    assert "died" in outcomes[1].problems[0].message
 
 
 class _Deadly:

@@ -78,7 +78,7 @@ def test_a_file_that_never_comes_whole_leaves_out_its_compilation_alone(graph, w
     summary = ingest(graph, f"{web.address}/", jobs=1)
     assert summary.added == (f"run/{name(1)}",)
     (message,) = messages(summary)
-    assert message.startswith(f"{web.address}/run/{name(2)}.txt: cannot be read, tried 6 times: ")
+    assert message.startswith(f"{web.address}/run/{name(2)}.txt: cannot be read after 6 tries: ")
     assert compilations(graph) == [(f"run/{name(1)}", 16)]
 
 
@@ -161,7 +161,7 @@ def test_credentials_are_in_no_path_and_no_message(graph, web, write):
         None, f"http://me:secret@{host}/no.txt?sig=secret", IngestOptions(dry_run=True)
     )
     assert "secret" not in str(missing)
-    assert messages(missing) == [f"{web.address}/no.txt: cannot be read: there is nothing"]
+    assert messages(missing) == [f"{web.address}/no.txt: cannot be read: it does not exist"]
 
 
 def test_a_protocol_that_nobody_knows_is_named(graph):

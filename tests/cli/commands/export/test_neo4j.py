@@ -76,7 +76,7 @@ def test_a_shard_without_dumps_says_so(run, tmp_path):
     all_ended = [run("export", "neo4j", runs, "-o", shard, "--shard", shard) for shard in shards]
     assert sum(ended.code == 0 for ended in all_ended) <= 4
     empty = next(ended for ended in all_ended if ended.code == 1)
-    assert "there are no dumps in shard" in empty.err
+    assert "no dumps in shard" in empty.err
     assert empty.out == ""
 
 
@@ -109,10 +109,10 @@ def test_a_folder_that_holds_something_is_refused(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-o", "out", "runs", "--graph", "g.lbug"], "not both"),
-        (["-o", "out", "--shard", "1/2"], "name one"),
-        (["-o", "out", "--merge"], "name one"),
-        (["-o", "out", "a", "--merge", "--run", "x"], "name no other option"),
+        (["-o", "out", "runs", "--graph", "g.lbug"], "not from both"),
+        (["-o", "out", "--shard", "1/2"], "require a PATH"),
+        (["-o", "out", "--merge"], "require a PATH"),
+        (["-o", "out", "a", "--merge", "--run", "x"], "remove the other options"),
         (["-o", "out", "runs", "--shard", "0/2"], "from 1/2 to 2/2"),
         (["-o", "out", "runs", "--shard", "3/2"], "from 1/2 to 2/2"),
         (["-o", "out", "runs", "--shard", "half"], "expected --shard I/N"),

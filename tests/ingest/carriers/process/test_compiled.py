@@ -116,7 +116,7 @@ def test_without_protobuf_the_error_says_how_to_install_it():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stderr.endswith(
-        "a compilation is read with protobuf: pip install 'xlagraph[proto]'\n"
+        "reading a compilation requires protobuf: pip install 'xlagraph[proto]'\n"
     )
 
 

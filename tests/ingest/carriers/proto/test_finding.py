@@ -108,7 +108,7 @@ def test_without_protobuf_the_message_says_how_to_install_it(run: Path):
     (run / f"{STAGE}-buffer-assignment.txt").write_text(dump_text())
     for name in (f"{STAGE}.hlo.pb", "a.hlo.pb", "b.hlo.pb"):
         (run / name).write_bytes(CONTENT)
-    needed = f"{run}: holds 2 compilations (proto) that need: pip install 'xlagraph[proto]'"
+    needed = f"{run}: has 2 compilations (proto) that need: pip install 'xlagraph[proto]'"
     program = (
         "import sys; sys.modules['google.protobuf'] = None\n"
         "from xlagraph.ingest.files.discovery import find_dumps\n"
