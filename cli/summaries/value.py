@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from xlagraph.queries.value_details.details import Neighbour, Reader
 
 SHOWN: Final = 10
-"""Names, neighbours and readers that a page shows; machines get all."""
+"""Number of names, neighbours and readers on a page; machine formats contain all."""
 _LABEL_WIDTH: Final = 9
 _RULES: Final = {
-    "stack": "which a turn of the loop writes into it",
+    "stack": "which each iteration of the loop writes into it",
     "inside": "which it computes inside",
     "operand": "whose result it moves or reshapes",
     "reader": "which is the first to read it",
@@ -24,8 +24,8 @@ _RULES: Final = {
 
 def details_lines(details: "ValueDetails") -> list[tuple[str, str]]:
     """Return the lines of the page, each with the part that it belongs to."""
-    asked = "" if details.asked == details.value.label else f", which goes by {details.asked} too"
-    # a dump that prints the readers of values prints their names too, at least one of each
+    asked = "" if details.asked == details.value.label else f", also called {details.asked}"
+    # a dump that prints readers prints at least one name of each value, too
     has_range = details.live_range.live_from is not None
     names = [f"{each.name}{each.shape_index or ''}" for each in details.names]
     before = [_takeover_text(each, "from", "earlier") for each in details.predecessors]
@@ -65,7 +65,7 @@ def _value_text(details: "ValueDetails") -> str:
     text = f"{printed_shape(value.shape, value.layout)}, {_bytes(value.size_bytes)}"
     if padding is not None and padding > 0:
         text += f", of which {_bytes(value.dense_bytes)} dense and {_bytes(padding)} padding"
-    return text + (", made where control flow merges" if value.is_phi else "")
+    return text + (", created where control flow merges" if value.is_phi else "")
 
 
 def _storage(details: "ValueDetails") -> str:
@@ -91,32 +91,32 @@ def _maker(details: "ValueDetails") -> Iterator[str]:
 
 
 def _attribution(details: "ValueDetails") -> Iterator[str]:
-    """Yield whose line it is, where its maker does not say so itself."""
+    """Yield the op and line it is attributed to, if its own instruction has no op name."""
     value = details.value
     if value.attribution == "own":
         return
     if value.attribution is None:
-        yield "unknown: nothing that it holds, moves or is read by has an op name"
+        yield "unknown: neither its instructions, its operands nor its readers have an op name"
         return
     yield f"op {value.attributed_op_name}, {_RULES[value.attribution]}"
     yield from _source(details.attribution_stack, value.attributed_file, value.attributed_line)
 
 
 def _loop(details: "ValueDetails") -> Iterator[str]:
-    """Yield whether a loop makes it in every turn, or fills it part by part."""
+    """Yield whether a loop computes it in every iteration, or fills it part by part."""
     value, loop = details.value, details.loop
     if value.stack_loop is not None:
         yield (
-            f"a stack: {value.stack_turns} turns of {value.stack_loop} fill it,"
+            f"a stack: {value.stack_turns} iterations of {value.stack_loop} fill it,"
             f" {_bytes(value.turn_bytes)} each, and all are kept"
         )
         if value.stack_element is not None and value.stack_element != value.name:
-            yield f"a turn writes {value.stack_element} into it"
+            yield f"each iteration writes {value.stack_element} into it"
         else:
-            yield "a turn computes its part where it writes it"
+            yield "each iteration computes its part in place"
     elif loop is not None:
         times = "" if loop.turns is None else f", {loop.turns} times"
-        yield f"made in every turn of {loop.loop}{times}, in the same bytes"
+        yield f"computed in every iteration of {loop.loop}{times}, in the same bytes"
 
 
 def _source(stack: "Sequence[StoredFrame]", file: str | None, line: int | None) -> Iterator[str]:

@@ -128,7 +128,7 @@ class Diagnosis:
             )
             for finding in self.findings
         ]
-        table = measured_table(_HTML_COLUMNS, rows) if rows else "<p>Nothing stands out.</p>"
+        table = measured_table(_HTML_COLUMNS, rows) if rows else "<p>No findings.</p>"
         parts = [html_title(self.name), html_notes((*self.notes, *self.problems)), table]
         return "".join((*parts, *map(_details_html, self.findings)))
 
