@@ -38,24 +38,32 @@ def test_a_page_says_what_it_costs_who_it_is_and_what_to_change(run, padded):
     assert lines[-1].startswith("Sums of sizes, not replanned: findings overlap")
 
 
-def test_findings_beyond_the_limit_are_counted(run, tmp_path, monkeypatch):
-    # two paddings: `a` fills the peak, `b` is less than 5% of it
+def test_hidden_findings_are_counted_with_the_reason(run, tmp_path):
+    # padding fills the peak; the input that could be donated is less than 5%
     text = tiny_dump(
-        "0 | 135168 | preallocated-temp",
         """
-        0 | a | s8[16,1] | 0      | 131072 | 0-2 | iota() | jit(f)/iota
-        0 | b | s8[16,1] | 131072 | 4096   | 1-2 | iota() | jit(f)/iota
+        0 | 4096   | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096   | maybe-live-out
+        2 | 131072 | preallocated-temp
+        """,
+        """
+        0 | p   | f32[1024]{0} | 0 | 4096   | 0-3 | parameter(0)
+        2 | a   | s8[16,1]     | 0 | 131072 | 1-2 | iota()    | jit(f)/iota
+        1 | out | f32[1024]{0} | 0 | 4096   | 2-3 | negate(p) | jit(f)/neg
         """,
     )
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "f.txt").write_text(text)
     graph = ("--graph", tmp_path / "g.lbug")
     assert run("ingest", tmp_path / "two", *graph).code == 0
-    found = len(json.loads(run("advise", *graph, "--limit", 0, "--format", "json").out))
-    shown = " ".join(run("advise", *graph, "--limit", 1).out.split())
-    assert shown.count("Shown by:") == 1
-    assert found == 1 or f"{found - 1} more finding" in shown
-    assert found == 1
+    for options, count, hidden in (
+        ((), 1, "1 more finding not shown (saving less than 5%): --limit 0 shows all."),
+        (("--limit", 1), 1, "1 more finding not shown (beyond the limit): --limit 0 shows all."),
+        (("--limit", 0), 2, None),
+    ):
+        shown = " ".join(run("advise", *graph, *options).out.split())
+        assert shown.count("Shown by:") == count
+        assert hidden in shown if hidden else "not shown" not in shown
 
 
 def test_names_are_data_in_markdown_and_in_a_command_to_copy(run, tmp_path):
