@@ -51,14 +51,14 @@ def checkpoint(stored: PlannableCompilation, program: PlannedProgram, scope: str
     made = [value for value in program.values if _is_forward(stored, value, scope)]
     stacks = stacks_of_scope(stored, program, scope)
     if not made and not stacks:
-        forward = {
+        op_names = {
             facts.op_name
             for facts in stored.facts.values()
             if facts.op_name is not None and not facts.is_backward
         }
         raise NoSuchName(
             f"no forward value of {stored.key} has a scope called '{scope}'",
-            similar_scopes(scope, forward),
+            similar_scopes(scope, op_names),
         )
     inner = {value.value_id for value in made}
     dropped = set(stacks)
