@@ -1,4 +1,4 @@
-"""`xlagraph advise`: what stands out, what it costs, what to change."""
+"""`xlagraph advise`: find what to change, and what each change saves."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,7 @@ def advise(
         str | None,
         typer.Argument(
             metavar="COMPILATION|RUN",
-            help="The compilation that reserves most by default.",
+            help="By default the compilation that reserves most.",
             autocompletion=complete_compilation,
         ),
     ] = None,
@@ -28,13 +28,14 @@ def advise(
     limit: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Findings to show, small ones too; 0 is all. (default: those from 5%)"
+            min=0,
+            help="Findings to show, small ones too; 0 shows all. (default: those from 5%)",
         ),
     ] = None,
 ) -> None:
     """Diagnose a compilation, or the largest of a run: what to change, most savings first.
 
-    Findings are ranked by the savings to expect: the middle of a range, discounted by the doubt.
+    Findings are ranked by expected savings: the middle of the range, discounted if uncertain.
 
     Example: xlagraph advise baseline
     """

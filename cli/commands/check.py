@@ -1,4 +1,4 @@
-"""`xlagraph check`: XLA's totals against the graph's, and limits for CI."""
+"""`xlagraph check`: compare XLA's totals with the graph, and enforce limits in CI."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ class CheckOptions(RowOptions):
     """Options, in reverse order of the help."""
 
     replay: Annotated[
-        bool, typer.Option("--replay", help="Pack each temporary block again, as XLA does.")
+        bool, typer.Option("--replay", help="Pack each temporary block again, the way XLA does.")
     ] = False
     resident: Annotated[
         bool,
-        typer.Option("--resident", help="Add up programs that are loaded together; a lower bound."),
+        typer.Option("--resident", help="Add up programs that are loaded together: a lower bound."),
     ] = False
     limit: LimitOption = None
     capacity: Annotated[
@@ -34,7 +34,7 @@ class CheckOptions(RowOptions):
         typer.Option(
             parser=parse_capacity,
             metavar="BYTES|SPACE=BYTES",
-            help="Does it fit? Size of memory space 0, or of another: 1=128MiB; repeatable.",
+            help="Check if it fits. Size of memory space 0, or of another: 1=128MiB; repeatable.",
         ),
     ] = None
     max_peak: Annotated[
@@ -48,7 +48,7 @@ class CheckOptions(RowOptions):
         typer.Option(
             parser=parse_bytes_limit,
             metavar="BYTES",
-            help="Most that a compilation may reserve: 16GiB.",
+            help="Most bytes that a compilation may reserve: 16GiB.",
         ),
     ] = None
 
@@ -64,15 +64,15 @@ def check(
 ) -> None:
     """Compare XLA's totals with the graph's, and both with limits; exit 4 if one is exceeded.
 
-    --max-reserved and --max-peak look at memory space 0 of each compilation. --capacity shows
-    for every memory space what is reserved, whether it fits, what is missing, and what to change:
-    as many findings of `advise` as make it fit together, replanned together. What else takes
-    memory when it runs stands above the rows.
+    --max-reserved and --max-peak limit memory space 0 of each compilation. --capacity shows for
+    every memory space the reserved bytes, whether they fit, how much is missing, and what to
+    change: as many findings of `advise` as are needed to fit, replanned together. A sentence above
+    the rows names memory that is not counted.
     --resident adds up programs that are loaded at the same time: arguments of one shape once,
     constants of each, the largest temporaries and results. With --capacity it is a gate, too.
 
-    --replay packs each temporary block again and shows whether its size and offsets are those
-    of XLA; where they are not, do not trust `whatif`.
+    --replay packs each temporary block again and shows whether size and offsets equal XLA's. If
+    they differ, do not trust `whatif`.
 
     Example: xlagraph check baseline --capacity 16GiB
     """
@@ -81,7 +81,7 @@ def check(
 
     if options.replay and (options.capacity or options.resident):
         other = "--resident" if options.resident else "--capacity"
-        raise UsageError(f"{other} and --replay each have rows of their own: ask for one")
+        raise UsageError(f"{other} and --replay print different rows: give one of them")
     with open_graph_of(options) as graph:
         checked = check_graph(graph, names or ())
         if options.resident:
@@ -157,6 +157,6 @@ def _check_replay(graph: "Graph", names: Sequence[str], options: CheckOptions) -
     for block in differing:
         problem(
             f"{block.compilation}: allocation {block.allocation} does not replay;"
-            " what is planned anew for it is not to be trusted"
+            " do not trust what is replanned for it"
         )
     return ExitCode.FAILED if differing else ExitCode.DONE

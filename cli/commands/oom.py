@@ -29,7 +29,7 @@ class OomOptions(RowOptions):
         str | None,
         typer.Option(
             metavar="RUN|COMPILATION",
-            help="Look for the program in a run of the graph.",
+            help="Search a run of the graph for the program.",
             autocompletion=complete_run,
         ),
     ] = None
@@ -37,7 +37,7 @@ class OomOptions(RowOptions):
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Look for the program among dumps; a failed compilation writes them, too.",
+            help="Search dumps for the program; a failed compilation writes them, too.",
             parser=parse_path,
         ),
     ] = None
@@ -46,22 +46,22 @@ class OomOptions(RowOptions):
 def oom(
     options: OomOptions,
     file: Annotated[
-        str, typer.Argument(metavar="FILE|-", help="A log that holds the message; - is stdin.")
+        str, typer.Argument(metavar="FILE|-", help="A log with the message; - is stdin.")
     ] = "-",
 ) -> None:
     """Explain an out-of-memory message: plan or allocator, how much is missing, which lines.
 
-    Reads what XLA, JAX, PyTorch/XLA and TensorFlow write on TPUs and GPUs; the log around it
-    does not matter. The first failure is explained, the number of others is shown.
+    Reads messages of XLA, JAX, PyTorch/XLA and TensorFlow on TPUs and GPUs, and skips other lines
+    of the log. Explains the first failure and counts the others.
 
-    With --dumps or --run it finds the program and answers as `check --capacity` and `advise` do.
+    With --dumps or --run it finds the program and answers like `check --capacity` and `advise`.
 
     Example: xlagraph oom train.log --dumps /tmp/dumps
     """
     from xlagraph.cli.summaries.oom import write_failure_report
 
     if options.dumps is not None and options.run is not None:
-        raise UsageError("--dumps and --run each name a place to look: give one")
+        raise UsageError("--dumps and --run both name a place to search: give one of them")
     log = _read_log(file)
     if not log.failures:
         error(_no_failure(log, file))
@@ -125,9 +125,9 @@ def _find_program(failure: "Failure", options: OomOptions) -> "FailedProgram | N
 
 @contextmanager
 def _open_graph(options: OomOptions) -> "Iterator[Graph | None]":
-    """Open the graph of the options, or load dumps into one that is removed at the end.
+    """Open the graph of the options, or a temporary graph of the dumps.
 
-    None where there are no dumps to load.
+    Yield None if no dump could be loaded.
     """
     if options.dumps is None:
         with open_graph_of(options) as graph:

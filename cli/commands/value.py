@@ -1,4 +1,4 @@
-"""`xlagraph value`: everything about one value, on one page."""
+"""`xlagraph value`: show everything about one value on one page."""
 
 from typing import Annotated
 
@@ -15,7 +15,10 @@ def value(
     options: RowOptions,
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Its label: fusion.7, while.1{1}; or another name."),
+        typer.Argument(
+            metavar="NAME",
+            help="Label or another name: fusion.7, while.1{1}.",
+        ),
     ],
     compilation: Annotated[
         str | None,
@@ -27,7 +30,7 @@ def value(
         ),
     ] = None,
 ) -> None:
-    """Show one value: what it is, whose bytes it takes over, what reads it, and why it ends.
+    """Show one value: its instruction, the values before it in its bytes, its readers, its end.
 
     Example: xlagraph value fusion.7 --compilation jit_train_step
     """

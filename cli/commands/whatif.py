@@ -1,4 +1,4 @@
-"""`xlagraph whatif`: the memory planned anew, as XLA does, under changes."""
+"""`xlagraph whatif`: replan memory the way XLA would after a change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class ChangeOptions(RowOptions):
         str | None,
         typer.Option(
             metavar="COMPILATION",
-            help="A compilation of another batch, to see which values carry it; "
+            help="A compilation with another batch, which shows the values that carry it; "
             "by default one of the same module.",
         ),
     ] = None
@@ -36,37 +36,38 @@ class ChangeOptions(RowOptions):
         list[str] | None,
         typer.Option(
             metavar="PARAMETER[:DIMENSION]",
-            help="A parameter whose first dimension is the batch, or this one; repeatable.",
+            help="A parameter whose first dimension, or the given one, is the batch; repeatable.",
         ),
     ] = None
     batch: Annotated[
         str | None,
-        typer.Option(metavar="FACTOR", help="A smaller batch: 2, or 0.5, is half."),
+        typer.Option(metavar="FACTOR", help="Shrink the batch: 2 or 0.5 keeps half."),
     ] = None
     checkpoint: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SCOPE", help="A scope whose values are computed again when needed; repeatable."
+            metavar="SCOPE",
+            help="A scope whose values are recomputed when needed; repeatable.",
         ),
     ] = None
     shrink: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATTERN=FACTOR",
-            help="Values to make smaller, with all that share their bytes or stack them: 2, or "
-            "0.5, is half; repeatable.",
+            help="Values to shrink, with all that share their bytes or stack them: 2 or 0.5 keeps "
+            "half; repeatable.",
         ),
     ] = None
     until_last_use: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Values to free when they are last read; repeatable."),
+        typer.Option(metavar="PATTERN", help="Values to free at their last use; repeatable."),
     ] = None
     without: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Values to leave out, by label, op, scope or line, with all that share their "
-            "bytes or stack them; repeatable.",
+            help="Values to remove, by label, op, scope or line, with all that share their bytes "
+            "or stack them; repeatable.",
         ),
     ] = None
     donate: Annotated[
@@ -88,9 +89,9 @@ def whatif(
         ),
     ] = None,
 ) -> None:
-    """Plan the memory anew as XLA does, under changes: what would be reserved, and why.
+    """Replan memory the way XLA would after a change: what is reserved then, and why.
 
-    First the plan is replayed as it is; where that is not exact, changes are not to be trusted.
+    First the plan is replayed without changes. If the replay is not exact, do not trust effects.
 
     Example: xlagraph whatif baseline --donate all
     """
@@ -98,7 +99,7 @@ def whatif(
     from xlagraph.queries.advice.whatif import whatif as replan
 
     if options.batch is None and (options.batch_of or options.batch_like):
-        raise UsageError("--batch-of and --batch-like need --batch: the part that is kept")
+        raise UsageError("--batch-of and --batch-like need --batch, the factor of the batch")
     changes = Changes(
         donate=options.donate or (),
         without=options.without or (),
@@ -139,7 +140,7 @@ def _parse_factors(texts: Sequence[str]) -> "dict[str, Fraction]":
     for text in texts:
         pattern, equals, factor = text.rpartition("=")
         if not equals or not pattern:
-            raise UsageError(f"--shrink takes PATTERN=FACTOR, not {text!r}")
+            raise UsageError(f"--shrink expects PATTERN=FACTOR, found {text!r}")
         if pattern in factors:
             raise UsageError(f"--shrink names {pattern} twice; give one factor for each")
         factors[pattern] = parse_factor(factor)

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 _LABEL_WIDTH: Final = 13
 SHOWN: Final = 5
-"""Places that a page shows of each finding."""
+"""Number of places that a page shows for each finding."""
 _PLACE_COLUMNS: Final = ("bytes", "values", "line", "op", "shape", "example")
-WHOLES: Final = {"reserved": "what is reserved", "physical": "the physical peak"}
-"""What the bytes of a finding are a share of, by the measure of its advice."""
+WHOLES: Final = {"reserved": "reserved memory", "physical": "the physical peak"}
+"""Total that the share of a finding refers to, by the measure of its advice."""
 
 
 def write_diagnosis(
     diagnosis: "Diagnosis", format_: Format, stream: TextIO, *, limit: int | None = None
 ) -> None:
-    """Write a page: what was looked at, then each finding with its evidence and remedies."""
+    """Write a page: the diagnosed compilations, then each finding with evidence and remedies."""
     for diagnosed in diagnosis.compilations:
         peak = "unknown" if diagnosed.peak_bytes is None else human_bytes(diagnosed.peak_bytes)
         name = _plain(diagnosed.compilation, format_)
@@ -39,7 +39,7 @@ def write_diagnosis(
     for number, finding in enumerate(shown, start=1):
         _write_finding(number, finding, diagnosis, format_, stream)
     _write_text(
-        f"{_basis(diagnosis)}: findings overlap, their bytes do not add up.",
+        f"{_basis(diagnosis)}: findings overlap, so do not add their bytes.",
         format_,
         stream,
         space=True,
@@ -53,8 +53,10 @@ def _write_hidden(
     """Write how many findings are not shown, and how to see them."""
     hidden = not_shown + diagnosis.hidden
     if hidden:
-        small = f"save less than {diagnosis.least_share:.0%}"
-        why = small if not not_shown else f"are beyond the limit, or {small}"
+        reasons = ["beyond the limit"] if not_shown else []
+        if diagnosis.hidden:
+            reasons.append(f"saving less than {diagnosis.least_share:.0%}")
+        why = ", or ".join(reasons)
         _write_text(
             f"{counted(hidden, 'more finding')} not shown ({why}): --limit 0 shows all.",
             format_,
@@ -63,21 +65,21 @@ def _write_hidden(
 
 
 def _basis(diagnosis: "Diagnosis") -> str:
-    """Return what the figures of the findings are."""
+    """Return how the figures of the findings were computed."""
     are_planned = [finding.savings.is_planned for finding in diagnosis.findings]
     if all(are_planned):
-        return "Replanned as XLA does, each change by itself"
+        return "Each change is replanned separately"
     if any(are_planned):
-        return "Replanned as XLA does where the plan can tell, each change by itself"
+        return "Each change is replanned separately if possible, else a sum of sizes"
     return "Sums of sizes, not replanned"
 
 
 def _nothing(diagnosis: "Diagnosis") -> str:
     if not diagnosis.compilations:
-        return "Nothing stands out: nothing is allocated there."
+        return "No findings: nothing is allocated in this memory space."
     if any(diagnosed.peak_bytes is None for diagnosed in diagnosis.compilations):
-        return "Nothing stands out, as far as is known: without live ranges no peak is known."
-    return "Nothing stands out."
+        return "No findings; without live ranges the peak is unknown."
+    return "No findings."
 
 
 def _write_finding(
@@ -111,13 +113,13 @@ def _write_finding(
     takes_space = any(parameter.name == "memorySpace" for parameter in finding.query.parameters)
     if takes_space and diagnosis.memory_space:
         words += ["--memory-space", str(diagnosis.memory_space)]
-    command = escape_control_characters(shlex.join(words))  # not wrapped: it is copied
+    command = escape_control_characters(shlex.join(words))  # not wrapped, so that it can be copied
     label = f"{'Shown by:':<{_LABEL_WIDTH}}"
     stream.write(f"- **Shown by**: `{command}`\n" if is_md else f"{label}{command}\n")
 
 
 def _write_places(finding: "Finding", format_: Format, stream: TextIO) -> None:
-    """Write where the bytes come from, by line, and why, where that is known."""
+    """Write the source lines of the bytes, and the reasons if they are known."""
     places = finding.places
     shown = places[:SHOWN]
     rows = [

@@ -1,4 +1,4 @@
-"""Write whether compilations fit, what is missing, and what to change first."""
+"""Write whether compilations fit, how much is missing, and what to change first."""
 
 import shlex
 from collections.abc import Sequence
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from xlagraph.queries.checks.capacity import LackingSpace, SpaceFit
 
 NOT_COUNTED: Final = (
-    "Counted: temporaries, results, constants, and every argument once. Not counted, as a"
-    " compilation cannot tell: other programs that are loaded (check --resident A B), arrays that"
-    " you hold besides the arguments, the code of the program, and the rounding and fragmentation"
-    " of the allocator."
+    "Counted: temporaries, results, constants, and every argument once. Not counted, because a"
+    " compilation does not show it: other loaded programs (check --resident A B), arrays that are"
+    " not arguments, the code of the program, and the rounding and fragmentation of the allocator."
 )
 COLUMNS: Final = (
     "run", "compilation", "memorySpace", "memorySpaceName", "reservedBytes", "capacityBytes",
@@ -65,14 +64,13 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
     lacking = [space for space in spaces if space.fits is False]
     count = counted(len({space.compilation for space in checked}), "compilation")
     if not checked:
-        return "Does it fit? Nothing is allocated there."
+        return "Does it fit? Nothing is allocated in the given memory spaces."
     if not lacking:
         tightest = min(checked, key=lambda space: space.free_bytes or 0)
         share = share_text((tightest.free_bytes or 0) / (tightest.capacity_bytes or 1))
         return (
-            f"Does it fit? Yes: {count}; {tightest.compilation} leaves"
-            f" {human_bytes(tightest.free_bytes or 0)} ({share}) of {tightest.space_text} free,"
-            " the least."
+            f"Does it fit? Yes: {count}; the tightest is {tightest.compilation}, which leaves"
+            f" {human_bytes(tightest.free_bytes or 0)} ({share}) of {tightest.space_text} free."
         )
     worst, too_large = lacking[0], len({space.compilation for space in lacking})
     verb = "is" if too_large == 1 else "are"
@@ -84,26 +82,26 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
 
 
 def _verdict(lacking: "LackingSpace") -> str:
-    """Return whether the changes that are offered make a compilation fit."""
+    """Return a sentence that says whether the changes make a compilation fit."""
     combined = lacking.combined
     name, missing = lacking.space.compilation, lacking.space.missing_bytes or 0
     if not combined:
         return (
-            f"{name}: no change that can be replanned is known; use less (a smaller batch or"
-            " shorter sequences), or split it over devices."
+            f"{name}: no change can be replanned; reduce the batch or the sequence length, or shard"
+            " over devices."
         )
     last = combined[-1]
     count = "1 change" if len(combined) == 1 else f"{len(combined)} changes together"
     verb = "saves" if len(combined) == 1 else "save"
     saved = _range_text(last.together_bytes or 0, last.together_at_most)
     if lacking.would_fit:
-        return f"{name}: {count} {verb} {saved}: then it fits."
+        return f"{name}: {count} {verb} {saved}, enough to fit."
     if (last.together_at_most or 0) >= missing:
-        return f"{name}: {count} {verb} {saved}: then it may fit."
+        return f"{name}: {count} {verb} {saved}, which may be enough to fit."
     left = human_bytes(missing - (last.together_at_most or last.together_bytes or 0))
     return (
-        f"{name}: {count} {verb} {saved}: {left} are missing still; use less (a smaller batch or"
-        " shorter sequences), or split it over devices."
+        f"{name}: {count} {verb} {saved}; {left} are still missing: also reduce the batch or the"
+        " sequence length, or shard over devices."
     )
 
 
@@ -118,7 +116,7 @@ def changes_section(
 ) -> Section:
     """Return a table of what to change first in a memory space.
 
-    ``before`` is what has to be run before the command that shows how.
+    ``before`` is a command to run first, with ", then " after it.
     """
     words = ["xlagraph", "advise", space.compilation]
     if space.memory_space:
@@ -126,7 +124,7 @@ def changes_section(
     less = f", for {human_bytes(space.missing_bytes)} less" if space.missing_bytes else ""
     title = f"What to change first{less} (how: {before}{shlex.join(words)})"
     if not changes:
-        return Section(title, ("change",), [("no finding: use less, or split it over devices",)])
+        return Section(title, ("change",), [("no finding: reduce the batch, or use more devices",)])
     are_combined = any(change.together_bytes is not None for change in changes)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -143,7 +141,7 @@ def changes_section(
 
 
 def _together_text(change: "CombinedChange") -> str:
-    """Return what it saves together with the changes above it; empty where it is not combined."""
+    """Return the savings together with the changes above; empty if it is not combined."""
     if change.together_bytes is None:
         return ""
     return _range_text(change.together_bytes, change.together_at_most)

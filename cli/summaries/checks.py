@@ -1,4 +1,4 @@
-"""Write the rows of a check: totals of compilations, and temporary blocks packed again."""
+"""Write the rows of a check: totals of compilations, and replayed temporary blocks."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -37,7 +37,7 @@ def write_totals(checked: "CheckResult", limit: int | None, options: RowOptions)
 
 
 def note_ranges(checked: "CheckResult") -> None:
-    """Note which compilations have no live ranges, and whose derived ones are uncertain."""
+    """Note how many compilations lack live ranges, and which derived live ranges are uncertain."""
     if count := len(checked.without_ranges):
         note(f"no schedule: {counted(count, 'compilation')} without live ranges, peaks and reuse")
     for totals in checked.uncertain:
@@ -50,11 +50,11 @@ def note_ranges(checked: "CheckResult") -> None:
 def problems_of_totals(
     checked: "CheckResult", max_peak: int | None, max_reserved: int | None
 ) -> Iterator[tuple[ExitCode, str]]:
-    """Yield what XLA's totals contradict, and which limits are exceeded, each with its code."""
+    """Yield each disagreement with XLA's totals and each exceeded limit, with its exit code."""
     for totals in checked.disagreeing:
         text = (
-            f"{totals.compilation}: XLA says {totals.total_bytes} bytes,"
-            f" its allocations add up to {totals.allocation_bytes}"
+            f"{totals.compilation}: XLA prints a total of {totals.total_bytes} bytes, but its"
+            f" allocations add up to {totals.allocation_bytes}"
         )
         yield ExitCode.FAILED, text
     if max_peak is not None:

@@ -1,4 +1,4 @@
-"""Write an out-of-memory failure: what ran out, the largest lines, what to change."""
+"""Write an out-of-memory failure: the memory that ran out, the largest lines, what to change."""
 
 import shlex
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 LARGEST_COLUMNS: Final = ("line", "opName", "sizeBytes", "paddingBytes", "allocations", "shape")
 _SHOWN: Final = 10
-"""Lines of the largest allocations that people see."""
+"""Number of lines of the largest allocations on a page."""
 
 
 def write_failure_report(
@@ -49,7 +49,7 @@ def write_failure_report(
 ) -> None:
     """Write a failure as a page for people, or as one row.
 
-    ``dumps`` is the folder in which the program was looked for; None for the user's graph.
+    ``dumps`` is the folder that was searched for the program; None for the user's graph.
     """
     explanation = explain(failure)
     if not is_page(options):
@@ -66,7 +66,7 @@ def write_failure_report(
         write_lines(lines, options.format, stream)
         write_sections(_sections(failure, program, dumps), options.format, stream)
         changes = [f"{number}. {text}" for number, text in enumerate(explanation.changes, start=1)]
-        title = "What to change first" if program is None else "As the message alone tells"
+        title = "What to change first" if program is None else "What to change, from the message"
         _write_list(title, changes, options.format, stream)
         unknown = [f"- {each.text}: {each.remedy}" for each in _unknown(explanation, program)]
         _write_list(
@@ -88,7 +88,7 @@ def _write_list(title: str, lines: Sequence[str], format_: Format, stream: TextI
 
 
 def _unknown(explanation: Explanation, program: "FailedProgram | None") -> list[Unknown]:
-    """Return what neither the message nor the program tells."""
+    """Return the facts that neither the message nor the program contains."""
     return [each for each in explanation.unknown if program is None or not each.is_in_dumps]
 
 

@@ -1,4 +1,4 @@
-"""Write what programs need that are loaded together."""
+"""Write the memory that programs need if they are loaded together."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -18,10 +18,10 @@ COLUMNS: Final = (
     "constantBytes", "runningBytes", "codeBytes", "addsBytes",
 )  # fmt: skip
 _BASIS: Final = (
-    "A lower bound: arguments of one shape are taken to be the same arrays and count once,"
-    " temporaries and results count for the program that needs most, as one runs at a time. The"
-    " code of programs (where null), arrays that are not arguments, and the allocator's rounding"
-    " and fragmentation come on top."
+    "This is a lower bound. Arguments of one shape are assumed to be the same arrays and count"
+    " once. Temporaries and results count for the largest program, because one program runs at a"
+    " time. Not counted: the code of programs (if null), arrays that are not arguments, and the"
+    " allocator's rounding and fragmentation."
 )
 
 
@@ -45,7 +45,7 @@ def write_resident(
     with open_output(options) as stream:
         lines = [_sentence(space) for space in spaces]
         write_lines([*lines, _BASIS], options.format, stream)
-        write_sections([Section("What each adds", COLUMNS, rows)], options.format, stream)
+        write_sections([Section("What each program adds", COLUMNS, rows)], options.format, stream)
 
 
 def _sentence(space: "ResidentSpace") -> str:
@@ -57,5 +57,6 @@ def _sentence(space: "ResidentSpace") -> str:
     capacity = human_bytes(space.capacity_bytes)
     if space.fits:
         free = human_bytes(space.capacity_bytes - space.least_bytes)
-        return f"{text}: that fits {capacity}, at most {free} are left."
-    return f"{text}: {capacity} is too little, {human_bytes(space.missing_bytes or 0)} are missing."
+        return f"{text}: they may fit in {capacity}, with at most {free} left."
+    missing = human_bytes(space.missing_bytes or 0)
+    return f"{text}: they do not fit in {capacity}, {missing} are missing."

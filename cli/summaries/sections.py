@@ -20,7 +20,7 @@ class Section(NamedTuple):
 
 
 def write_lines(lines: Sequence[str], format_: Format, stream: TextIO) -> None:
-    """Write sentences; in Markdown the first one is bold, each a paragraph."""
+    """Write sentences; in Markdown each is a paragraph, and the first one is bold."""
     for index, line in enumerate(lines):
         if format_ is Format.MD:
             text = escape_markdown(escape_control_characters(line))

@@ -1,4 +1,4 @@
-"""A plan under changes as people read it."""
+"""Write the result of a what-if as a page."""
 
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from xlagraph.queries.advice.whatif_result import WhatIf
 
 SHOWN: Final = 10
-"""Donated parameters that a page shows."""
+"""Number of donated parameters on a page."""
 
 
 def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
-    """Write a page: the plan as it is, after the changes, its peak, and what is assumed."""
+    """Write a page: the plan before and after the changes, the new peak, and the assumptions."""
     _write(f"{result.compilation}: {_replayed(result)}", stream)
     stream.write("\n")
     WRITERS[format_](
@@ -27,8 +27,8 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
             _write(f"{effect.text}.", stream)
     if result.lower_bound_bytes is not None:
         _write(
-            f"No packing of these values takes less than {human_bytes(result.lower_bound_bytes)}"
-            " for the temporary block.",
+            f"The temporary block needs at least {human_bytes(result.lower_bound_bytes)} for these"
+            " values, however they are packed.",
             stream,
             space=True,
         )
@@ -44,7 +44,7 @@ def write_whatif(result: "WhatIf", format_: Format, stream: TextIO) -> None:
             WRITERS[format_](columns, rows[:SHOWN], stream)
     if result.peak_values:
         _write(
-            f"The temporary block is fullest at step {result.peak_step_after}; live there:",
+            f"The temporary block peaks at step {result.peak_step_after}; live at that step:",
             stream,
             space=True,
         )
@@ -62,9 +62,9 @@ def _replayed(result: "WhatIf") -> str:
         return "XLA's plan is reproduced byte for byte"
     if result.temp_bytes_replayed != result.temp_bytes:
         replayed, temp = distinct_bytes(result.temp_bytes_replayed, result.temp_bytes)
-        return f"the temporary block does not replay: {replayed} in place of {temp}"
+        return f"the temporary block does not replay: {replayed} instead of {temp}"
     if not result.offsets_equal:
-        return "the temporary block replays in size, not in every offset"
+        return "the temporary block replays with its size, but some offsets differ"
     return "the temporary block replays byte for byte"
 
 

@@ -1,8 +1,8 @@
-"""A diagnosis: what could be changed about compilations, ranked by the savings to expect.
+"""Diagnose compilations: find what to change, ranked by expected savings.
 
-A finding is a cause (`causes`), or declared in the header of a query (`@advice`). Its change is
-replanned, and it is kept if it saves enough. Findings are ranked by the middle of what they save,
-discounted by the doubt about them.
+A finding is a cause (`causes`), or is declared in the header of a query (`@advice`). Its change is
+replanned, and the finding is kept if it saves enough. Findings are ranked by the middle of their
+range of savings, discounted by their doubt.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from xlagraph.queries.stored_compilation.stored_compilation import StoredCompila
 from xlagraph.runtime.garbage_collection import collector_paused
 
 LEAST_OF_RUN: Final = 0.2
-"""Part of what the largest compilation of a run reserves, below which one is not looked at."""
+"""Compilations below this share of the largest reservation of their run are skipped."""
 
 _TOTALS: Final = load_statement(__file__, "totals")
 
@@ -37,10 +37,10 @@ def advise(
 ) -> Diagnosis:
     """Diagnose a compilation, or the largest ones of a run; by default the largest of all.
 
-    Of a run, compilations that reserve less than `LEAST_OF_RUN` of its largest are left out.
-    A query that the engine refuses, as one of the user's own may be, is named in `problems`.
-    ``stored`` is the compilation of that name, if somebody else reads it too. Findings that save
-    less than ``least_share`` of what the compilation takes are only counted. Raises
+    Compilations of a run that reserve less than `LEAST_OF_RUN` of its largest are skipped. A query
+    that the engine refuses, for example one that the user wrote, is named in `problems`.
+    ``stored`` is the compilation of that name, if the caller reads it too. Findings that save
+    less than ``least_share`` of the compilation's memory are counted, not listed. Raises
     NoSuchCompilation or AmbiguousCompilation with the candidates, NoSuchMemorySpace, and
     EmptyGraph.
     """
@@ -51,8 +51,8 @@ def advise(
     left_out = len(selection.compilations) - len(diagnosed)
     if diagnosed and left_out:
         notes.append(
-            f"{left_out} of {len(selection.compilations)} compilations reserve less than"
-            f" {LEAST_OF_RUN:.0%} of what the largest does; they are left out"
+            f"skipped {left_out} of {len(selection.compilations)} compilations: they reserve less"
+            f" than {LEAST_OF_RUN:.0%} of the largest"
         )
     findings: list[Finding] = []
     hidden = 0
@@ -83,9 +83,9 @@ def advise(
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
-    """Return findings by the savings to expect, most first.
+    """Return findings by expected savings, most first.
 
-    One that may save nothing is not the first where another is sure to save something.
+    A finding that may save nothing is not ranked first if another one surely saves something.
     """
     found = sorted(findings, key=_rank)
     first = next((finding for finding in found if finding.bytes > 0), None)

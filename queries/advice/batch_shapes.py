@@ -1,9 +1,9 @@
-"""Whether a value carries the batch, as its shape and what it is made of say.
+"""Tell from shapes and operands which values carry the batch.
 
-It carries the batch if one of its dimensions is the batch, or the batch merged with its neighbours
-(tokens = batch x length), and if it is made of a parameter that carries it, or of nothing that the
-program is given. What has the shape of another parameter, or of a slice of one, does not carry it:
-that is a gradient.
+A value carries the batch if one of its dimensions is the batch, or the batch merged with its
+neighbours (tokens = batch x length), and if it is computed from a parameter that carries the batch,
+or from no parameter at all. A value with the shape of another parameter, or of a slice of one, does
+not carry the batch: it is a gradient.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ class BatchDimension(NamedTuple):
 
 
 class ShapeRule:
-    """Whether values carry the batch, as their shapes and what they are made of say."""
+    """A rule that tells from shapes and operands which values carry the batch."""
 
     def __init__(self, stored: PlannableCompilation, found: list[BatchDimension]) -> None:
         self._stored = stored
@@ -40,7 +40,7 @@ class ShapeRule:
         self._lengths |= _merged_lengths(stored, self._lengths, self._reached)
 
     def carries(self, value_id: int) -> bool:
-        """Whether a value carries the batch."""
+        """Return True if a value carries the batch."""
         if value_id in self._carriers:
             return True
         facts = self._stored.facts[value_id]
@@ -51,7 +51,7 @@ class ShapeRule:
 
 
 def _without_ones(lengths: Iterable[int]) -> tuple[int, ...]:
-    """Return the lengths without those of 1, sorted: a transposed shape is the same."""
+    """Return the lengths other than 1, sorted, so that a transposed shape is equal."""
     return tuple(sorted(length for length in lengths if length != 1))
 
 
@@ -69,7 +69,7 @@ def _shapes_of_parameters(
 
 
 def _reached(stored: PlannableCompilation, value_ids: Iterable[int]) -> frozenset[int]:
-    """Return these values, and all that is made of them or shares their bytes."""
+    """Return these values, and all values computed from them or sharing their bytes."""
     by_id = stored.program.by_id
     reached = set(value_ids)
     waiting = list(reached)
@@ -88,7 +88,7 @@ def _reached(stored: PlannableCompilation, value_ids: Iterable[int]) -> frozense
 def _merged_lengths(
     stored: PlannableCompilation, lengths: Iterable[int], reached: Iterable[int]
 ) -> set[int]:
-    """Return the products of the batch and its neighbours in the shapes that carry it."""
+    """Return the products of the batch and its neighbours in shapes that carry the batch."""
     batch_lengths = frozenset(lengths)
     merged: set[int] = set()
     for value_id in reached:

@@ -1,12 +1,12 @@
-"""What a checkpoint around a scope would free: what is made forward there and read backward.
+"""Predict what a checkpoint frees: forward values of a scope that the backward pass reads.
 
-A value is made forward or backward as its op name says (`op_marks`). Of the
-forward values of the scope those that another scope reads are kept, they are its inputs and
-outputs; the others end with their last forward reader. A loop that stacks values for the
-backward loop (`lax.scan`) keeps less of them (`loop_stacks`).
+Op names tell which pass a value belongs to (`op_marks`). Forward values of the scope that another
+scope reads are kept, because they are its inputs and outputs. The others end with their last
+forward reader. A loop that stacks values for the backward loop (`lax.scan`) stacks fewer of them
+(`loop_stacks`).
 
-The compiler makes the values again when they are read backward. When, the plan cannot tell:
-the least is that they take nothing, the most that each lives from its first reader on.
+The compiler recomputes the values for the backward pass; the plan cannot predict at which step.
+At least, recomputed values take nothing. At most, each one lives from its first backward reader on.
 """
 
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from xlagraph.queries.advice.loop_stacks import loop_stacks
 from xlagraph.queries.advice.op_marks import is_recomputed
-from xlagraph.queries.advice.patterns import in_scope
+from xlagraph.queries.advice.patterns import in_scope, similar_scopes
 from xlagraph.queries.advice.plannable_compilation import PlannableCompilation
 from xlagraph.queries.advice.stacked_values import stacks_of_scope
 from xlagraph.queries.errors import NoSuchName
@@ -31,27 +31,35 @@ __all__ = ["Checkpoint", "checkpoint", "defer", "move", "recompute"]
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A program with a checkpoint: what it takes at least, and at most."""
+    """A program with a checkpoint, with the least and the most memory that it may need."""
 
     least: PlannedProgram
     most: PlannedProgram
     value_count: int
-    """Values that are no longer kept for the backward pass."""
+    """Number of values that are no longer kept for the backward pass."""
     stacked_ids: frozenset[int] = frozenset()
-    """Of values stacked by a loop; compilers do not merge across iterations."""
+    """Ids of values stacked by a loop. Compilers do not merge computations across iterations."""
 
     @property
     def is_of_loops(self) -> bool:
-        """Whether all of them are stacks of loops."""
+        """True if all of them are stacks of loops."""
         return 0 < len(self.stacked_ids) == self.value_count
 
 
 def checkpoint(stored: PlannableCompilation, program: PlannedProgram, scope: str) -> Checkpoint:
-    """Return a program with a checkpoint around a scope; NoSuchName if it would free nothing."""
+    """Return a program with a checkpoint around a scope; raise NoSuchName if it frees nothing."""
     made = [value for value in program.values if _is_forward(stored, value, scope)]
     stacks = stacks_of_scope(stored, program, scope)
     if not made and not stacks:
-        raise NoSuchName(f"no value is made forward in a scope that is called '{scope}'", ())
+        op_names = {
+            facts.op_name
+            for facts in stored.facts.values()
+            if facts.op_name is not None and not facts.is_backward
+        }
+        raise NoSuchName(
+            f"no forward value of {stored.key} has a scope called '{scope}'",
+            similar_scopes(scope, op_names),
+        )
     inner = {value.value_id for value in made}
     dropped = set(stacks)
     for value in made:
@@ -60,14 +68,14 @@ def checkpoint(stored: PlannableCompilation, program: PlannedProgram, scope: str
             dropped.add(value.value_id)
     found = recompute(stored, program, dropped)
     if not found.value_count:
-        raise NoSuchName(f"nothing that '{scope}' makes is kept for the backward pass", ())
+        raise NoSuchName(f"scope '{scope}' of {stored.key} keeps no value for the backward pass")
     return found
 
 
 def recompute(
     stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> Checkpoint:
-    """Return the program that computes these values again for the backward pass."""
+    """Return the program that recomputes these values for the backward pass."""
     least, most, stacked = _with_smaller_stacks(stored, program, value_ids)
     kept_until: dict[int, int] = {}
     recomputed: list[PlannedValue] = []
@@ -98,7 +106,7 @@ def recompute(
 def _with_smaller_stacks(
     stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> tuple[PlannedProgram, PlannedProgram, frozenset[int]]:
-    """Return what loops keep at least and at most of these stacks, and the ids of all of them."""
+    """Return the programs with the least and the most of these stacks kept, and their ids."""
     least: dict[int, Fraction] = {}
     most: dict[int, Fraction] = {}
     for stacks in loop_stacks(stored, program, value_ids):
@@ -110,9 +118,9 @@ def _with_smaller_stacks(
 def defer(
     stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> Checkpoint:
-    """Return the program that computes values again no earlier than the backward pass reads them.
+    """Return the program that recomputes values no earlier than the backward pass reads them.
 
-    Inputs of a checkpoint stay: values from which another scope recomputes.
+    Inputs of a checkpoint, from which another scope recomputes, are kept.
     """
     least: set[int] = set()
     first_by_id: dict[int, int] = {}
@@ -137,9 +145,10 @@ def defer(
 def move(
     stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> Checkpoint:
-    """Return the program that makes values where they are first read.
+    """Return the program that computes values where they are first read.
 
-    At least, what they are made of need not be kept for it; at most, it is kept until then.
+    The least assumes that their operands are not kept longer, the most that they are kept
+    until then.
     """
     by_id = program.by_id
     first_by_id: dict[int, int] = {}
@@ -183,7 +192,7 @@ def _is_forward(stored: PlannableCompilation, value: PlannedValue, scope: str) -
 def _readers(
     stored: PlannableCompilation, program: PlannedProgram, value: PlannedValue
 ) -> tuple[list[PlannedValue], list[PlannedValue]]:
-    """Return the values that are made from a value, backward and forward."""
+    """Return the values that are computed from a value: backward ones, then forward ones."""
     by_id = program.by_id
     readers = [
         by_id[reader] for reader in stored.readers.get(value.value_id, ()) if reader in by_id

@@ -1,4 +1,4 @@
-"""Changes of a ranking, combined until a compilation fits."""
+"""Combine the changes of a ranking until a compilation fits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,21 +12,22 @@ __all__ = ["CombinedChange", "combine", "not_combined"]
 
 @dataclass(frozen=True, slots=True)
 class CombinedChange:
-    """A finding, and what its change saves together with those before it."""
+    """A finding, and the savings of its change together with the changes before it."""
 
     finding: Finding
     together_bytes: int | None
-    """At least, where it is a range; None where it is not combined: it cannot be replanned, saves
-    nothing beside the others, or the others are enough."""
+    """Bytes saved together, the least of a range. None if the change is not combined: it cannot be
+    replanned, saves nothing in addition, or the changes before it are enough."""
     together_at_most: int | None
+    """Most of the range; None if there is no range."""
     fits: bool
-    """Whether so much is saved at least that the compilation fits."""
+    """True if even the least saving makes the compilation fit."""
 
 
 def combine(
     planner: Planner, findings: Iterable[Finding], missing_bytes: int
 ) -> tuple[CombinedChange, ...]:
-    """Add changes in the order of the findings, replanned together, until enough is saved."""
+    """Add changes in the order of the findings and replan them together until enough is saved."""
     changes: list[Change] = []
     saved = 0
     combined: list[CombinedChange] = []
@@ -48,7 +49,7 @@ def combine(
 
 
 def not_combined(findings: Iterable[Finding]) -> tuple[CombinedChange, ...]:
-    """Return findings each by itself."""
+    """Return the findings without combining their changes."""
     return tuple(CombinedChange(finding, None, None, fits=False) for finding in findings)
 
 

@@ -1,4 +1,4 @@
-"""A diagnosis, and its rows: one for each finding."""
+"""A diagnosis and its rows, one for each finding."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -32,63 +32,63 @@ _MOST_EVIDENCE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class DiagnosedCompilation:
-    """A compilation that was looked at, in one memory space."""
+    """A diagnosed compilation in one memory space."""
 
     compilation: str
     reserved_bytes: int
     peak_bytes: int | None
-    """Physical; None where the dump has no live ranges."""
+    """Physical peak; None if the dump has no live ranges."""
     memory_space_name: str | None
-    """HBM, VMEM, SMEM or host; None where that is unknown."""
+    """HBM, VMEM, SMEM or host; None if unknown."""
 
     def total_bytes(self, measure: str) -> int:
-        """Return the total that bytes of a measure are a share of: reserved bytes, or the peak."""
+        """Return the total for shares of a measure: the reserved bytes, or the peak."""
         return self.reserved_bytes if measure == "reserved" else self.peak_bytes or 0
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that could be changed about a compilation."""
+    """A possible change to a compilation, with its savings."""
 
     compilation: str
     query: Query
-    """The query that shows it."""
+    """The query that shows the evidence."""
     advice: Advice
     savings: PotentialSavings
     share: float
-    """Of what is reserved, or of the peak, as `savings.measure` says; 0 to 1."""
+    """Share of the reserved bytes or of the peak, depending on `savings.measure`; 0 to 1."""
     rows: tuple[Mapping[str, Cell], ...]
     """The rows with potential savings, most first, with all columns of the query."""
     change: Change | None = None
-    """What to replan together with other changes; None where the plan cannot tell."""
+    """Change to replan; None if the plan cannot predict its effect."""
     columns: tuple[Column, ...] = ()
     """The columns of the rows."""
     total_bytes: int = 0
-    """What it is a share of."""
+    """Total that `share` refers to."""
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where the bytes come from: rows by source line, else by op; most bytes first."""
+        """Source lines, or ops, that the bytes come from; most bytes first."""
         return places(self.rows, self.advice.column)
 
     @property
     def middle_share(self) -> float:
-        """The share of the middle of a range; 0 to 1."""
+        """Share of the middle of the range; 0 to 1."""
         return self.savings.middle / self.total_bytes if self.total_bytes else 0.0
 
     @property
     def most_bytes(self) -> int:
-        """Potential savings, the most of a range."""
+        """Most of the range of potential savings."""
         return max(self.bytes, self.savings.at_most or 0)
 
     @property
     def bytes(self) -> int:
-        """Potential savings, the least of a range. Findings overlap: they do not add up."""
+        """Least of the range of potential savings. Findings overlap: the sum is too large."""
         return self.savings.bytes
 
     @property
     def evidence_columns(self) -> tuple[str, ...]:
-        """The columns that show it: the potential savings, then what the query declares."""
+        """Columns of the evidence: the potential savings, then those that the query declares."""
         declared = self.advice.evidence or tuple(column.name for column in self.query.columns)
         others = (name for name in declared if name != self.advice.column)
         return (self.advice.column, *others)
@@ -99,19 +99,19 @@ class Diagnosis:
     """Findings about a run or a compilation."""
 
     name: str
-    """Of the run, or the key of the compilation."""
+    """Name of the run, or key of the compilation."""
     is_run: bool
     memory_space: int
     compilations: tuple[DiagnosedCompilation, ...]
-    """Those that were looked at, most reserved first."""
+    """Diagnosed compilations, most reserved bytes first."""
     findings: tuple[Finding, ...]
-    """Most savings to expect first; none is a good answer."""
+    """Findings by expected savings, most first; none is a good answer."""
     notes: tuple[str, ...]
-    """Which compilation was chosen, which were left out, what the dumps lack."""
+    """Which compilation was chosen, which were skipped, what the dumps lack."""
     problems: tuple[str, ...] = ()
-    """The files of queries that failed, each with the reason: their findings are missing."""
+    """Files of queries that failed, each with the reason. Their findings are missing."""
     hidden: int = 0
-    """Findings that save less than `least_share`: counted, not listed."""
+    """Number of findings that are not listed because they save less than `least_share`."""
     least_share: float = 0.0
 
     def __iter__(self) -> Iterator[Finding]:
@@ -128,16 +128,16 @@ class Diagnosis:
             )
             for finding in self.findings
         ]
-        table = measured_table(_HTML_COLUMNS, rows) if rows else "<p>Nothing stands out.</p>"
+        table = measured_table(_HTML_COLUMNS, rows) if rows else "<p>No findings.</p>"
         parts = [html_title(self.name), html_notes((*self.notes, *self.problems)), table]
         return "".join((*parts, *map(_details_html, self.findings)))
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the findings as a pandas frame; ImportError with the remedy without pandas."""
+        """Return the findings as a pandas frame; raise ImportError if pandas is not installed."""
         return self._result().to_pandas()
 
     def to_polars(self) -> "polars.DataFrame":
-        """Return the findings as a polars frame; ImportError with the remedy without polars."""
+        """Return the findings as a polars frame; raise ImportError if polars is not installed."""
         return self._result().to_polars()
 
     def _result(self) -> Result:
@@ -172,7 +172,7 @@ def _finding_rows(diagnosis: Diagnosis) -> list[tuple[Cell, ...]]:
 
 
 def _details_html(finding: Finding) -> str:
-    """Return the evidence and the remedies of a finding, to unfold."""
+    """Return the evidence and the remedies of a finding as a block that unfolds."""
     evidence = [[row[name] for name in finding.evidence_columns] for row in finding.rows]
     remedies = "".join(
         f"<li>{html_text(framework)}: {html_text(remedy)}</li>"

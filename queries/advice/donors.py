@@ -1,12 +1,12 @@
-"""Which parameter gives its bytes to which result, as the frameworks pair them.
+"""Pair donated parameters with results the way the frameworks do.
 
-JAX (`_set_up_aliases`, jax/_src/interpreters/mlir.py) goes through the results in their
-order and takes for each the first donated parameter of its shape, layout and type that is left.
-TensorFlow and PyTorch/XLA name the pairs themselves: where the state comes back in its own
-order the pairs are the same.
+JAX (`_set_up_aliases`, jax/_src/interpreters/mlir.py) takes the results in order and pairs each
+with the first remaining donated parameter of the same shape, layout and type. TensorFlow and
+PyTorch/XLA name the pairs themselves; if the state is returned in the order in which it is passed,
+the pairs are the same.
 
-The queries have rules of their own: alias/not-donated counts every output of the shape, whatever
-its layout, as nothing is paired there yet; alias/donated those of equal bytes and type, as XLA does
+The queries use other rules: alias/not-donated counts every output of the shape, with any layout,
+because nothing is paired there yet; alias/donated counts those of equal bytes and type, as XLA does
 once the framework has named an input.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["is_donated", "pair_donations", "parameters"]
 
 
 def parameters(stored: PlannableCompilation) -> list[ValueFacts]:
-    """Return the array parameters of the program, in their order, donated or not."""
+    """Return the array parameters of the program in order, donated or not."""
     found = [
         facts
         for facts in stored.facts.values()
@@ -41,10 +41,10 @@ def _order(facts: ValueFacts) -> tuple[int, tuple[int, ...]]:
 def pair_donations(
     stored: PlannableCompilation, parameter_ids: Collection[int]
 ) -> tuple[list[Donor], list[int]]:
-    """Pair parameters, given by value id, with results; also return those that have none.
+    """Pair parameters, given by value id, with results; also return the unpaired parameters.
 
-    Parameters that are donated already are not among them, nor is a result that one of those
-    gives its bytes to, or one that is a parameter or a constant itself.
+    Skipped are parameters that are donated already, results that already take the bytes of a
+    parameter, and results that are a parameter or a constant.
     """
     left: defaultdict[str, deque[ValueFacts]] = defaultdict(deque)
     for facts in parameters(stored):
@@ -60,7 +60,7 @@ def pair_donations(
 
 
 def is_donated(stored: PlannableCompilation, value_id: int) -> bool:
-    """Whether a parameter is donated already."""
+    """Return True if a parameter is donated already."""
     value = stored.program.by_id[value_id]
     allocation = stored.program.stored_in(value)
     return allocation is not None and allocation.maybe_live_out

@@ -1,7 +1,7 @@
-"""The findings about one compilation: causes first, then what queries find fault with.
+"""Collect the findings about one compilation: first causes, then findings of queries.
 
-A value that a cause explains is no row of the query that shows the cause: the same bytes are
-named once.
+A value that a cause explains is removed from the rows of the query that shows the cause, so that
+the same bytes are reported once.
 """
 
 from collections import defaultdict
@@ -31,9 +31,9 @@ from xlagraph.queries.runner.run import run
 __all__ = ["LEAST_BYTES", "LEAST_SHARE", "CompilationFindings", "find"]
 
 LEAST_SHARE: Final = 0.05
-"""Part of what is reserved, or of the peak, below which nothing is worth a change."""
+"""Share of the reserved bytes, or of the peak, below which a change is not worth its effort."""
 LEAST_BYTES: Final = 1024
-"""Nor is anything smaller, however small the program."""
+"""Smallest saving that is reported for programs of any size."""
 _DONATED: Final = "alias/donated"
 Rows = Sequence[Mapping[str, Cell]]
 
@@ -44,10 +44,10 @@ class CompilationFindings:
 
     findings: list[Finding] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
-    """In their order, each once."""
+    """Notes in order, each once."""
     problems: list[str] = field(default_factory=list)
     hidden: int = 0
-    """Findings that save less than what was asked for."""
+    """Number of findings that save less than the least share."""
 
 
 def find(
@@ -57,7 +57,7 @@ def find(
     catalogue: Mapping[str, Query],
     least_share: float = LEAST_SHARE,
 ) -> CompilationFindings:
-    """Return the findings about one compilation that save at least a share of what it takes."""
+    """Return the findings about one compilation that save at least a share of its memory."""
     return _Search(graph, diagnosed, planner, catalogue, least_share).found()
 
 
@@ -105,7 +105,7 @@ class _Search:
         return self._found
 
     def _ask(self, query: Query) -> Rows | None:
-        """Return the rows of a query; None, and a problem, if the engine refuses it."""
+        """Return the rows of a query; record a problem and return None if the engine refuses it."""
         names = [parameter.name for parameter in query.parameters]
         given = {"limit": NO_LIMIT, "memorySpace": self._planner.memory_space}
         try:
@@ -166,9 +166,9 @@ class _Search:
     def _of_donation(
         self, query: Query, advice: Advice, saving: Rows, rows: Rows
     ) -> Finding | None:
-        """Return the better of donating what seems to save, and all that could be donated.
+        """Return the better of two donations: of the rows with savings, or of all rows.
 
-        Bytes of outputs serve temporaries too: only the plan knows what donating all does.
+        Temporaries use the bytes of outputs too, so only a plan shows the effect of donating all.
         """
         every = each_value_once(
             row

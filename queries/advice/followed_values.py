@@ -1,10 +1,10 @@
-"""Which values follow a value that gets smaller or goes: it is more than one name in a plan.
+"""Find the values that shrink or disappear together with a value.
 
-- All that must share its bytes: the state of a loop, what is updated in place, the result that a
-  donated parameter becomes.
-- The stacks that a loop keeps of it, one for each iteration.
-- Its copies, and those of an entry parameter that follows. A parameter gets smaller with its copy:
-  they are the same array.
+- All values that must share its bytes: the state of a loop, values updated in place, the result
+  that takes the bytes of a donated parameter.
+- The stacks in which a loop keeps it, one element for each iteration.
+- Its copies, and copies of an entry parameter that follows. A parameter shrinks with its copy,
+  because both are the same array.
 """
 
 from collections.abc import Collection
@@ -24,9 +24,9 @@ def followed_values(
     *,
     with_parameters: bool,
 ) -> frozenset[int]:
-    """Return the values named and all that follow them, as far as the program plans them.
+    """Return the named values and all that follow them, if they are in the plan of the program.
 
-    `with_parameters`: also the parameters that they are copies of.
+    If `with_parameters`, also the parameters that they are copies of.
     """
     given = {value_id for value_id, facts in stored.facts.items() if facts.parameter is not None}
     copies = [value for value in program.values if value.is_copy and len(value.operands) == 1]

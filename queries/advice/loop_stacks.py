@@ -1,11 +1,10 @@
-"""The stacks that a forward loop fills for the backward pass, and their copies.
+"""Find the stacks that a forward loop fills for the backward pass, and their copies.
 
-`lax.scan` keeps what the backward pass reads in one buffer for all iterations: the first
-dimension is the iteration. A compiler may copy a stack as a whole, between the loops: on CPU one
-of bf16 is widened to f32. With a checkpoint around an iteration, the stacks and their copies are
-gone. What is stacked in their place are the inputs of an iteration, that is what the loop carries,
-and, where the policy keeps them, the results of dots; one iteration's values are made again at a
-time.
+`lax.scan` keeps the values that the backward pass reads in one buffer for all iterations; its first
+dimension is the iteration. A compiler may copy a whole stack between the loops: on CPU a bf16 stack
+is widened to f32. A checkpoint around an iteration removes the stacks and their copies. The loop
+then stacks the inputs of an iteration (its carry) and, if the policy keeps them, the results of
+dots. The values of one iteration are recomputed at a time.
 """
 
 import math
@@ -28,23 +27,23 @@ _LENGTH: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class LoopStacks:
-    """What one loop stacks for the backward pass."""
+    """Values that one loop stacks for the backward pass."""
 
     value_ids: frozenset[int]
-    """Of the stacks and of their copies."""
+    """Ids of the stacks and their copies."""
     kept_at_least: Fraction
-    """Part of their bytes that a checkpoint keeps: the inputs of each iteration, less the values of
-    one iteration, which no longer wait until they are stacked."""
+    """Least part of their bytes that a checkpoint keeps: the inputs of each iteration, less the
+    values of one iteration, which no longer wait until they are stacked."""
     kept_at_most: Fraction
-    """The results of dots too, and one iteration's values as they are made again."""
+    """Most that is kept: also the results of dots and the recomputed values of one iteration."""
 
 
 def loop_stacks(
     stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> Iterator[LoopStacks]:
-    """Yield what each forward loop stacks for the backward pass, of stacks that are named.
+    """Yield the named stacks that each forward loop fills for the backward pass.
 
-    A stack is named by any value of its buffer set or of its copies.
+    Any value of the buffer set of a stack, or of its copies, names the stack.
     """
     named = frozenset(value_ids)
     families: defaultdict[str, dict[int, frozenset[int]]] = defaultdict(dict)
@@ -70,7 +69,7 @@ def loop_stacks(
 
 
 def _is_filled(stored: PlannableCompilation, members: Collection[PlannedValue]) -> bool:
-    """Whether a forward loop writes a part in each iteration, and the set is not returned."""
+    """Return True if a forward loop writes a part in each iteration and does not return the set."""
     return (
         len(members) > 1
         and all(value.size_bytes > 0 and value.value_id in stored.facts for value in members)
@@ -88,7 +87,7 @@ def _writes_a_part(stored: PlannableCompilation, value: PlannedValue) -> bool:
 
 
 def _loop(stored: PlannableCompilation, members: Iterable[PlannedValue]) -> str | None:
-    """Return the loop that fills a set, by the name of its instruction."""
+    """Return the name of the loop instruction that fills a set."""
     loops = [value for value in members if stored.facts[value.value_id].opcode == "while"]
     return loops[0].instruction if loops else None
 
@@ -96,7 +95,7 @@ def _loop(stored: PlannableCompilation, members: Iterable[PlannedValue]) -> str 
 def _with_copies(
     stored: PlannableCompilation, program: PlannedProgram, members: Collection[PlannedValue]
 ) -> frozenset[int]:
-    """Return the ids of the members and of what is made of them alone, element by element."""
+    """Return the ids of the members and of values computed only from them, element by element."""
     elements = _elements(stored.facts[next(iter(members)).value_id])
     family = {value.value_id for value in members}
     found = list(family)
@@ -129,7 +128,7 @@ def _of_loop(
     stacked_bytes = sum(stack.size_bytes for stack in stacks)
     elements = sum(_elements(stored.facts[stack.value_id]) for stack in stacks)
     carried_bytes = sum(value.size_bytes for value in carried)
-    # on CPU a dot is as wide as f32, and what is stacked of it is not
+    # on CPU a dot is f32, and its stacked form is narrower
     dot_bytes = sum(
         (
             min(Fraction(dot.size_bytes), Fraction(_elements(facts) * stacked_bytes, elements))
@@ -152,8 +151,8 @@ def _dots(
 ) -> list[tuple[PlannedValue, ValueFacts]]:
     """Return the results of dots in the body of the loop that fills these sets.
 
-    They stand in the computations that write the parts, or in others that those call: these
-    go by their scope.
+    They are in the computations that write the parts. If there are none, take the dots of the same
+    scopes: they are in called computations.
     """
     writers = [
         stored.facts[value.value_id]

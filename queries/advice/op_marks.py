@@ -1,6 +1,6 @@
-"""What op names tell of the pass that an instruction belongs to.
+"""Tell from op names which pass an instruction belongs to.
 
-The queries of the theme `lifetime` hold the same words; a test compares them.
+The queries of the theme `lifetime` contain the same words; a test compares them.
 """
 
 from functools import lru_cache
@@ -17,41 +17,40 @@ __all__ = [
 ]
 
 BACKWARD_MARKS: Final = ("transpose(", "gradient_tape/", "gradients/")
-"""Parts of the op names of the backward pass: of JAX, of TensorFlow 2, and of its graphs."""
+"""Parts of the op names of the backward pass: JAX, TensorFlow 2, TensorFlow graphs."""
 RECOMPUTED_MARKS: Final = ("rematted_computation", "recompute_grad")
-"""Parts of the op names of what a checkpoint computes again: of JAX, and of a scope that a
-TensorFlow program calls so."""
+"""Parts of the op names of recomputed ops: JAX, and a scope that TensorFlow programs name so."""
 _CHECKPOINT_PARTS: Final = frozenset(("checkpoint", "remat", "remat2", "rematted_computation"))
-"""Scopes of a checkpoint's backward pass, as versions of JAX name them."""
+"""Scopes of a checkpoint's backward pass in the versions of JAX."""
 _PER_EXAMPLE_MARKS: Final = ("vmap(", "pfor/", "vectorized_map")
-"""Parts of the op names of what is done for each example at once."""
+"""Parts of the op names of computations vectorized over examples."""
 
 
 def is_backward(op_name: str | None) -> bool:
-    """Whether an op belongs to the backward pass; False without a name."""
+    """Return True if an op belongs to the backward pass; False without a name."""
     return any(mark in (op_name or "") for mark in BACKWARD_MARKS)
 
 
 def is_recomputed(op_name: str | None) -> bool:
-    """Whether an op belongs to what a checkpoint computes again; False without a name."""
+    """Return True if a checkpoint recomputes an op; False without a name."""
     return any(mark in (op_name or "") for mark in RECOMPUTED_MARKS)
 
 
 def is_checkpointed(op_name: str | None) -> bool:
-    """Whether an op belongs to the backward pass of a checkpoint; False without a name."""
+    """Return True for an op of the backward pass of a checkpoint; False without a name."""
     if is_recomputed(op_name):
         return True
     return is_backward(op_name) and not _CHECKPOINT_PARTS.isdisjoint(scope_parts(op_name or ""))
 
 
 def is_per_example(op_name: str | None) -> bool:
-    """Whether an op is done for each example at once; False without a name."""
+    """Return True if an op is vectorized over examples; False without a name."""
     return any(mark in (op_name or "") for mark in _PER_EXAMPLE_MARKS)
 
 
 @lru_cache(maxsize=1 << 14)
 def scope_parts(op_name: str) -> tuple[str, ...]:
-    """Return the parts between slashes outside brackets, without transformations around them."""
+    """Return the parts between slashes outside brackets, without their transformations."""
     parts: list[str] = []
     nesting = 0
     part = ""
@@ -66,7 +65,7 @@ def scope_parts(op_name: str) -> tuple[str, ...]:
 
 
 def _without_transformations(part: str) -> str:
-    """Return `layer_0` of `transpose(jvp(layer_0))`; `jit(f)` stays, it is a function."""
+    """Return `layer_0` of `transpose(jvp(layer_0))`; keep `jit(f)`, which is a function."""
     while part.endswith(")") and not part.startswith(("jit(", "pjit(")):
         _, opening, inner = part[:-1].partition("(")
         if not opening or not inner:

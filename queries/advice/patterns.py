@@ -1,35 +1,51 @@
-"""Which values a pattern names: by label, op, scope or source line.
+"""Find the values that a pattern names: by label, op, scope or source line.
 
-A pattern stands for the values that have it as their label or instruction, for those of an
-op name or of a scope that it names wholly or in part (`layer_0` is a part of
-`jit(f)/jvp(layer_0)/dot`: transformations of a part do not count), and for those of a source
-line, `train.py:12`. With `*`, `?` or `[…]` it stands for what it fits.
+A pattern names the values with this label or instruction, with this op name or scope, and of this
+source line (`train.py:12`). Part of a scope is enough, and transformations are ignored: `layer_0`
+is in `jit(f)/jvp(layer_0)/dot`. A pattern with `*`, `?` or `[…]` names all values that match it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from xlagraph.queries.advice.op_marks import scope_parts
 from xlagraph.queries.advice.plannable_compilation import ValueFacts
 from xlagraph.queries.errors import NoSuchName, similar_names
 
-__all__ = ["in_scope", "matching"]
+__all__ = ["in_scope", "matching", "similar_scopes"]
 
 _WILDCARDS = frozenset("*?[")
 
 
-def matching(pattern: str, facts: Mapping[int, ValueFacts]) -> list[int]:
+def matching(pattern: str, facts: Mapping[int, ValueFacts], *, compilation: str) -> list[int]:
     """Return the ids of the values that a pattern names.
 
-    Raises NoSuchName with what is near if there are none.
+    Raises NoSuchName with the compilation and similar names if there are none.
     """
     found = [value_id for value_id, each in facts.items() if _fits(pattern, each)]
     if not found:
-        names = {name for each in facts.values() for name in (each.label, each.op_name) if name}
         raise NoSuchName(
-            f"no value, op, scope or source line is called '{pattern}'",
-            similar_names(pattern, sorted(names)),
+            f"no value, op, scope or source line of {compilation} is called '{pattern}'",
+            similar_names(pattern, sorted(_names(facts.values()))),
         )
+    return found
+
+
+def similar_scopes(scope: str, op_names: Iterable[str]) -> list[str]:
+    """Return up to five parts of scopes that are similar to a name, the most similar first."""
+    scopes = {part for name in op_names for part in scope_parts(name)[:-1]}
+    return similar_names(scope, sorted(scopes))
+
+
+def _names(facts: Iterable[ValueFacts]) -> set[str]:
+    """Return names by which these values can be found."""
+    found: set[str] = set()
+    for each in facts:
+        found.add(each.label)
+        found |= {line.rpartition("/")[2] for line in each.source_lines}
+        for op_name in (each.op_name, each.own_op_name):
+            if op_name is not None:
+                found |= {op_name, *scope_parts(op_name)}
     return found
 
 
@@ -50,7 +66,7 @@ def _fits(pattern: str, facts: ValueFacts) -> bool:
 
 
 def in_scope(scope: str, op_name: str) -> bool:
-    """Whether an op lies in a scope, given by all or some of its parts in their order."""
+    """Return True if an op is in a scope, given by all or some of its parts in order."""
     if op_name == scope or op_name.startswith(scope + "/"):
         return True
     wanted = scope_parts(scope)

@@ -1,4 +1,4 @@
-"""Evidence grouped by the source line, or the op, that it comes from."""
+"""Group evidence by its source line, or by its op."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,28 +10,30 @@ from xlagraph.graph.engine import Cell
 __all__ = ["Place", "places"]
 
 _NUMBER: Final = re.compile(r"(?<![A-Za-z0-9])\d+|(?<=[_.])\d+")
-"""A number in an op name, as that of a layer."""
+"""Number in an op name, for example of a layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Rows that come from one line, or from one op of repeated layers."""
+    """Rows of one source line, or of one op of repeated layers."""
 
     bytes: int
     values: int
-    """How many rows they are."""
+    """Number of rows."""
     file: str | None
     line: int | None
     op: str | None
-    """Op name of the largest; numbers of layers are `*` where they differ."""
+    """Op name of the largest row; layer numbers are `*` if they differ."""
     shape: str | None
-    """Of the largest; so are the next two."""
+    """Shape of the largest row."""
     example: str | None
+    """Value of the largest row."""
     reason: str | None
+    """Reason of the largest row."""
 
     @property
     def source(self) -> str | None:
-        """`train.py:12`, without folders; None without a file."""
+        """File name and line, `train.py:12`; None without a file."""
         if self.file is None:
             return None
         name = self.file.rpartition("/")[2]
@@ -53,7 +55,7 @@ class Place:
 
 
 def places(rows: Iterable[Mapping[str, Cell]], column: str) -> tuple[Place, ...]:
-    """Group rows by source line, else by op; ``column`` holds their bytes."""
+    """Group rows by source line, else by op; ``column`` is the column of their bytes."""
     groups: dict[tuple[Cell, ...], list[Mapping[str, Cell]]] = {}
     for row in rows:
         groups.setdefault(_key(row), []).append(row)

@@ -1,4 +1,4 @@
-"""A compilation as planning needs it: its program, and facts of its values."""
+"""Read a compilation for planning: its program, and facts about its values."""
 
 import re
 from collections import defaultdict
@@ -33,80 +33,82 @@ _ALIGNMENTS: Final[Mapping[str | None, tuple[int, ...]]] = {
     "gpu": (256, 128),
     "rocm": (256, 128),
 }
-"""By platform, largest first: each dump shows which one it is."""
+"""Possible alignments by platform, largest first; each dump shows which one it uses."""
 _COMMENT: Final = re.compile(r"/\*.*?\*/|\s")
 _ELEMENT: Final = re.compile(r"(?:[^,({\[]|\([^)]*\)|\{[^}]*\}|\[[^\]]*\])+")
 _ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _ALIGNMENTS_OF_OTHERS: Final = (16384, 512, 256, 128, 64, 16, 4)
 _LAST: Final = 1 << 40
-"""Place in the post-order of what no text mentions."""
+"""Place in the post-order of instructions that no module text mentions."""
 
 
 class ValueFacts(NamedTuple):
-    """Facts of a value that a `PlannedValue` does not carry."""
+    """Facts about a value that `PlannedValue` does not contain."""
 
     value_id: int
     label: str
     shape: str
-    """With layout."""
+    """Shape with layout."""
     dtype: str | None
     opcode: str | None
     op_name: str | None
-    """Of what it belongs to; its own where that is all that is known."""
+    """Op name that the value is attributed to; its instruction's op name if no other is known."""
     own_op_name: str | None
+    """Op name of its instruction."""
     is_stacked: bool
-    """Whether it lies in a stack that the turns of a loop fill."""
+    """True if it is in a stack that the iterations of a loop fill."""
     source_lines: tuple[str, ...]
-    """`file:line` of its own, of what it belongs to, and of the user's."""
+    """`file:line` of its instruction, of its attribution, and of the user's code."""
     live_until: int | None
     last_use: int | None
     needed_until: int | None
-    """Of an entry parameter."""
+    """Last step that needs an entry parameter; None for other values."""
     color: int
     parameter: tuple[int, str] | None
-    """Number and shape index of the entry parameter that it is."""
+    """Number and shape index if it is an entry parameter."""
     computation: str | None
-    """The one that its instruction stands in."""
+    """Computation that contains its instruction."""
 
     @property
     def is_backward(self) -> bool:
-        """Whether the backward pass makes it, as its op name says."""
+        """True if its op name says that the backward pass computes it."""
         return is_backward(self.op_name)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannableCompilation:
-    """A compilation whose memory can be planned anew."""
+    """A compilation whose memory can be replanned."""
 
     key: str
     platform: str | None
     program: PlannedProgram
     facts: Mapping[int, ValueFacts]
-    """By value id; those without a live range too."""
+    """Facts by value id, also of values without a live range."""
     results: tuple[int, ...]
     """Value ids in the order of the program's results."""
     readers: Mapping[int, tuple[int, ...]]
-    """By value id: the values that are made from it."""
+    """Values that are computed from a value, by its id."""
     has_buffer_sets: bool
-    """Whether a module text said which values share an address; else nothing is planned anew."""
+    """True if a module text showed which values share an address; without it, no replanning."""
     has_ranges: bool
+    """True if the dump has live ranges."""
     reserved_bytes: Mapping[int, int]
-    """By colour, in XLA's own plan, thread-local memory left out."""
+    """Reserved bytes by colour in XLA's plan, without thread-local memory."""
     space_names: Mapping[int, str]
-    """By colour: HBM, VMEM, SMEM or host, where that is known."""
+    """HBM, VMEM, SMEM or host by colour, if known."""
     result_shapes: Mapping[int, str] = field(default_factory=dict)
-    """By value id: the shape with layout in which the program returns it; a bitcast gives it
-    another one."""
+    """Shape with layout in which the program returns a value, by value id. A bitcast can make it
+    differ from the shape of the value."""
 
     @property
     def drops_needless_copies(self) -> bool:
-        """Whether the compiler drops copies once the schedule is made, on GPUs and TPUs."""
+        """True if the compiler drops copies after scheduling: on GPUs and TPUs."""
         return self.platform in ("gpu", "rocm") or self.space_names.get(0) == "HBM"
 
 
 @collector_paused()
 def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
-    """Return what planning needs of a stored compilation."""
+    """Read a stored compilation for planning."""
     totals = stored.totals
     instructions = {each.name: each for each in stored.instructions}
     allocations = tuple(map(_allocation, stored.allocations))
@@ -150,13 +152,13 @@ def plannable_compilation(stored: StoredCompilation) -> PlannableCompilation:
 
 
 class _Uses:
-    """Which values each instruction reads, by its name."""
+    """Values that each instruction reads, by its name."""
 
     def __init__(self, uses: Iterable[StoredUse]) -> None:
         self.operands: defaultdict[str, list[int]] = defaultdict(list)
-        """Those that are whole operands, in their order."""
+        """Values that are whole operands, in order."""
         self.reads: defaultdict[str, list[int]] = defaultdict(list)
-        """Those too that are elements of operands."""
+        """Values that are whole operands or elements of them, in order."""
         for value_id, instruction, _, operand_index in sorted(uses, key=_operand_order):
             self.reads[instruction].append(value_id)
             if operand_index in (None, "{}"):
@@ -175,7 +177,7 @@ def _values(
     run_once: Collection[str],
     uses: _Uses,
 ) -> tuple[PlannedValue, ...]:
-    """Return the values that have a live range; `run_once`: computations that run outside loops."""
+    """Return the values with a live range; `run_once` names computations outside of loops."""
     sizes: defaultdict[int, int] = defaultdict(int)
     for value in ranged:
         sizes[_buffer_set(value)] = max(sizes[_buffer_set(value)], value.size_bytes)
@@ -214,7 +216,7 @@ def _run_once(
     values: Iterable[StoredValue],
     positions: Iterable[StoredPosition],
 ) -> frozenset[str]:
-    """Return the entry computation, and those that it calls: a call returns values of theirs."""
+    """Return the entry computation and those that it calls, found by the values calls return."""
     root = None if result is None else instructions.get(result)
     made_in = {value.value_id: instructions[value.name].computation for value in values}
     returned = [
@@ -232,7 +234,7 @@ def _run_once(
 
 
 def _results(positions: Iterable[StoredPosition], result: str | None) -> tuple[int, ...]:
-    """Return the ids of the values that the program returns, in the order of its results."""
+    """Return the ids of the values that the program returns, in result order."""
     ordered = sorted(
         (index_numbers(position.shape_index or "{}"), position.value_id)
         for position in positions
@@ -244,7 +246,7 @@ def _results(positions: Iterable[StoredPosition], result: str | None) -> tuple[i
 def _result_shapes(
     positions: Iterable[StoredPosition], result: StoredInstruction | None
 ) -> dict[int, str]:
-    """Return the shapes of the values that the program returns, as the elements of its result."""
+    """Return the shapes of the returned values, read from the shape of the program's result."""
     if result is None or not result.shape:
         return {}
     is_tuple = result.shape.startswith("(")
@@ -259,7 +261,7 @@ def _result_shapes(
 
 
 def _elements(shape: str) -> list[str]:
-    """Return the elements of a tuple's shape: `f32[2]{0}` and `s32[]` of `(f32[2]{0}, s32[])`."""
+    """Return the elements of a tuple shape: `(f32[2]{0}, s32[])` has `f32[2]{0}` and `s32[]`."""
     return [
         element for part in _ELEMENT.findall(shape[1:-1]) if (element := _COMMENT.sub("", part))
     ]
@@ -291,7 +293,7 @@ def _reserved_bytes(allocations: Sequence[PlannedAllocation]) -> dict[int, int]:
 def _stored_ids(
     ranged: Iterable[StoredValue], allocations: Iterable[PlannedAllocation]
 ) -> frozenset[int]:
-    """Return the ids of constants and entry parameters: the first value of each such allocation."""
+    """Return the ids of constants and entry parameters: the first value of each allocation."""
     kept = {
         allocation.number
         for allocation in allocations
@@ -362,5 +364,5 @@ def _buffer_set(value: StoredValue) -> int:
 
 
 def index_numbers(index: str) -> tuple[int, ...]:
-    """Return the numbers of a shape index: 1 and 0 of `{1,0}`."""
+    """Return the numbers of a shape index: `{1,0}` is (1, 0)."""
     return tuple(int(part) for part in index[1:-1].split(",") if part)

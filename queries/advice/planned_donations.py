@@ -1,6 +1,6 @@
-"""What donating an input saves, in the rows of a query: as `whatif` plans it for each of them.
+"""Replan the savings of donating each input in the rows of a query, as `whatif` does.
 
-A statement can only estimate it from what lies in the buffer of an output.
+A statement can only estimate them from the values in the buffer of an output.
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ from xlagraph.xla_planner.replay import replay
 __all__ = ["with_planned_donations"]
 
 _MOST_VALUES: Final = 60_000
-"""Values that are planned in all, so that a query takes a few seconds at most."""
+"""Total number of values to plan, so that a query takes a few seconds at most."""
 _INPUT: Final = "value"
 
 
 def with_planned_donations(graph: Graph, answer: Answer) -> Answer:
-    """Return the answer with the planned savings of each row, if its rows are to be donated.
+    """Return the answer with replanned savings if its rows are inputs to donate.
 
-    Rows beyond the first that a few seconds allow have none. Without a module text the savings
-    stay those that the statement estimates. Both are noted.
+    Only as many rows are replanned as a few seconds allow; the others have null. Without module
+    text the estimates of the statement are kept. A note says so in both cases.
     """
     advice = answer.query.advice
     if advice is None or advice.change is not ChangeKind.DONATE or answer.compilation is None:
@@ -40,7 +40,7 @@ def with_planned_donations(graph: Graph, answer: Answer) -> Answer:
         return answer
     stored = plannable_compilation(StoredCompilation(graph, answer.compilation))
     if not stored.has_buffer_sets or not stored.has_ranges:
-        note = f"{advice.column} is an estimate: without module text nothing can be planned"
+        note = f"{advice.column} is an estimate: without module text nothing can be replanned"
         return replace(answer, notes=(*answer.notes, note))
     count = max(1, _MOST_VALUES // max(1, len(stored.program.values)))
     row_labels = [str(row[columns.index(_INPUT)]) for row in answer.result.rows]
@@ -52,13 +52,13 @@ def with_planned_donations(graph: Graph, answer: Answer) -> Answer:
     )
     notes = answer.notes
     if len(row_labels) > count:
-        note = f"{advice.column} is planned for the first {count} rows; whatif plans others"
+        note = f"{advice.column} is replanned for the first {count} rows; whatif replans others"
         notes = (*notes, note)
     return replace(answer, result=Result(columns, rows), notes=notes)
 
 
 def _planned(stored: PlannableCompilation, labels: Sequence[str]) -> dict[str, Cell]:
-    """Return by label what donating this parameter and no other saves."""
+    """Return the bytes that donating each parameter separately saves, by label."""
     replays = replay(stored.program)
     before = replan(stored.program, replays)
     color_by_label = {facts.label: facts.color for facts in stored.facts.values()}

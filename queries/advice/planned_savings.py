@@ -1,4 +1,4 @@
-"""What a finding saves: replanned where the plan can tell, else the sum of its rows."""
+"""Compute the savings of a finding: replanned if possible, else the sum of its rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,10 +12,10 @@ from xlagraph.queries.catalogue.declarations import Advice, ChangeKind
 
 __all__ = ["PotentialSavings", "change_of_rows", "potential_savings", "savings_of_change"]
 
-_SUM_OF_SIZES: Final = "a sum of sizes: the plan cannot tell what the change does to it"
-_MAY_GATHER: Final = "what is computed with it is split too, or the compiler gathers it again"
-_NO_PACKING: Final = "no packing saves more; whether a change gets there, the plan cannot tell"
-_OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program another way"
+_SUM_OF_SIZES: Final = "a sum of sizes: the effect of this change cannot be replanned"
+_MAY_GATHER: Final = "unless values computed with it are sharded too, the compiler gathers it again"
+_NO_PACKING: Final = "an upper bound: no packing saves more, and a change may save less"
+_OTHER_PROGRAM: Final = "the compiler may schedule and fuse the changed program differently"
 _DOUBTS: Final = {
     ChangeKind.WITHOUT: _OTHER_PROGRAM,
     ChangeKind.PARTS: _OTHER_PROGRAM,
@@ -23,10 +23,10 @@ _DOUBTS: Final = {
     ChangeKind.SHARD: _MAY_GATHER,
     ChangeKind.PACK: _NO_PACKING,
 }
-"""By change, on any platform."""
+"""Doubts by kind of change, on any platform."""
 _CPU_UNDOES: Final = "on CPU the compiler undoes most checkpoints outside of loops"
 _CPU_WIDENS: Final = "on CPU the compiler computes in wider types and keeps the casts"
-_CPU_REORDERS: Final = "on CPU the compiler drops barriers and orders what it computes by itself"
+_CPU_REORDERS: Final = "on CPU the compiler drops barriers and chooses the order itself"
 _CPU_EXPECTS_NOTHING: Final = {
     ChangeKind.RECOMPUTE: _CPU_UNDOES,
     ChangeKind.LATE: _CPU_UNDOES,
@@ -42,27 +42,27 @@ _LIKELIHOODS: Final = {
     ChangeKind.SHARD: 0.5,
     ChangeKind.PACK: 0.2,
 }
-"""Part of a doubtful figure to expect, by change: checkpoints on GPU came true 6 times of 6."""
+"""Part of a doubtful figure to expect, by kind of change. Checkpoints on GPU: 6 of 6 confirmed."""
 _LIKELIHOOD_OF_SUMS: Final = 0.4
 """Part to expect of a sum of sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PotentialSavings:
-    """What the change that a finding asks for saves."""
+    """Savings of the change that a finding proposes."""
 
     bytes: int
-    """At least, where it is a range."""
+    """Bytes saved; the least of a range."""
     at_most: int | None
-    """None where it is not a range."""
+    """Most of the range; None if the savings are not a range."""
     measure: str
-    """What they are a share of: `reserved` where they were planned, else as the advice says."""
+    """Total to compare with: `reserved` if replanned, else the measure of the advice."""
     doubt: str | None
-    """Why the effect cannot be told; None where it can."""
+    """Why the effect is uncertain; None if it is certain."""
     is_planned: bool
-    """Whether the memory was replanned; else they are a sum of sizes."""
+    """True if the memory was replanned; False for a sum of sizes."""
     likelihood: float = 1.0
-    """Part of the middle of the range to expect; 0 where nothing is expected on this platform."""
+    """Part of the middle of the range to expect; 0 if nothing is expected on this platform."""
 
     @property
     def middle(self) -> int:
@@ -76,7 +76,7 @@ class PotentialSavings:
 
     @property
     def text(self) -> str:
-        """As people read it: `1.0 MiB`, `1.0 MiB to 4.0 MiB`; `up to 1.0 MiB` if in doubt."""
+        """Savings as text: `1.0 MiB`, `1.0 MiB to 4.0 MiB`, or `up to 1.0 MiB` if uncertain."""
         if not self.likelihood:
             return f"often nothing on CPU; on GPU or TPU about {human_bytes(self.middle)}"
         least = human_bytes(self.bytes)
@@ -89,7 +89,7 @@ class PotentialSavings:
 def potential_savings(
     rows: Sequence[Mapping[str, Cell]], advice: Advice, planner: Planner
 ) -> PotentialSavings:
-    """Return what changing the values of these rows saves."""
+    """Return the savings of changing the values of these rows."""
     change = change_of_rows(rows, advice)
     return savings_of_change(change, _total(rows, advice), advice.measure, planner)
 
@@ -97,7 +97,7 @@ def potential_savings(
 def savings_of_change(
     change: Change | None, sum_of_sizes: int, measure: str, planner: Planner
 ) -> PotentialSavings:
-    """Return what a change saves, replanned; without a change or a plan the sum of sizes."""
+    """Return the replanned savings of a change, or the sum of sizes if it cannot be replanned."""
     if change is None:
         return _sum_of_sizes(sum_of_sizes, measure, _SUM_OF_SIZES)
     if (obstacle := planner.obstacle) is not None:
@@ -112,7 +112,7 @@ def savings_of_change(
 
 
 def change_of_rows(rows: Sequence[Mapping[str, Cell]], advice: Advice) -> Change | None:
-    """Return the change of the values that rows name; None if the plan cannot tell its effect."""
+    """Return the change to the values in the rows; None if its effect cannot be replanned."""
     if not rows or advice.change is None:
         return None
     if advice.change is ChangeKind.PACK:
@@ -136,19 +136,19 @@ def _sum_of_sizes(total: int, measure: str, doubt: str) -> PotentialSavings:
 
 
 def _with_stacks(found: Savings, stacks: Savings | None) -> Savings:
-    """Return a range that begins with what the stacks of loops save by themselves: that is sure."""
+    """Return a range whose least is the certain savings of the stacks of loops."""
     if stacks is None:
         return found
     return replace(found, bytes=min(stacks.bytes, found.bytes), is_certain=True)
 
 
 def _labels(cell: Cell) -> list[str]:
-    """Return the labels that a cell names: of one value, or of several."""
+    """Return the labels in a cell, which names one value or several."""
     return [cell] if isinstance(cell, str) else [str(label) for label in cast("list[Cell]", cell)]
 
 
 def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
-    """Return the part of its bytes that the value of a row keeps."""
+    """Return the part of its bytes that the value in a row keeps."""
     if change is ChangeKind.HALF:
         return Fraction(1, 2)
     if change is ChangeKind.SHARD:
@@ -157,7 +157,7 @@ def _factor(change: ChangeKind, row: Mapping[str, Cell]) -> Fraction:
 
 
 def _doubt(change: ChangeKind, found: Savings, *, is_cpu: bool) -> tuple[str | None, float]:
-    """Return why the effect cannot be told, and the part of it to expect."""
+    """Return why the effect is uncertain, and the part of it to expect."""
     is_sure = change in (ChangeKind.RECOMPUTE, ChangeKind.HALF) and found.is_certain
     expects_nothing = is_cpu and change in _CPU_EXPECTS_NOTHING
     if expects_nothing and not (is_sure and change is ChangeKind.RECOMPUTE):

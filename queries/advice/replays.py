@@ -1,4 +1,4 @@
-"""How many temporary blocks of a graph come out byte for byte the same when packed again."""
+"""Replay the temporary blocks of a graph and compare them with XLA's plan byte for byte."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class ReplayedBlock:
     compilation: str
     memory_space: int
     memory_space_name: str | None
-    """HBM, VMEM, SMEM or host; None where that is unknown."""
+    """HBM, VMEM, SMEM or host; None if unknown."""
     allocation: int
     temp_bytes: int
     temp_bytes_replayed: int
@@ -28,19 +28,19 @@ class ReplayedBlock:
 
     @property
     def is_exact(self) -> bool:
-        """Whether size and every offset are those of XLA."""
+        """True if the size and every offset equal XLA's."""
         return self.offsets_equal and self.temp_bytes == self.temp_bytes_replayed
 
     @property
     def is_packed_by_another_method(self) -> bool:
-        """Whether XLA places what lies there by other rules (TPU VMEM)."""
+        """True if XLA places values there by other rules (TPU VMEM)."""
         return self.memory_space in PRESET_COLORS
 
 
 def replay_blocks(graph: Graph, names: Sequence[str] = ()) -> tuple[ReplayedBlock, ...]:
-    """Replay the temporary blocks of runs and compilations, of all if none is named.
+    """Replay the temporary blocks of the named runs and compilations, or of all.
 
-    Compilations without live ranges have no block that could be replayed. Raises EmptyGraph.
+    Compilations without live ranges are skipped. Raises EmptyGraph.
     """
     stored = (
         plannable_compilation(StoredCompilation(graph, key)) for key in select_all(graph, names)

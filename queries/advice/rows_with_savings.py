@@ -1,4 +1,4 @@
-"""The rows of a query that count as potential savings, each byte once."""
+"""Select the rows of a query with potential savings, and count each byte once."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,9 @@ Row = Mapping[str, Cell]
 def rows_with_savings(rows: Iterable[Row], advice: Advice, memory_space: int) -> list[Row]:
     """Return the rows with potential savings in a memory space, most bytes first.
 
-    Rows of other memory spaces and repeated values are left out; where the query says `@once`,
-    so are rows that find all places taken. A row without a memory space is of the one that its
-    query was asked for.
+    Rows of other memory spaces and repeated values are dropped. If the query declares `@once`, rows
+    without a free place in their group are dropped, too. A row without a memory space belongs to
+    the one that its query was asked for.
     """
     here = [row for row in rows if row.get("memorySpace", memory_space) == memory_space]
     found = _rows_with_free_places(here, *advice.once) if advice.once else here
@@ -29,7 +29,7 @@ def _bytes(row: Row, advice: Advice) -> int:
 
 
 def each_value_once(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows without those that repeat a value."""
+    """Return the first row of each value."""
     seen: set[Cell] = set()
     kept: list[Row] = []
     for row in rows:
@@ -41,8 +41,8 @@ def each_value_once(rows: Iterable[Row]) -> list[Row]:
 
 
 def _rows_with_free_places(rows: Iterable[Row], group: str, places: str) -> list[Row]:
-    # The places that suit a row suit all rows of its group that have more to choose from:
-    # taking the choosiest first gives as many rows a place as any other way.
+    # The places that suit a row also suit all rows of its group with more choices, so serving
+    # rows with the fewest choices first places as many rows as possible.
     taken: Counter[Cell] = Counter()
     kept: list[Row] = []
     for row in sorted(rows, key=lambda row: cast("int", row[places])):

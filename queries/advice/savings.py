@@ -1,4 +1,4 @@
-"""Bytes that changes to the values of a compilation save, as its memory replanned shows."""
+"""Replan the memory of a compilation to find the bytes that changes save."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,23 +23,23 @@ from xlagraph.xla_planner.value_changes import with_shrunk_values, without_value
 
 __all__ = ["Change", "Planner", "Savings"]
 
-_NO_MODULE_TEXT: Final = "no module text was ingested: a sum of sizes, not a plan"
-_NOT_EXACT: Final = "the plan as it is does not come out the same when made anew"
+_NO_MODULE_TEXT: Final = "without module text nothing is replanned: this is a sum of sizes"
+_NOT_EXACT: Final = "replanning does not reproduce XLA's plan: this is a sum of sizes"
 _TOLERANCE: Final = 0.01
-"""Part of what is reserved by which the plan made anew may differ, as where the parts of a TPU's
-block are combined in another order; no finding is as small."""
+"""Part of the reserved bytes by which replanning may differ, for example because the parts of a
+TPU's block are combined in another order. No finding is as small."""
 
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """Bytes that a change saves of what is reserved."""
+    """Reserved bytes that a change saves."""
 
     bytes: int
-    """At least, where it is a range."""
+    """Bytes saved; the least of a range."""
     at_most: int | None = None
-    """None where it is not a range."""
+    """Most of the range; None if the savings are not a range."""
     is_certain: bool = True
-    """Whether the compiler will follow the plan; False where it may reschedule."""
+    """True if the compiler will follow the plan; False if it may reschedule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Change:
     kind: ChangeKind
     labels: tuple[str, ...] = ()
     factors: Mapping[str, Fraction] = field(default_factory=dict)
-    """By label, the part of its bytes that a value keeps, where the change makes it smaller."""
+    """Part of its bytes that a value keeps, by label, if the change shrinks it."""
 
 
 class Planner:
-    """Replans one compilation, in one memory space, as often as it is asked."""
+    """A planner that replans one compilation in one memory space."""
 
     def __init__(self, compilation: StoredCompilation, color: int) -> None:
         self.compilation = compilation
@@ -61,12 +61,12 @@ class Planner:
 
     @property
     def is_cpu(self) -> bool:
-        """Whether it was compiled for a CPU."""
+        """True if the compilation is for a CPU."""
         return self.stored.platform == "cpu"
 
     @property
     def obstacle(self) -> str | None:
-        """Why nothing can be replanned; None if it can."""
+        """Why the compilation cannot be replanned; None if it can."""
         if not self.stored.has_buffer_sets or not self.stored.has_ranges:
             return _NO_MODULE_TEXT
         own = self.stored.reserved_bytes.get(self.memory_space, 0)
@@ -75,11 +75,11 @@ class Planner:
 
     @cached_property
     def stored(self) -> PlannableCompilation:
-        """The compilation, as planning needs it."""
+        """The compilation, read for planning."""
         return plannable_compilation(self.compilation)
 
     def savings(self, changes: Sequence[Change]) -> Savings:
-        """Return what changes save together: donations pair what the others leave."""
+        """Return the savings of all changes together; donations are applied last."""
         if any(change.kind is ChangeKind.PACK for change in changes):
             return self._savings_of_packing()
         program = self.stored.program
@@ -100,14 +100,14 @@ class Planner:
         }
         saved = self._saved(self._donated(least, donated))
         if not is_range or (self.is_cpu and not has_stacks and _only_recomputes(changes)):
-            # on CPU nothing is expected of it: the other end of the range is not worth a plan
+            # on CPU no savings are expected, so the other end of the range is not replanned
             return Savings(saved, is_certain=is_certain)
         other = self._saved(self._donated(most, donated))
         least_saved = max(0, min(saved, other))
         return Savings(least_saved, max(0, saved, other), is_certain)
 
     def _changed(self, change: Change, program: PlannedProgram) -> Checkpoint:
-        """Return the program under a change, but a donation, at least and at most."""
+        """Return the least and the most of a program after a change that is not a donation."""
         value_ids = self._ids(change.labels)
         match change.kind:
             case ChangeKind.WITHOUT:
@@ -133,7 +133,7 @@ class Planner:
                 assert_never(change.kind)
 
     def _with_whole_loops(self, value_ids: Collection[int]) -> set[int]:
-        """Return all that a loop stacks where a stack of it is named."""
+        """Add all stacks of a loop if one of them is named."""
         program = self.stored.program
         found = set(value_ids)
         for loop in loop_stacks(self.stored, program, program.by_id):
@@ -147,7 +147,7 @@ class Planner:
         return change.kind not in (ChangeKind.LATE, ChangeKind.MOVE, ChangeKind.PARTS)
 
     def savings_of_stacks(self, change: Change) -> Savings | None:
-        """Return what recomputing only the stacks of loops saves; None where nothing is stacked."""
+        """Return the savings of recomputing only stacks of loops; None if nothing is stacked."""
         found = self._changed(change, self.stored.program)
         if not found.stacked_ids or found.is_of_loops:
             return None
@@ -164,7 +164,7 @@ class Planner:
     def _with_whole_sets(
         self, program: PlannedProgram, factors: Mapping[int, Fraction]
     ) -> dict[int, Fraction]:
-        """Return factors of all members of the buffer sets that are named."""
+        """Return the factors for all members of the named buffer sets."""
         return {
             member.value_id: factor
             for value_id, factor in factors.items()
@@ -181,7 +181,7 @@ class Planner:
         return donate(program, left, knows_schedule=self.stored.drops_needless_copies).program
 
     def _savings_of_packing(self) -> Savings:
-        """Return what packing the heap to its lower bound saves."""
+        """Return the savings of packing the heap to its lower bound."""
         heap = self._plan.heap(self.memory_space)
         return Savings(heap.size_bytes - heap.lower_bound_bytes if heap is not None else 0)
 

@@ -1,8 +1,8 @@
-"""What loops stack of the values that their bodies make: `lax.scan` keeps one of each iteration.
+"""Find the stacks in which loops collect values of their bodies, as `lax.scan` does.
 
 A body writes its part of a stack with an update of a slice, most often fused with the operations
-that make the part. So a stack belongs to a value, or to a scope, if what writes it reads that
-value, or values of that scope, of which it holds one in each iteration.
+that compute the part. A stack belongs to a value, or to a scope, if its writer reads that value, or
+a value of that scope, with as many elements as one part of the stack.
 """
 
 import math
@@ -23,7 +23,7 @@ _LENGTH: Final = re.compile(r"\d+")
 def stacks_of(
     stored: PlannableCompilation, program: PlannedProgram, value_ids: Collection[int]
 ) -> frozenset[int]:
-    """Return the writers of stacks that hold one of these values in each iteration."""
+    """Return the writers of stacks that collect one of these values in each iteration."""
     named = frozenset(value_ids)
     return frozenset(
         writer.value_id
@@ -35,7 +35,7 @@ def stacks_of(
 def stacks_of_scope(
     stored: PlannableCompilation, program: PlannedProgram, scope: str
 ) -> frozenset[int]:
-    """Return the writers of stacks that a forward loop makes of values of a scope."""
+    """Return the writers of stacks in which a forward loop collects values of a scope."""
     return frozenset(
         writer.value_id
         for writer, parts in _writers(stored, program)
@@ -51,7 +51,7 @@ def _lies_in(scope: str, facts: ValueFacts) -> bool:
 def _writers(
     stored: PlannableCompilation, program: PlannedProgram
 ) -> Iterator[tuple[PlannedValue, list[PlannedValue]]]:
-    """Yield what writes a part of a stack in a loop, with what is as large as a part and read."""
+    """Yield each writer of a part of a stack, with the values of that size that it reads."""
     for members in program.sets.values():
         if len(members) == 1 or not any(_is_loop(stored, value) for value in members):
             continue

@@ -1,4 +1,4 @@
-"""What a compilation would reserve after changes: its memory replanned as XLA does."""
+"""Replan the memory of a compilation after changes, the way XLA would."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,10 +33,10 @@ _MOST_VALUES: Final = 10
 
 @collector_paused(has_many=True)
 def whatif(graph: Graph, compilation: str | None = None, changes: Changes | None = None) -> WhatIf:
-    """Plan the memory of a compilation anew, under changes; from the graph alone.
+    """Replan the memory of a compilation after changes; only the graph is read.
 
-    Raises NoSuchName where a pattern names nothing, QueryError where the dump had no live ranges,
-    or no module text for a change.
+    Raises NoSuchName if a pattern names nothing, and QueryError if the dump had no live ranges, or
+    no module text and changes are given.
     """
     found = find_compilation(graph, compilation)
     notes = () if found.note is None else (found.note,)
@@ -54,13 +54,13 @@ def plan_stored(
 ) -> WhatIf:
     """Replay the plan of a compilation and replan it, without and with changes."""
     if not stored.has_ranges:
-        raise QueryError(f"{stored.key}: the dump has no live ranges, nothing can be planned")
+        raise QueryError(f"{stored.key}: the dump has no live ranges, so nothing can be planned")
     replays = replay(stored.program)
     if not stored.has_buffer_sets:
         if changes:
             raise QueryError(
-                f"{stored.key}: no module text was ingested with the dump, so only its own plan"
-                " can be replayed; keep the `.txt` file of the same name beside the dump"
+                f"{stored.key}: the dump was ingested without its module text, so its plan can be"
+                " replayed but not changed; keep the `.txt` file of the same name beside the dump"
             )
         return _result(stored, replays, None, Outcome(), notes)
     before = replan(stored.program, replays)
@@ -103,21 +103,21 @@ def _result(
 
 
 def _doubts(stored: PlannableCompilation, result: WhatIf) -> list[str]:
-    """Return why changes are not to be trusted, if they are not."""
+    """Return reasons not to trust the effects of changes, if there are any."""
     doubts = []
     if not result.offsets_equal or result.temp_bytes_replayed != result.temp_bytes:
-        doubts.append("the temporary block does not replay: do not trust changes")
+        doubts.append("the temporary block does not replay: do not trust the effects")
     replanned = result.reserved_bytes_replanned
     if replanned is None:
-        doubts.append("no module text: nothing is planned anew")
+        doubts.append("no module text: nothing is replanned")
     elif replanned != result.reserved_bytes:
         doubts.append(
-            f"planned anew without a change, {replanned - result.reserved_bytes:+,} bytes are"
-            " reserved: trust no difference of that size"
+            f"replanning without a change differs by {replanned - result.reserved_bytes:+,} bytes"
+            " from XLA's plan: do not trust effects of that size"
         )
     if any(allocation.color == 1 for allocation in stored.program.allocations):
         name = f" ({stored.space_names[1]})" if 1 in stored.space_names else ""
-        doubts.append(f"memory space 1{name} is taken as it is: XLA assigns it before all else")
+        doubts.append(f"memory space 1{name} is not replanned: XLA assigns it first")
     return doubts
 
 

@@ -1,9 +1,9 @@
-"""Which values carry the batch, and the part of their bytes that a smaller batch keeps.
+"""Find the values that carry the batch, and the part of their bytes that a smaller batch keeps.
 
-Two compilations of the same program with another batch show it: the dimensions of the entry
-parameters that differ are the batch, and each value differs from its counterpart, the value of the
-same name, op and type, by some power of the ratio. Without another compilation it is named: the
-first dimension of some parameters.
+Two compilations of the same program with different batches show which dimensions are the batch:
+those of the entry parameters that differ. Each value differs from its counterpart (the value of the
+same name, op and type) by some power of the ratio. Without another compilation the user names
+parameters whose first dimension is the batch.
 
 A value without a counterpart is judged by its shape (`batch_shapes`).
 """
@@ -34,20 +34,21 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a smaller batch keeps."""
+    """A smaller batch, and the part of their bytes that values keep."""
 
     kept: Fraction
+    """Part of the batch that is kept."""
     kept_by_id: Mapping[int, Fraction]
-    """Part of their bytes that values keep, by id of those that carry the batch."""
+    """Part of its bytes that each value keeps, by id; only values that carry the batch."""
     text: str
-    """What was taken to be the batch, and how many values carry it."""
+    """Sentence that names the batch dimension and counts the values that carry it."""
     assumptions: tuple[str, ...]
 
 
 def compared_dimensions(
     stored: PlannableCompilation, other: PlannableCompilation
 ) -> tuple[list[BatchDimension], Fraction] | None:
-    """Return the dimensions of parameters that differ, and by what ratio; None if not by one."""
+    """Return the dimensions of parameters that differ, and their ratio; None if ratios differ."""
     theirs = {facts.parameter or (0, ""): facts.shape for facts in parameters(other)}
     ours = {facts.parameter or (0, ""): facts for facts in parameters(stored)}
     ratio = batch_ratio({place: facts.shape for place, facts in ours.items()}, theirs)
@@ -67,7 +68,7 @@ def compared_dimensions(
 def batch_ratio(
     one: Mapping[tuple[int, str], str], other: Mapping[tuple[int, str], str]
 ) -> Fraction | None:
-    """Return by what ratio lengths of parameters differ, given by place; None if not by one."""
+    """Return the ratio of parameter lengths that differ, given by place; None if ratios differ."""
     if one.keys() != other.keys():
         return None
     ratios: set[Fraction] = set()
@@ -88,7 +89,7 @@ def _dtype(shape: str) -> str:
 
 
 def named_dimensions(stored: PlannableCompilation, names: Iterable[str]) -> list[BatchDimension]:
-    """Return the dimensions of parameters that are named; raises BadParameter if they differ."""
+    """Return the named dimensions of parameters; raise BadParameter if their lengths differ."""
     found: list[BatchDimension] = []
     for name in names:
         text, colon, number = name.rpartition(":")
@@ -102,7 +103,8 @@ def named_dimensions(stored: PlannableCompilation, names: Iterable[str]) -> list
     several = sorted({each.length for each in found})
     if len(several) > 1:
         raise BadParameter(
-            f"the dimensions named are of lengths {', '.join(map(str, several))}, not one batch"
+            f"the named dimensions have different lengths: {', '.join(map(str, several))};"
+            " the batch has one length"
         )
     return found
 
@@ -113,7 +115,7 @@ def batch(
     found: list[BatchDimension],
     other: tuple[PlannableCompilation, Fraction] | None = None,
 ) -> Batch:
-    """Return what keeps which part of its bytes when the batch is `kept` of what it is."""
+    """Return the part of its bytes that each value keeps if `kept` of the batch is kept."""
     rule = ShapeRule(stored, found)
     powers: dict[int, int] = {}
     judged = 0
@@ -129,7 +131,7 @@ def batch(
             judged += power
         if power:
             powers[value_id] = power
-    # members of one buffer set have one size: the largest power that one of them shows
+    # members of one buffer set have one size, so all take the largest power among them
     for members in stored.program.sets.values():
         power = max(powers.get(value.value_id, 0) for value in members)
         if power:
@@ -151,7 +153,7 @@ def _counterparts(other: PlannableCompilation) -> dict[tuple[object, ...], Value
 
 
 def _power(facts: ValueFacts, counterpart: ValueFacts | None, ratio: Fraction) -> int | None:
-    """Return how often the ratio is in the shape of a counterpart; None if they are no pair."""
+    """Return how many dimensions differ by the ratio; None if the two are not counterparts."""
     if counterpart is None:
         return None
     lengths, others = dimensions(facts.shape), dimensions(counterpart.shape)
@@ -179,7 +181,7 @@ def _text(
     ]
     if len(found) > _MOST_NAMED:
         names.append(f"{len(found) - _MOST_NAMED} more")
-    text = f"the batch is taken to be {', '.join(names)}"
+    text = f"the batch is {', '.join(names)}"
     if other is not None:
         text += f", {found[0].length * other[1]} in {other[0].key}"
     return f"{text}; {count} of {len(stored.program.values)} values carry it"
@@ -193,7 +195,7 @@ def _assumptions(
     *,
     compared: bool,
 ) -> tuple[str, ...]:
-    """Return what the answer rests on, where shapes decide."""
+    """Return what is assumed about values that are judged by their shapes."""
     if compared and not judged:
         return ()
     if compared:
@@ -209,5 +211,5 @@ def _assumptions(
         if facts.value_id not in carriers and length in dimensions(facts.shape)
     ]
     if same and not compared:
-        by_shape += f", which may mislead: {same[0]} has a dimension of {length} too"
+        by_shape += f", which may be wrong: {same[0]} also has a dimension of {length}"
     return (by_shape,)

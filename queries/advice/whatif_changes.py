@@ -1,4 +1,4 @@
-"""The changes that a what-if plans for."""
+"""The changes of a what-if."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,28 +11,29 @@ __all__ = ["Changes", "factor_text", "parse_factor"]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What to change; nothing by default. Patterns are those of `xlagraph.queries.advice`.
+    """Changes to plan for; none by default.
 
-    Raises BadParameter for what is not a factor, and for a batch that is named but not changed.
+    `xlagraph.queries.advice.patterns` describes patterns. Raises BadParameter for an invalid
+    factor, and for a batch that is named but not changed.
     """
 
     donate: Sequence[str] = ()
-    """Parameters by number, label or op name; `all`."""
+    """Parameters to donate, by number, label or op name, or `all`."""
     without: Sequence[str] = ()
-    """Patterns of values that are gone, with all that must share their bytes."""
+    """Patterns of values to remove, with all that must share their bytes."""
     until_last_use: Sequence[str] = ()
-    """Patterns of values that are freed as they are last read."""
+    """Patterns of values to free at their last use."""
     shrink: Mapping[str, float | str | Fraction] = field(default_factory=dict)
-    """By pattern, the part of their bytes that values keep, with all that must share those;
+    """Factor by which values shrink, by pattern, with all that must share their bytes;
     `parse_factor` reads it."""
     checkpoint: Sequence[str] = ()
-    """Scopes to put a checkpoint around."""
+    """Scopes to wrap in a checkpoint."""
     batch: float | str | Fraction | None = None
-    """The part of the batch that is kept; `parse_factor` reads it."""
+    """Factor by which the batch shrinks; `parse_factor` reads it."""
     batch_of: Sequence[str] = ()
     """Parameters whose first dimension is the batch, or `PARAMETER:DIMENSION`."""
     batch_like: str | None = None
-    """A compilation of another batch to compare with; by default one of the same module."""
+    """Compilation with another batch to compare with; by default one of the same module."""
 
     def __post_init__(self) -> None:
         for factor in (*self.shrink.values(), *(() if self.batch is None else (self.batch,))):
@@ -40,7 +41,9 @@ class Changes:
         if self.batch is None and (self.batch_of or self.batch_like is not None):
             raise BadParameter("the batch is named but not changed: give its factor too")
         if self.batch_of and self.batch_like is not None:
-            raise BadParameter("name parameters of the batch or another compilation, not both")
+            raise BadParameter(
+                "give either parameters that carry the batch or another compilation, not both"
+            )
 
     def __bool__(self) -> bool:
         return self.batch is not None or any(
@@ -55,10 +58,12 @@ def parse_factor(factor: float | str | Fraction) -> Fraction:
     except (ValueError, ZeroDivisionError):
         parsed = Fraction(0)
     if parsed <= 0:
-        raise BadParameter(f"{factor} is not a factor; give e.g. 2 or 0.5 for half of the bytes")
+        raise BadParameter(
+            f"{factor} is not a factor; give a positive number: 2 or 0.5 keeps half of the bytes"
+        )
     return 1 / parsed if parsed > 1 else parsed
 
 
 def factor_text(factor: float | str | Fraction) -> str:
-    """Return the part that is kept, as people read it: `1/2`."""
+    """Return the part that is kept as text: `1/2`."""
     return str(parse_factor(factor))

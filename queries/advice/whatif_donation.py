@@ -1,4 +1,4 @@
-"""Donation of named parameters in a what-if, and what becomes of each."""
+"""Donate named parameters in a what-if, and report the outcome for each."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ class Donation:
 
     donated: DonatedProgram
     parameters: tuple[DonatedParameter, ...]
-    """The largest first."""
+    """Named parameters, the largest first."""
 
 
 def donation_of(
     stored: PlannableCompilation, program: PlannedProgram, names: Sequence[str]
 ) -> Donation:
-    """Donate the parameters that are named; raises NoSuchName if a name is of none."""
+    """Donate the named parameters; raise NoSuchName if a name is unknown."""
     named = {each.value_id for each in named_parameters(stored, names)}
     already = {value_id for value_id in named if is_donated(stored, value_id)}
     kept = program.by_id.keys()
@@ -73,7 +73,7 @@ def _donated(stored: PlannableCompilation, pair: Donor, outcome: str) -> Donated
 
 
 def named_parameters(stored: PlannableCompilation, names: Sequence[str]) -> list[ValueFacts]:
-    """Return the parameters that are named, donated already or not; raises NoSuchName."""
+    """Return the named parameters, donated already or not; raise NoSuchName for an unknown name."""
     every = parameters(stored)
     found: dict[int, ValueFacts] = {}
     for name in names:
@@ -82,17 +82,19 @@ def named_parameters(stored: PlannableCompilation, names: Sequence[str]) -> list
         elif name.isdecimal():
             chosen = [each for each in every if each.parameter and each.parameter[0] == int(name)]
         else:
-            named = set(matching(name, {each.value_id: each for each in every}))
+            named = set(
+                matching(name, {each.value_id: each for each in every}, compilation=stored.key)
+            )
             chosen = [each for each in every if each.value_id in named]
         if not chosen:
             numbers = sorted({each.parameter[0] for each in every if each.parameter})
             span = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
-            raise NoSuchName(f"there is no parameter {name}; the program has {span}", ())
+            raise NoSuchName(f"{stored.key} has no parameter {name}; its parameters are {span}")
         found |= {each.value_id: each for each in chosen}
     return list(found.values())
 
 
 def outcomes_text(donated: Sequence[DonatedParameter]) -> str:
-    """Return what becomes of them: `2 in place, 1 no output`."""
+    """Return the outcomes with their counts: `2 in place, 1 no output`."""
     counts = Counter(each.outcome for each in donated)
     return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())

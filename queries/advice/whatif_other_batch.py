@@ -1,4 +1,4 @@
-"""Which compilation of a graph is the same program with another batch."""
+"""Find the compilation of a graph that is the same program with another batch."""
 
 from collections import defaultdict
 from fractions import Fraction
@@ -30,9 +30,10 @@ _PARAMETERS: Final = load_statement(__file__, "parameters-of-same-module")
 
 
 def find_batch(graph: Graph, stored: PlannableCompilation, changes: Changes) -> Batch | None:
-    """Return which values carry the batch and what they keep; None if the batch stays.
+    """Return which values carry the batch and what they keep; None if the batch is unchanged.
 
-    Raises BadParameter where nothing shows what the batch is, with what to name.
+    Raises BadParameter if nothing shows which dimension is the batch; the message says what to
+    name.
     """
     if changes.batch is None:
         return None
@@ -47,7 +48,7 @@ def find_batch(graph: Graph, stored: PlannableCompilation, changes: Changes) -> 
     found = compared_dimensions(stored, other)
     if found is None:
         raise BadParameter(
-            f"the parameters of {key} do not differ from those of {stored.key} by one ratio;"
+            f"the parameter shapes of {key} and {stored.key} do not differ by a single ratio;"
             f" {_advice(stored)}"
         )
     compared, ratio = found
@@ -55,7 +56,7 @@ def find_batch(graph: Graph, stored: PlannableCompilation, changes: Changes) -> 
 
 
 def _of_same_module(graph: Graph, stored: PlannableCompilation, kept: Fraction) -> str:
-    """Return the key of a compilation of the same module whose batch is another."""
+    """Return the key of a compilation of the same module with another batch."""
     shapes: defaultdict[str, dict[tuple[int, str], str]] = defaultdict(dict)
     for row in graph.query(_PARAMETERS, {"compilation": stored.key}).rows:
         key, number, index, shape = cast("tuple[str, int, str, str]", row)
@@ -64,7 +65,7 @@ def _of_same_module(graph: Graph, stored: PlannableCompilation, kept: Fraction) 
     ratios = {key: ratio for key, each in shapes.items() if (ratio := batch_ratio(own, each))}
     if not ratios:
         raise BadParameter(
-            f"no other compilation of the module of {stored.key} shows what the batch is;"
+            f"no other compilation of the module of {stored.key} has another batch to compare with;"
             f" {_advice(stored)}"
         )
     return min(ratios, key=lambda key: (ratios[key] != kept, key))

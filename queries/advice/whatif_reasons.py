@@ -1,4 +1,4 @@
-"""Why a change of a what-if has no effect."""
+"""Reasons why a change of a what-if has no effect."""
 
 from collections.abc import Collection, Sequence
 
@@ -18,33 +18,35 @@ __all__ = [
 def why_not_changed(
     stored: PlannableCompilation, program: PlannedProgram, named: Collection[int]
 ) -> str:
-    """Return why no value named changes its size."""
+    """Return why no named value changes its size."""
     if not named:
         return "no value is named"
     planned = [program.by_id[value_id] for value_id in named if value_id in program.by_id]
     if not planned:
         if any(value_id in stored.program.by_id for value_id in named):
-            return "a change before it leaves these values out"
-        return "the values named are thread-local or have no live range, so the plan has none"
+            return "an earlier change removes these values"
+        return (
+            "the named values are thread-local or have no live range, so they are not in the plan"
+        )
     if all(value.is_table for value in planned):
-        return "only tables of pointers are named, which keep their size"
+        return "the named values are tables of pointers, which keep their size"
     if all(value.size_bytes == 0 for value in planned):
-        return "the values named take no bytes"
-    return "the values named keep their size"
+        return "the named values take no bytes"
+    return "the named values keep their size"
 
 
 def why_not_shortened(
     stored: PlannableCompilation, program: PlannedProgram, named: Collection[int]
 ) -> str:
-    """Return why no value named ends earlier."""
+    """Return why no named value is freed earlier."""
     planned = [program.by_id[value_id] for value_id in named if value_id in program.by_id]
     if not planned:
         return why_not_changed(stored, program, named)
     if all(value.is_stored for value in planned):
-        return "parameters and constants stay to the end"
+        return "parameters and constants live to the end"
     if all(value.lives_out or value.is_stored for value in planned):
-        return "what the program returns stays to the end"
-    return "what is named is freed as it is last read already, or returned"
+        return "results of the program live to the end"
+    return "the named values are already freed at their last use, or are returned"
 
 
 def why_nothing_is_saved(
@@ -53,7 +55,7 @@ def why_nothing_is_saved(
     plan: MemoryPlan,
     value_ids: Collection[int],
 ) -> str:
-    """Return why a change of these values, made to this program, saves nothing of its plan."""
+    """Return why changing these values saves nothing in the plan of this program."""
     blocks = [
         block for block in plan.blocks if any(value.value_id in value_ids for value in block.values)
     ]
@@ -64,7 +66,7 @@ def why_nothing_is_saved(
         if value_id in program.by_id and value_id not in in_blocks
     ]
     if not any(program.by_id[each].color == 0 for each in value_ids if each in program.by_id):
-        return "the values lie in another memory space"
+        return "the values are in another memory space"
     if not in_heap:
         others = [
             value for block in blocks for value in block.values if value.value_id not in value_ids
@@ -72,17 +74,17 @@ def why_nothing_is_saved(
         largest = max(others, key=lambda value: value.size_bytes, default=None)
         facts = stored.facts.get(largest.value_id) if largest is not None else None
         if facts is not None:
-            return f"{facts.label} needs the same bytes at another time"
-        return "the bytes serve other values too"
+            return f"{facts.label} uses the same bytes at another time"
+        return "other values use the same bytes"
     heap = plan.heap()
     peak = heap.peak_step if heap is not None else None
     if peak is not None and not any(value.first <= peak <= value.last for value in in_heap):
-        return f"none of it is live at step {peak}, where the temporary block is fullest"
-    return "another step needs as much, or the rest cannot be packed closer"
+        return f"none of them is live at step {peak}, the peak of the temporary block"
+    return "another step needs as much, or the other values cannot be packed more tightly"
 
 
 def why_donation_saves_nothing(effective: Sequence[DonatedParameter]) -> str:
-    """Return why parameters that are donated save nothing."""
+    """Return why donated parameters save nothing."""
     if all(each.outcome != "in place" for each in effective):
         return "the compiler keeps a copy of each"
-    return "temporary values lay in the bytes of the results and need others now"
+    return "temporaries used the bytes of the results and now need other bytes"

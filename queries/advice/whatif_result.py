@@ -1,4 +1,4 @@
-"""A plan under changes, and its cells for machines."""
+"""The result of a what-if, and its cells in machine formats."""
 
 from dataclasses import dataclass
 
@@ -9,36 +9,36 @@ __all__ = ["DonatedParameter", "Effect", "PeakValue", "WhatIf", "whatif_cells"]
 
 @dataclass(frozen=True, slots=True)
 class DonatedParameter:
-    """A parameter that is donated, and the effect."""
+    """A parameter to donate, and the outcome."""
 
     parameter: str
-    """Label; so is the next."""
+    """Label of the parameter."""
     output: str | None
-    """Result that takes its bytes; None where none has its shape and type."""
+    """Label of the result that takes its bytes; None if none has its shape and type."""
     size_bytes: int
     outcome: str
-    """`in place`; `copied first`, where others read the parameter later; `copied last`, where the
-    result is copied over it once it is made; `copied first and last`; `no output`, `donated
-    already`, or `gone` without its value."""
+    """`in place`; `copied first` if others read the parameter later; `copied last` if the result
+    is computed elsewhere and then copied over it; `copied first and last`; `no output`; `donated
+    already`; or `gone` if another change removes the parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One of the changes, and what it does."""
+    """The effect of one change."""
 
     change: str
-    """As an option: `--shrink gates=1/2`."""
+    """The change as an option: `--shrink gates=1/2`."""
     value_count: int
-    """Values that it changes; those that it names, and all that follow."""
+    """Number of values that it changes: the named ones and all that follow them."""
     buffer_count: int
-    """Buffer sets that these are."""
+    """Number of their buffer sets."""
     size_bytes: int
-    """Of these buffer sets before the change."""
+    """Bytes of these buffer sets before the change."""
     size_bytes_after: int
     saved_bytes: int
-    """Of what is reserved, after the changes before it; negative where more is."""
+    """Reserved bytes saved in addition to the changes before it; negative if more are needed."""
     text: str
-    """What it does as a sentence, and why it saves nothing if it does not."""
+    """The effect as a sentence, with the reason if nothing is saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,40 +53,40 @@ class PeakValue:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """Bytes of memory space 0 in XLA's plan, replayed, replanned, and after the changes."""
+    """Bytes of memory space 0: in XLA's plan, replayed, replanned, and after the changes."""
 
     compilation: str
     temp_bytes: int
-    """Of XLA's temporary blocks."""
+    """Bytes of XLA's temporary blocks."""
     temp_bytes_replayed: int
-    """The same blocks packed again."""
+    """Bytes of the same blocks, packed again."""
     offsets_equal: bool
-    """Whether every value of theirs was given the offset that XLA gave it."""
+    """True if every value in them has the same offset as in XLA's plan."""
     reserved_bytes: int
-    """In XLA's plan, thread-local memory left out."""
+    """Reserved bytes in XLA's plan, without thread-local memory."""
     reserved_bytes_replanned: int | None
-    """Replanned without a change; None without module text, as are the next five."""
+    """Bytes replanned without a change. This and the next five are None without module text."""
     reserved_bytes_after: int | None
     reserved_bytes_at_most: int | None
-    """Where the effect is a range; else None."""
+    """Most of the range; None if the effect is not a range."""
     temp_bytes_after: int | None
     peak_step_after: int | None
-    """Step of the compilation's schedule at which most of the temporary block is live."""
+    """Step of the schedule at which the live bytes of the temporary block are largest."""
     lower_bound_bytes: int | None
-    """Least that the temporary block takes with these values, however they are packed."""
+    """Lower bound of the temporary block with these values, for any packing."""
     peak_values: tuple[PeakValue, ...]
-    """What is live at that step in the temporary block, the largest first."""
+    """Values of the temporary block that are live at that step, the largest first."""
     donated: tuple[DonatedParameter, ...]
     effects: tuple[Effect, ...]
-    """Of each change, in the order in which they are made."""
+    """Effects of the changes, in the order in which they are made."""
     assumptions: tuple[str, ...]
-    """What the figures rest on, and why not to trust them."""
+    """Assumptions behind the figures, and reasons to doubt them."""
     notes: tuple[str, ...]
-    """Which compilation was chosen."""
+    """Note that names the compilation if it was chosen by default."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether replay and plan anew both reproduce the plan to the byte."""
+        """True if replaying and replanning both reproduce XLA's plan to the byte."""
         return (
             self.offsets_equal
             and self.temp_bytes_replayed == self.temp_bytes
@@ -95,14 +95,14 @@ class WhatIf:
 
     @property
     def saved_bytes(self) -> int | None:
-        """Of what is reserved; negative where more is; None where that is unknown."""
+        """Reserved bytes saved; negative if more are needed; None if unknown."""
         if self.reserved_bytes_after is None or self.reserved_bytes_replanned is None:
             return None
         return self.reserved_bytes_replanned - self.reserved_bytes_after
 
 
 def whatif_cells(result: WhatIf) -> dict[str, Cell]:
-    """Return the cells of a result by name; lists as objects."""
+    """Return the cells of a result by column; lists contain objects."""
     return {
         "compilation": result.compilation,
         "tempBytes": result.temp_bytes,

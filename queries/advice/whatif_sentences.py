@@ -1,4 +1,4 @@
-"""Sentences about what a change of a what-if does."""
+"""Sentences about the effect of a change."""
 
 from xlagraph.presentation.byte_sizes import human_bytes
 
@@ -6,7 +6,7 @@ __all__ = ["counted", "joined_text", "range_text", "saved_text"]
 
 
 def joined_text(introduction: str | None, text: str) -> str:
-    """Return a sentence behind its introduction, if it has one."""
+    """Return a sentence, after its introduction if there is one."""
     return text if introduction is None else f"{introduction}; {text}"
 
 
@@ -16,19 +16,19 @@ def counted(count: int, noun: str) -> str:
 
 
 def range_text(saved_least: int, saved_most: int, why: str) -> str:
-    """Return what a change saves at least and at most, or why nothing."""
+    """Return the least and the most that a change saves, or why it saves nothing."""
     if saved_least == saved_most or max(saved_least, saved_most) <= 0:
         return saved_text(saved_most, why)
     low, high = sorted((saved_least, saved_most))
     if low > 0:
-        return f"saves {human_bytes(low)} to {human_bytes(high)} of what is reserved"
-    return f"saves up to {human_bytes(high)} of what is reserved"
+        return f"saves {human_bytes(low)} to {human_bytes(high)} of reserved memory"
+    return f"saves up to {human_bytes(high)} of reserved memory"
 
 
 def saved_text(saved: int, why: str) -> str:
-    """Return what a change saves or costs, or why nothing."""
+    """Return what a change saves or costs, or why it saves nothing."""
     if saved > 0:
-        return f"saves {human_bytes(saved)} of what is reserved"
+        return f"saves {human_bytes(saved)} of reserved memory"
     if saved < 0:
-        return f"costs {human_bytes(-saved)}: the values are packed worse"
+        return f"costs {human_bytes(-saved)}: the values pack less tightly"
     return f"saves nothing: {why}"

@@ -1,4 +1,4 @@
-"""A what-if, change by change: the program after each, its plan, and what it saves."""
+"""Apply the changes of a what-if one after the other, and replan after each."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ __all__ = ["Outcome", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The plan after changes."""
+    """The plan after the changes, with the effect of each."""
 
     plan: MemoryPlan | None = None
     at_most: MemoryPlan | None = None
@@ -56,7 +56,7 @@ def changed(
     replays: Sequence[Replay],
     before: MemoryPlan,
 ) -> Outcome:
-    """Make the changes one after the other, and plan after each."""
+    """Make the changes one after the other, and replan after each."""
     steps = _Steps(stored, replays, before)
     for pattern in changes.without:
         steps.leave_out(pattern)
@@ -74,7 +74,7 @@ def changed(
 
 
 class _Steps:
-    """The state between changes."""
+    """State between two changes."""
 
     def __init__(
         self, stored: PlannableCompilation, replays: Sequence[Replay], before: MemoryPlan
@@ -83,22 +83,22 @@ class _Steps:
         self._replays = replays
         self._program = stored.program
         self._most: PlannedProgram | None = None
-        self.outcome = Outcome(plan=before, assumptions=("the schedule stays as it is",))
+        self.outcome = Outcome(plan=before, assumptions=("the schedule does not change",))
         self._plan = before
 
     def leave_out(self, pattern: str) -> None:
         """Remove the values that a pattern names, and all that follow them."""
-        named = matching(pattern, self._stored.facts)
+        named = self._matching(pattern)
         value_ids = followed_values(self._stored, self._program, named, with_parameters=False)
 
         def removed(program: PlannedProgram) -> PlannedProgram:
             return without_values(program, value_ids)
 
-        self._resize(f"--without {pattern}", named, value_ids, removed, "gone")
+        self._resize(f"--without {pattern}", named, value_ids, removed, "removed")
 
     def shrink(self, pattern: str, kept: Fraction) -> None:
         """Shrink the values that a pattern names, and all that follow them."""
-        named = matching(pattern, self._stored.facts)
+        named = self._matching(pattern)
         value_ids = followed_values(self._stored, self._program, named, with_parameters=True)
 
         def shrunk(program: PlannedProgram) -> PlannedProgram:
@@ -111,7 +111,7 @@ class _Steps:
         self._resize(change, named, value_ids, shrunk, "smaller")
 
     def scale_batch(self, batch: Batch) -> None:
-        """Shrink what carries the batch."""
+        """Shrink the values that carry the batch."""
         value_ids = frozenset(batch.kept_by_id)
 
         def scaled(program: PlannedProgram) -> PlannedProgram:
@@ -121,10 +121,10 @@ class _Steps:
         self._resize(f"--batch {batch.kept}", value_ids, value_ids, scaled, "smaller", batch.text)
 
     def free_early(self, pattern: str) -> None:
-        """Free the values that a pattern names as they are last read."""
+        """Free the values that a pattern names at their last use."""
         change = f"--until-last-use {pattern}"
         facts = self._stored.facts
-        named = matching(pattern, facts)
+        named = self._matching(pattern)
         ends: dict[int, int] = {}
         for value_id in named:
             value = self._program.by_id.get(value_id)
@@ -145,13 +145,13 @@ class _Steps:
         self._add(
             change,
             ends,
-            f"{counted(len(ends), 'value')} of {len(named)} named end{'s' * (len(ends) == 1)}"
-            f" earlier; {saved_text(saved, why)}",
+            f"{len(ends)} of {counted(len(named), 'named value')}"
+            f" {'is' if len(ends) == 1 else 'are'} freed earlier; {saved_text(saved, why)}",
             saved,
         )
 
     def put_checkpoint(self, scope: str) -> None:
-        """Compute again what a scope keeps for the backward pass."""
+        """Recompute the values that a scope keeps for the backward pass."""
         found = checkpoint(self._stored, self._program, scope)
         most = self._most if self._most is not None else self._program
         most_before = (self.outcome.at_most or self._plan).reserved_bytes()
@@ -172,13 +172,13 @@ class _Steps:
         self._add(
             f"--checkpoint {scope}",
             changed_ids,
-            f"{what} {verb} computed again; {saving}",
+            f"{what} {verb} recomputed; {saving}",
             saved,
             sizes,
         )
         if self._stored.platform == "cpu" and not found.is_of_loops:
             self._assume(
-                "the compiler may undo a checkpoint outside of a loop on CPU: then nothing is saved"
+                "on CPU the compiler may undo a checkpoint outside of a loop; then it saves nothing"
             )
 
     def give(self, names: Sequence[str]) -> None:
@@ -218,7 +218,7 @@ class _Steps:
         word: str,
         introduction: str | None = None,
     ) -> None:
-        """Make a change of sizes, and say what it changes."""
+        """Change sizes, and record the effect."""
         program = apply(self._program)
         before = self._bytes_of(value_ids)[0]
         after = sum(members[0].size_bytes for members in _sets(program, value_ids))
@@ -251,10 +251,10 @@ class _Steps:
         in_plan = self._program.by_id.keys() & set(named)
         text = ""
         if followed := len(value_ids - in_plan):
-            text = f"{counted(len(in_plan), 'value')} named, and {followed} that share their bytes,"
+            text = f"{counted(len(in_plan), 'named value')}, and {followed} that share their bytes,"
             text += " stack or copy them: "
         elif introduction is None:
-            text = f"{counted(len(in_plan), 'value')} named: "
+            text = f"{counted(len(in_plan), 'named value')}: "
         text += f"{counted(count, 'buffer')} of {human_bytes(before)}"
         text += f" {'is' if count == 1 else 'are'} {word}"
         if after:
@@ -266,7 +266,7 @@ class _Steps:
         )
         if parameters:
             more = f" and {len(parameters) - 1} more" if len(parameters) > 1 else ""
-            text += f", with the parameter {parameters[0]}{more}"
+            text += f", including the parameter {parameters[0]}{more}"
         return text
 
     def _bytes_of(self, value_ids: frozenset[int]) -> tuple[int, int]:
@@ -274,7 +274,7 @@ class _Steps:
         return total, total
 
     def _advance(self, program: PlannedProgram, value_ids: frozenset[int]) -> tuple[int, str]:
-        """Take a changed program over; return the bytes saved, and why there are none."""
+        """Replan the changed program; return the bytes saved, and the reason if there are none."""
         plan = replan(program, self._replays)
         saved = self._plan.reserved_bytes() - plan.reserved_bytes()
         why = why_nothing_is_saved(self._stored, self._program, self._plan, value_ids)
@@ -282,6 +282,9 @@ class _Steps:
         self.outcome = replace(self.outcome, plan=plan)
         self._plan_most()
         return saved, why
+
+    def _matching(self, pattern: str) -> list[int]:
+        return matching(pattern, self._stored.facts, compilation=self._stored.key)
 
     def _plan_most(self) -> None:
         if self._most is not None:

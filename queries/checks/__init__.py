@@ -1,1 +1,1 @@
-"""Compare totals and capacities with what the graph holds."""
+"""Check the totals and the capacities of the compilations in a graph."""

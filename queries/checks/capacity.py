@@ -1,4 +1,4 @@
-"""Whether compilations fit: what each reserves in a memory space, against what there is."""
+"""Check if compilations fit: compare reserved bytes with the capacity of a memory space."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,47 +18,47 @@ from xlagraph.queries.stored_compilation.stored_compilation import StoredCompila
 
 _RESERVED: Final = load_statement(__file__, "reserved-by-space")
 _MOST_DIAGNOSED: Final = 5
-"""Of those that do not fit, what lacks most first: a diagnosis takes its time."""
+"""Number of memory spaces to diagnose, those missing most first: a diagnosis takes seconds."""
 MOST_FINDINGS: Final = 3
-"""What to change first where a compilation does not fit."""
+"""Number of changes to list if a compilation does not fit."""
 
 
 def space_text(color: int, name: str | None) -> str:
-    """Return a memory space as people read it: `memory space 1 (VMEM)`."""
+    """Return the text for a memory space: `memory space 1 (VMEM)`."""
     return f"memory space {color} ({name})" if name else f"memory space {color}"
 
 
 @dataclass(frozen=True, slots=True)
 class SpaceFit:
-    """What one compilation reserves in one memory space, and whether there is so much."""
+    """Reserved bytes and capacity of one compilation in one memory space."""
 
     run: str
     compilation: str
     memory_space: int
     memory_space_name: str | None
-    """HBM, VMEM, SMEM or host; None where that is unknown."""
+    """HBM, VMEM, SMEM or host; None if unknown."""
     reserved_bytes: int
     capacity_bytes: int | None
-    """None where the capacity is not given."""
+    """Capacity; None if it is not given."""
 
     @property
     def space_text(self) -> str:
-        """`memory space 1 (VMEM)`, as people read it."""
+        """Text for the memory space: `memory space 1 (VMEM)`."""
         return space_text(self.memory_space, self.memory_space_name)
 
     @property
     def fits(self) -> bool | None:
-        """Exactly the capacity fits; None without one."""
+        """True if the reserved bytes do not exceed the capacity; None without a capacity."""
         return None if self.capacity_bytes is None else not self.missing_bytes
 
     @property
     def missing_bytes(self) -> int | None:
-        """What it reserves beyond the capacity, 0 if it fits; None without a capacity."""
+        """Reserved bytes beyond the capacity, 0 if it fits; None without a capacity."""
         return bytes_beyond(self.capacity_bytes, self.reserved_bytes)
 
     @property
     def free_bytes(self) -> int | None:
-        """What is left of the capacity, 0 if it does not fit; None without a capacity."""
+        """Bytes of the capacity that are left, 0 if it does not fit; None without a capacity."""
         if self.capacity_bytes is None:
             return None
         return max(0, self.capacity_bytes - self.reserved_bytes)
@@ -74,9 +74,9 @@ def check_capacity(
 ) -> tuple[SpaceFit, ...]:
     """Compare every memory space of runs and compilations with its capacity in bytes.
 
-    All that the graph holds if none is named. What lacks most comes first, then what
-    reserves most. Raises NoSuchMemorySpace if a capacity is of a memory space that none of
-    them uses, and EmptyGraph if there is nothing to check.
+    If none is named, all compilations of the graph are checked. The result is sorted by missing
+    bytes, then by reserved bytes, most first. Raises NoSuchMemorySpace for the capacity of a
+    memory space that none of them uses, and EmptyGraph if there is nothing to check.
     """
     rows = graph.query(_RESERVED, {"compilations": list(select_all(graph, names))}).rows
     fits = [
@@ -86,12 +86,12 @@ def check_capacity(
         )
     ]
     reject_unknown_spaces(capacities, {fit.memory_space for fit in fits})
-    # sorted is stable: of equal ones, in order of key and memory space
+    # sorted is stable, so equal ones stay in order of key and memory space
     return tuple(sorted(fits, key=lambda fit: (-(fit.missing_bytes or 0), -fit.reserved_bytes)))
 
 
 def reject_unknown_spaces(named: Iterable[int], used: Collection[int]) -> None:
-    """Raise NoSuchMemorySpace for a number that nothing uses; 0 is there on every device."""
+    """Raise NoSuchMemorySpace for an unused number; 0 exists on every device."""
     for color in sorted(named):
         if color and color not in used:
             raise NoSuchMemorySpace(color, used)
@@ -104,37 +104,37 @@ def first_findings(
     most: int = MOST_FINDINGS,
     catalogue: Mapping[str, Query] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what to change first where a compilation does not fit, most savings first."""
+    """Return the first changes for a compilation that does not fit, most savings first."""
     return _diagnosis(graph, space, catalogue).findings[:most]
 
 
 @dataclass(frozen=True, slots=True)
 class LackingSpace:
-    """What to change where a compilation does not fit."""
+    """A memory space that is too small, and changes that make the compilation fit."""
 
     space: SpaceFit
     changes: tuple[CombinedChange, ...]
-    """Most savings to expect first: as many as make it fit together, three at least."""
+    """Changes by expected savings, most first: as many as make it fit together, at least three."""
     problems: tuple[str, ...]
     """Files of queries that failed, each with the reason."""
 
     @property
     def combined(self) -> tuple[CombinedChange, ...]:
-        """Those that were replanned together."""
+        """Changes that were replanned together."""
         return tuple(change for change in self.changes if change.together_bytes is not None)
 
     @property
     def would_fit(self) -> bool:
-        """Whether changes together save at least what is missing."""
+        """True if the changes together save at least the missing bytes."""
         return any(change.fits for change in self.changes)
 
 
 def changes_where_lacking(
     graph: Graph, spaces: Sequence[SpaceFit], *, catalogue: Mapping[str, Query] | None = None
 ) -> tuple[LackingSpace, ...]:
-    """Return what to change in the five memory spaces at most that lack most.
+    """Return changes for up to five memory spaces, those with the most missing bytes.
 
-    Where the large findings are not enough together, small ones are looked for too.
+    If the large findings together are not enough, small ones are searched, too.
     """
     lacking = [space for space in spaces if space.fits is False]
     return tuple(_changes(graph, space, catalogue) for space in lacking[:_MOST_DIAGNOSED])

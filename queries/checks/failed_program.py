@@ -1,4 +1,4 @@
-"""The compilation that an out-of-memory message is about, and what would make it fit."""
+"""Find the compilation of an out-of-memory message, and the changes that make it fit."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _NAMED_VALUES: Final = load_statement(__file__, "failed-values")
 _LINES: Final = "peak/by-line"
 _MOST_LINES: Final = 10
 _NEAR: Final = 0.05
-"""Part by which a size may differ from that of a message: XLA adds code and reserved memory."""
+"""Largest relative difference from the size in a message: XLA adds code and reserved memory."""
 _NOT_IN_A_NAME: Final = re.compile(r"[\W_]+")
 
 
@@ -32,10 +32,10 @@ class MessageClues:
     module: str | None = None
     """Name of the module: `jit_train_step`."""
     instructions: tuple[str, ...] = ()
-    """HLO instructions that it lists."""
+    """HLO instructions in the message."""
     op_names: tuple[str, ...] = ()
     requested_bytes: int | None = None
-    """Of HBM: tells programs apart by their size. Of other memory spaces it does not."""
+    """Requested bytes. They identify a program by its size only in HBM."""
     memory_space_name: str | None = None
     """`hbm` or `vmem`, in any case; None is memory space 0."""
     capacity_bytes: int | None = None
@@ -43,17 +43,17 @@ class MessageClues:
 
 @dataclass(frozen=True, slots=True)
 class FailedProgram:
-    """The compilation that failed, as the graph has it."""
+    """The failed compilation in the graph."""
 
     compilation: str
     reason: str
-    """Why it is this one, of how many."""
+    """Why this compilation was chosen, and from how many."""
     fit: SpaceFit | None
-    """None where it allocates nothing in the memory space of the message."""
+    """Its memory space; None if it allocates nothing in the memory space of the message."""
     lines: Result | None
-    """Lines that hold most at its peak: rows of `peak/by-line`; None where `fit` is."""
+    """Lines with the most bytes at its peak, rows of `peak/by-line`; None if `fit` is None."""
     findings: tuple[Finding, ...]
-    """What to change first, most savings first."""
+    """Changes to make first, most savings first."""
     problems: tuple[str, ...] = ()
     """Files of queries that failed, each with the reason."""
 
@@ -66,7 +66,7 @@ class _Candidate(NamedTuple):
     found_values: int
 
     def distance(self, size_bytes: int | None) -> float:
-        """Return how far its sizes are from one, as a part of that; infinite without one."""
+        """Return the relative difference of its nearest size from a size; infinite without one."""
         if not size_bytes:
             return float("inf")
         nearest = min(abs(own - size_bytes) for own in (self.reserved_bytes, self.temp_bytes))
@@ -82,9 +82,9 @@ def diagnose_failed_program(
 ) -> FailedProgram:
     """Find the compilation that a message is about; check whether it fits, and advise.
 
-    It is looked for in the runs and compilations named, in all without names: by the module,
-    by the instructions and ops that the message lists, by the size, else it is the largest.
-    Raises NoSuchCompilation and EmptyGraph.
+    The named runs and compilations are searched, or all without names: by module, by the
+    instructions and ops in the message, and by size; otherwise the largest is chosen. Raises
+    NoSuchCompilation and EmptyGraph.
     """
     found, reason = _find(graph, clues, select_all(graph, names))
     spaces = check_capacity(graph, {}, [found])

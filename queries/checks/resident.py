@@ -1,4 +1,4 @@
-"""A lower bound of the memory of programs that are loaded together."""
+"""Compute a lower bound for the memory of programs that are loaded together."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,19 +21,19 @@ _ALLOCATIONS: Final = load_statement(__file__, "resident-allocations")
 
 @dataclass(frozen=True, slots=True)
 class ResidentProgram:
-    """Memory that one of the programs takes in a memory space."""
+    """Memory of one of the programs in a memory space."""
 
     compilation: str
     argument_bytes: int
     shared_argument_bytes: int
-    """Arguments of a shape that a program before it has too: counted there."""
+    """Bytes of arguments that are counted for an earlier program with the same shape."""
     constant_bytes: int
     running_bytes: int
-    """Temporaries and results: only one program runs at a time."""
+    """Bytes of temporaries and results, which only the running program needs."""
     code_bytes: int | None
-    """None where the dump does not tell, as texts do not."""
+    """Bytes of code; None if the dump does not contain them (text dumps never do)."""
     adds_bytes: int
-    """What it adds to the bound."""
+    """Bytes that it adds to the bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +43,27 @@ class ResidentSpace:
     memory_space: int
     memory_space_name: str | None
     programs: tuple[ResidentProgram, ...]
-    """In the order of their keys."""
+    """Programs in the order of their keys."""
     capacity_bytes: int | None
 
     @property
     def space_text(self) -> str:
-        """`memory space 1 (VMEM)`, as people read it."""
+        """Text for the memory space: `memory space 1 (VMEM)`."""
         return space_text(self.memory_space, self.memory_space_name)
 
     @property
     def least_bytes(self) -> int:
-        """Lower bound of what they need together."""
+        """Lower bound of the bytes that they need together."""
         return sum(program.adds_bytes for program in self.programs)
 
     @property
     def fits(self) -> bool | None:
-        """Whether the bound is within the capacity; None without one."""
+        """True if the bound does not exceed the capacity; None without a capacity."""
         return None if self.capacity_bytes is None else not self.missing_bytes
 
     @property
     def missing_bytes(self) -> int | None:
-        """What is missing at least, 0 if it may fit; None without a capacity."""
+        """Least number of missing bytes, 0 if it may fit; None without a capacity."""
         return bytes_beyond(self.capacity_bytes, self.least_bytes)
 
 
@@ -72,8 +72,8 @@ def check_resident(
 ) -> tuple[ResidentSpace, ...]:
     """Add up runs and compilations that are loaded at the same time, for each memory space.
 
-    Arguments of one shape and size are taken to be the same arrays in all programs and count
-    once, constants and code of each count, of the temporaries and results the largest program.
+    Arguments of one shape and size are assumed to be the same arrays in all programs and count
+    once. Constants of every program count. Temporaries and results count for the largest program.
     Raises EmptyGraph, NoSuchCompilation for an unknown name, and NoSuchMemorySpace.
     """
     rows = graph.query(_ALLOCATIONS, {"compilations": list(select_all(graph, names))}).rows

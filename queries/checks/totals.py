@@ -1,4 +1,4 @@
-"""Compare what XLA says it uses with what the graph holds, and both with limits."""
+"""Compare XLA's totals with the graph, and both with limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,48 +12,48 @@ _TOTALS: Final = load_statement(__file__, "totals")
 
 
 class CheckedCompilation(NamedTuple):
-    """The totals of one compilation; reserved bytes and peaks are of memory space 0."""
+    """Totals of one compilation. Reserved bytes and peaks are those of memory space 0."""
 
     run: str
     compilation: str
     total_bytes: int | None
-    """As XLA prints it; None where the dump has no total."""
+    """Total that XLA prints; None if the dump has no total."""
     allocation_bytes: int
-    """Added up from the allocations that the graph holds; by the ingest where it holds none."""
+    """Sum of the allocations in the graph, or the sum made by ingest if the graph has none."""
     reserved_bytes: int
     logical_peak_bytes: int | None
     physical_peak_bytes: int | None
-    """None without live ranges."""
+    """Physical peak; None without live ranges."""
     has_ranges: bool
-    """Whether it has a schedule, and so live ranges."""
+    """True if it has a schedule, and therefore live ranges."""
     heap_trace_agrees: bool | None
-    """Whether XLA's heap trace agrees with derived live ranges; None where it is not asked."""
+    """True if XLA's heap trace agrees with derived live ranges; None if not compared."""
 
     @property
     def agrees(self) -> bool | None:
-        """Whether XLA's total is the sum of the allocations; None if XLA prints none."""
+        """True if XLA's total is the sum of the allocations; None if XLA prints no total."""
         return None if self.total_bytes is None else self.total_bytes == self.allocation_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was checked, in order of run and key."""
+    """The checked compilations, in order of run and key."""
 
     compilations: tuple[CheckedCompilation, ...]
 
     @property
     def disagreeing(self) -> tuple[CheckedCompilation, ...]:
-        """Those whose allocations do not add up to XLA's total."""
+        """Compilations whose allocations do not add up to XLA's total."""
         return tuple(checked for checked in self.compilations if checked.agrees is False)
 
     def reserving_more_than(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
-        """Return those that reserve more in memory space 0; exactly the limit is within it."""
+        """Return compilations that reserve more than a limit in memory space 0."""
         return tuple(
             checked for checked in self.compilations if checked.reserved_bytes > limit_bytes
         )
 
     def peaking_above(self, limit_bytes: int) -> tuple[CheckedCompilation, ...]:
-        """Return those whose physical peak in memory space 0 is higher; unknown peaks are not."""
+        """Return compilations with a known physical peak above a limit in memory space 0."""
         return tuple(
             checked
             for checked in self.compilations
@@ -62,24 +62,24 @@ class CheckResult:
 
     @property
     def without_ranges(self) -> tuple[CheckedCompilation, ...]:
-        """Those without a schedule."""
+        """Compilations without a schedule."""
         return tuple(checked for checked in self.compilations if not checked.has_ranges)
 
     @property
     def uncertain(self) -> tuple[CheckedCompilation, ...]:
-        """Those whose derived live ranges XLA's heap trace contradicts."""
+        """Compilations whose derived live ranges contradict XLA's heap trace."""
         return tuple(checked for checked in self.compilations if checked.heap_trace_agrees is False)
 
     @property
     def without_peak(self) -> tuple[CheckedCompilation, ...]:
-        """Those whose dump has no live ranges, so that nobody knows their peak."""
+        """Compilations with an unknown peak, because the dump has no live ranges."""
         return tuple(
             checked for checked in self.compilations if checked.physical_peak_bytes is None
         )
 
 
 def check(graph: Graph, names: Sequence[str] = ()) -> CheckResult:
-    """Check runs and compilations; all that the graph holds if none is named.
+    """Check the named runs and compilations, or all in the graph.
 
     Raises EmptyGraph if there is nothing to check.
     """

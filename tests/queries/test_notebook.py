@@ -107,4 +107,4 @@ def test_diagnosis_without_findings_says_so_of_a_hostile_name(graph: Graph):
     assert list(diagnosis) == []
     page = page_of(diagnosis)
     assert "img" not in page.tags
-    assert "Nothing stands out" in page.text
+    assert "No findings" in page.text

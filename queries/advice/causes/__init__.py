@@ -1,1 +1,1 @@
-"""Causes of memory use that a single query does not name, each with its own edit."""
+"""Find causes of memory use that no single query shows, each with a specific edit."""

@@ -16,46 +16,46 @@ CAUSE_COLUMNS: Final[tuple[Column, ...]] = (
     Column("value", ColumnType.STRING, "name of the value, with its tuple index"),
     Column("shape", ColumnType.STRING, "shape, without layout"),
     Column("reason", ColumnType.STRING, "why the value takes this memory"),
-    Column("attributedOpName", ColumnType.STRING, "op name that it belongs to"),
+    Column("attributedOpName", ColumnType.STRING, "op name that the value is attributed to"),
     Column("userFile", ColumnType.STRING, "file of the line to look at"),
-    Column("userLine", ColumnType.INTEGER, "that line"),
+    Column("userLine", ColumnType.INTEGER, "number of the line to look at"),
 )
 """Columns of the evidence of every cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One cause in one compilation."""
+    """A cause in one compilation."""
 
     query: str
-    """Id of the query that shows more of it."""
+    """Id of the query that shows details."""
     title: str
     change: Change | None
-    """None where the plan cannot tell the effect."""
+    """Change that removes the cause; None if its effect cannot be replanned."""
     rows: tuple[Mapping[str, Cell], ...]
-    """The values, most bytes first; cells of `CAUSE_COLUMNS`."""
+    """Rows of the values, most bytes first; their cells are `CAUSE_COLUMNS`."""
     remedies: Mapping[str, str]
-    """What to change, by framework."""
+    """Sentences that say what to change, by framework."""
     doubt: str | None = None
-    """Why the change may not apply, beside what the planner doubts."""
+    """Why the change may not apply, in addition to the doubts of the planner."""
     is_exact: bool = False
-    """Whether the change removes these values and leaves the rest of the program as it is."""
+    """True if the change removes these values and keeps the rest of the program unchanged."""
     likelihood: float | None = None
-    """Part of the middle of the savings to expect; None for what is usual for the change."""
+    """Part of the middle of the savings to expect; None for the default of the change."""
 
     @property
     def labels(self) -> frozenset[str]:
-        """The values that it explains: no other finding needs to name them."""
+        """Labels of the values that it explains; other findings need not name them."""
         return frozenset(str(row["value"]) for row in self.rows)
 
     @property
     def sum_bytes(self) -> int:
-        """Sizes of the values; they need not be live at the same time."""
+        """Sum of the sizes of the values, which need not be live at the same time."""
         return sum(int(str(row["sizeBytes"])) for row in self.rows)
 
     @property
     def advice(self) -> Advice:
-        """The cause as a query would declare it."""
+        """The cause in the form of a query's advice."""
         return Advice(
             column="sizeBytes",
             measure="physical",
@@ -70,7 +70,7 @@ class Cause:
 def evidence_row(
     value: StoredValue, reason: str, *, file: str | None = None, line: int | None = None
 ) -> dict[str, Cell]:
-    """Return the cells of a value; the line is its own unless another one is to blame."""
+    """Return the cells of a value, with its own line unless ``file`` names another one."""
     own = (value.user_file, value.user_line)
     if value.user_file is None:
         own = (value.attributed_file, value.attributed_line)
@@ -87,7 +87,7 @@ def evidence_row(
 
 
 def file_and_line(file: Cell, line: Cell) -> str | None:
-    """Return `train.py:12` of a path and a line; None without a path."""
+    """Return the file name and line, `train.py:12`; None without a path."""
     if not isinstance(file, str):
         return None
     name = file.rpartition("/")[2]

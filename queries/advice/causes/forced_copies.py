@@ -1,7 +1,7 @@
-"""Copies that a reader forces: of donated inputs, of the state of loops, of carries that swap.
+"""Find copies that a reader forces: of donated inputs, loop state, and carries that swap.
 
-A compiler copies a value before something is written over it, if the old value is needed after.
-Copies of copies are one case: without the reader all of them go.
+The compiler copies a value before overwriting it if the old value is needed later. Copies of copies
+are one case: without the reader all of them disappear.
 """
 
 from collections import defaultdict
@@ -19,32 +19,33 @@ __all__ = ["forced_copies"]
 
 _QUERY: Final = "alias/copies"
 _SWAP: Final = {
-    "jax": "Do two steps in one turn, so that each carry ends where it began, or carry one stacked"
-    " array and an index that alternates, instead of returning (new, old) as the next (a, b).",
-    "tensorflow": "Do two steps in one turn of the tf.while_loop, so that each loop variable ends"
-    " where it began, instead of returning (new, old) as the next (a, b).",
-    "pytorch": "Do two steps in one turn, and write each result into the tensor that held the same"
-    " state before, instead of exchanging two tensors.",
+    "jax": "Do two steps in one iteration, so that each carry ends where it began, or carry one"
+    " stacked array and an index that alternates, instead of returning (new, old) as the next"
+    " (a, b).",
+    "tensorflow": "Do two steps in one iteration of the tf.while_loop, so that each loop variable"
+    " ends where it began, instead of returning (new, old) as the next (a, b).",
+    "pytorch": "Do two steps in one iteration, and write each result into the tensor that held the"
+    " same state before, instead of swapping two tensors.",
 }
 _RETURNED: Final = {
-    "jax": "Return only the new value; or do not donate the argument (donate_argnums) whose old"
-    " value the caller still needs.",
-    "tensorflow": "Do not return the old value of a variable that the function assigns to.",
+    "jax": "Return only the new value; or, if the caller still needs the old value, do not donate"
+    " the argument (donate_argnums).",
+    "tensorflow": "Do not return the old value of a variable that the function assigns.",
     "pytorch": "Drop the clone or view of the old tensor before torch_xla.sync() (xm.mark_step()).",
 }
 _READ_LATER: Final = {
-    "jax": "Read the old value before the update: compute what needs it first and pass it through"
-    " jax.lax.optimization_barrier together with the array, let the reader use the new value, or"
-    " keep only the slice that is needed (old = x[i] before x.at[i].set(...)).",
-    "tensorflow": "Read the old value before the assignment: order both with"
-    " tf.control_dependencies, or keep only the slice that is needed.",
+    "jax": "Read the old value before the update: first compute the reader and pass its result"
+    " through jax.lax.optimization_barrier together with the array; or let the reader use the"
+    " new value; or keep only the slice that is needed (old = x[i] before x.at[i].set(...)).",
+    "tensorflow": "Read the old value before the assignment (order both with"
+    " tf.control_dependencies), or keep only the slice that is needed.",
     "pytorch": "Read the old value before the in-place op, or keep only the slice that is needed;"
     " drop views and clones of the tensor.",
 }
 
 
 class _Copy(NamedTuple):
-    """A copy, and what alias/copies says of it."""
+    """A copy with its row of alias/copies."""
 
     value: StoredValue
     copied: StoredValue | None
@@ -52,10 +53,10 @@ class _Copy(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """Copies that one thing forces."""
+    """Copies with a common cause."""
 
     copies: tuple[_Copy, ...]
-    """In the order of the schedule."""
+    """Copies in the order of the schedule."""
 
     @property
     def reader(self) -> Mapping[str, Cell] | None:
@@ -84,7 +85,7 @@ def _copy(program: PeakProgram, row: Mapping[str, Cell]) -> _Copy | None:
 
 
 def _cases(program: PeakProgram, copies: Iterable[_Copy]) -> Iterator[_Case]:
-    """Group copies: those of copies with those, and those of carries that change places."""
+    """Group copies with copies of them, and the copies of carries that swap places."""
     by_id = {copy.value.value_id: copy for copy in copies}
     leader: dict[int, int] = {value_id: value_id for value_id in by_id}
 
@@ -112,7 +113,7 @@ def _cases(program: PeakProgram, copies: Iterable[_Copy]) -> Iterator[_Case]:
 
 
 def _swapping_sets(program: PeakProgram, copies: Iterable[_Copy]) -> dict[int | None, int]:
-    """Return the buffer sets of carries that change places, each with the least set of its pair."""
+    """Return the buffer sets of carries that swap, each with the smallest set of its pair."""
     copied_into = {copy.value.value_id: copy.copied for copy in copies}
     pairs: dict[int | None, int] = {}
     for value_id in copied_into:
@@ -174,12 +175,12 @@ def _of_swap(program: PeakProgram, case: _Case) -> Cause:
     names = " and ".join(carries[:2])
     reader = case.reader
     where = file_and_line(reader["forcedByFile"], reader["forcedByLine"]) if reader else None
-    reason = f"{names} change places in each turn"
+    reason = f"{names} swap places in every iteration"
     if where:
         reason += f"; {where} reads the old value"
     line_of = moved[0] if moved else case.copies[0]
     return _made(
-        "Two loop carries change places: the old one is copied in each turn",
+        "Two loop carries swap places, so the old value is copied in every iteration",
         case,
         reason,
         _SWAP,
@@ -204,9 +205,9 @@ def _carry_labels(program: PeakProgram, copy: _Copy) -> Iterator[str]:
 
 
 def _of_returned(case: _Case, copied: StoredValue) -> Cause:
-    reason = f"{copied.label} is donated and returned too: the caller keeps the copy"
+    reason = f"{copied.label} is donated and also returned, so the caller gets the copy"
     return _made(
-        "A donated input is returned too, so it is copied",
+        "A donated input is also returned, so it is copied",
         case,
         reason,
         _RETURNED,
@@ -217,8 +218,8 @@ def _of_returned(case: _Case, copied: StoredValue) -> Cause:
 def _of_reader(case: _Case, copied: StoredValue, what: str) -> Cause:
     row = case.reader or case.copies[0].row
     where = file_and_line(row["forcedByFile"], row["forcedByLine"])
-    reader = where or row["forcedBy"] or row["neededBy"] or "something"
-    reason = f"{reader} reads the old {copied.label} after something is written over it"
+    reader = where or row["forcedBy"] or row["neededBy"] or "an instruction"
+    reason = f"{reader} reads the old {copied.label} after it is overwritten"
     return _made(
         f"A reader of the old value forces a copy of {what}", case, reason, _READ_LATER, row
     )

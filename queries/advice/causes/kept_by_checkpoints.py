@@ -1,8 +1,8 @@
-"""Values that are kept for the backward pass though a checkpoint is around what makes them.
+"""Find values that are kept for the backward pass although a checkpoint wraps their ops.
 
-A checkpoint is told by the op names of its backward pass (`checkpoint`), and what it computes
-again by `rematted_computation`. Within a loop the compiler cannot merge the second computation
-with the first: if nothing is computed again there, the policy keeps all.
+The op names of its backward pass (`checkpoint`) show a checkpoint, and `rematted_computation` shows
+what it recomputes. Within a loop the compiler cannot merge the second computation with the first:
+if nothing is recomputed there, the policy keeps everything.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,37 +21,36 @@ __all__ = ["kept_by_checkpoints"]
 _QUERY: Final = "lifetime/kept-for-backward"
 _LOOP: Final = ("while", "body")
 _KEEP_LESS: Final = (
-    "It is wrapped already. Change the policy: jax.checkpoint(layer, policy="
+    "The layer is already wrapped. Change the policy: jax.checkpoint(layer, policy="
     "jax.checkpoint_policies.nothing_saveable), or no policy, which is the same;"
-    " save_only_these_names keeps chosen ones."
+    " save_only_these_names keeps selected values."
 )
 _POLICY: Final = {
-    "jax": _KEEP_LESS + " If there is no policy, put it around the whole body of jax.lax.scan.",
-    "tensorflow": "tf.recompute_grad is there already: keep what is inside of it out of closures"
-    " and outputs, which are saved.",
-    "pytorch": "The checkpoint is there already: use one without a policy that saves"
-    " (context_fn), around the whole layer.",
+    "jax": _KEEP_LESS + " If there is no policy, wrap the whole body of jax.lax.scan.",
+    "tensorflow": "tf.recompute_grad is already used: do not return its inner values or capture"
+    " them in closures, because those are saved.",
+    "pytorch": "A checkpoint is already used: wrap the whole layer, and do not pass a policy that"
+    " saves values (context_fn).",
 }
 _WIDER: Final = {
-    "jax": "It is wrapped already, in part: put jax.checkpoint around the whole body of"
-    " jax.lax.scan, with policy=jax.checkpoint_policies.nothing_saveable, so that only the carry"
-    " is stacked.",
+    "jax": "Only a part is wrapped: put jax.checkpoint around the whole body of jax.lax.scan,"
+    " with policy=jax.checkpoint_policies.nothing_saveable, so that only the carry is stacked.",
     "tensorflow": "Put tf.recompute_grad around the whole body of the loop.",
     "pytorch": "Put the checkpoint around the whole layer that torch_xla.experimental.scan"
-    " repeats, without a policy that saves.",
+    " repeats, without a policy that saves values.",
 }
 _MERGED: Final = {
-    "jax": _KEEP_LESS + " If there is no policy, the compiler merged both computations: leave"
+    "jax": _KEEP_LESS + " If there is no policy, the compiler merged both computations: keep"
     " prevent_cse=True outside of jax.lax.scan, or put the layers into jax.lax.scan.",
-    "tensorflow": "Put the layers into a tf.while_loop, each in tf.recompute_grad: from one turn to"
-    " the next nothing can be merged.",
+    "tensorflow": "Put the layers into a tf.while_loop, each in tf.recompute_grad: nothing can be"
+    " merged across iterations.",
     "pytorch": "Use torch_xla.utils.checkpoint.checkpoint, which puts an optimization barrier"
-    " around what is computed again.",
+    " around recomputed values.",
 }
 
 
 class _Scopes(NamedTuple):
-    """Scopes of the backward pass of checkpoints, without transformations."""
+    """Scopes in the backward pass of checkpoints, without transformations."""
 
     wrapped: frozenset[tuple[str, ...]]
     recomputing: frozenset[tuple[str, ...]]
@@ -60,9 +59,10 @@ class _Scopes(NamedTuple):
 def kept_by_checkpoints(
     program: PeakProgram, rows: Sequence[Mapping[str, Cell]], *, knows_merged: bool
 ) -> Iterator[Cause]:
-    """Yield what checkpoints keep, of the rows of lifetime/kept-for-backward.
+    """Yield causes for the rows of lifetime/kept-for-backward that checkpoints keep.
 
-    ``knows_merged``: lifetime/not-recomputed names what checkpoints keep outside of loops.
+    ``knows_merged`` is True if lifetime/not-recomputed names what checkpoints keep outside of
+    loops.
     """
     scopes = _scopes(program)
     if not scopes.wrapped:
@@ -85,20 +85,20 @@ def kept_by_checkpoints(
         ):
             merged.append(value)
     yield from _cause(
-        "A checkpoint in a loop saves nothing: its policy keeps all, or it is around too little",
-        "stacked for the backward pass, though a checkpoint is in the body of the loop",
+        "A checkpoint in a loop saves nothing: its policy keeps everything, or it wraps too little",
+        "stacked for the backward pass, although the body of the loop has a checkpoint",
         by_policy,
         _POLICY,
     )
     yield from _cause(
-        "A checkpoint inside a loop still stacks values for the backward pass",
-        "stacked for the backward pass: saved by the policy, or made outside of the checkpoint",
+        "A checkpoint in a loop still stacks values for the backward pass",
+        "stacked for the backward pass: saved by the policy, or computed outside of the checkpoint",
         stacked,
         _WIDER,
     )
     yield from _cause(
-        "A checkpoint computes nothing again: its policy keeps all, or the compiler merged it",
-        "kept for the backward pass of a checkpoint that computes nothing again",
+        "A checkpoint recomputes nothing: its policy keeps everything, or the compiler merged it",
+        "kept for the backward pass of a checkpoint that recomputes nothing",
         merged,
         _MERGED,
     )

@@ -1,7 +1,7 @@
-"""Values that hold a large share of the peak, by what they are.
+"""Find values that take a large share of the peak, by kind.
 
-Per-example gradients, logits of a large vocabulary, values made of much smaller ones, values
-that wait, and the line that holds most.
+The kinds: per-example gradients, logits of a large vocabulary, values computed from much smaller
+ones, values that wait to be read, and the line that takes most.
 """
 
 import math
@@ -24,13 +24,13 @@ _LEAST_VOCABULARY: Final = 8192
 _PARTS: Final = 8
 """Parts in which logits and per-example gradients could be computed."""
 _INFLATION: Final = 16
-"""Times that a value is at least larger than what it is made of."""
+"""Least ratio between the size of a value and the size of its operands."""
 _LEAST_IDLE: Final = 0.1
-"""Part of the peak that an idle value holds at least."""
+"""Least share of the peak for an idle value."""
 _LEAST_OF_LINE: Final = 0.4
-"""Part of the peak that a line holds at least, to be named for that alone."""
+"""Least share of the peak for which a line is reported only because it is large."""
 _LIKELIHOOD_OF_LINE: Final = 0.2
-"""Part to expect of what a line holds: that it is large does not say that it can be smaller."""
+"""Part of a line's bytes that are expected to be saved: a large line need not be reducible."""
 _ELEMENTWISE: Final = frozenset(("broadcast", "iota", "fusion", "compare", "select", "convert"))
 _HANDED_ON: Final = frozenset(
     ("parameter", "constant", "while", "conditional", "call", "get-tuple-element", "tuple", "copy")
@@ -38,7 +38,7 @@ _HANDED_ON: Final = frozenset(
 
 
 def per_example_gradients(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the gradients of each example alone: a parameter's dimensions behind a batch."""
+    """Yield per-example gradients: a batch dimension followed by the dimensions of a parameter."""
     shapes = {lengths for value in program.parameters if len(lengths := dimensions(value)) > 1}
     found = [
         value
@@ -102,7 +102,7 @@ def logits(program: PeakProgram) -> Iterator[Cause]:
 
 
 def inflated_values(program: PeakProgram) -> Iterator[Cause]:
-    """Yield broadcasts, masks and the like: values made of much smaller ones, and kept."""
+    """Yield stored values that are computed from much smaller ones, like broadcasts and masks."""
     found: list[tuple[StoredValue, int]] = []
     for value in program.at_peak:
         if value.opcode not in _ELEMENTWISE or not program.is_alone(value):
@@ -117,12 +117,12 @@ def inflated_values(program: PeakProgram) -> Iterator[Cause]:
             found.append((value, made_of))
     if found:
         rows = tuple(
-            evidence_row(value, f"made of {made_of:,} bytes, and written out")
+            evidence_row(value, f"computed from {made_of:,} bytes and stored")
             for value, made_of in found
         )
         yield Cause(
             "waste/broadcasts",
-            "Broadcasts or masks are written out, though they are made of much less",
+            "Broadcasts or masks are stored, though computed from much less data",
             Change(ChangeKind.WITHOUT, tuple(value.label for value, _ in found)),
             rows,
             remedies.INFLATED,
@@ -155,7 +155,7 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
         )
         yield Cause(
             "lifetime/longest",
-            "A value is made long before it is read, and waits at the peak",
+            "A value is computed long before it is read, and is live at the peak",
             Change(ChangeKind.MOVE, tuple(value.label for value, _ in found)),
             rows,
             remedies.IDLE,
@@ -163,7 +163,7 @@ def idle_values(program: PeakProgram) -> Iterator[Cause]:
 
 
 def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[Cause]:
-    """Yield the line or op that holds most of the peak, unless other findings explain it."""
+    """Yield the line or op that takes most of the peak, unless other findings explain it."""
     groups: defaultdict[str, list[StoredValue]] = defaultdict(list)
     for value in program.at_peak:
         line = file_and_line(value.user_file, value.user_line)
@@ -181,12 +181,12 @@ def largest_line(program: PeakProgram, explained: Collection[str]) -> Iterator[C
     shapes = {dimensions(value) for value in found if value.size_bytes * 20 > reserved}
     changed = [value for value in program.temporaries if dimensions(value) in shapes]
     share = held / reserved
-    title = "One value holds" if len(found) == 1 else "One line holds"
+    title = "One value takes" if len(found) == 1 else "One line takes"
     yield Cause(
         "peak/by-line" if found[0].user_file else "peak/by-op",
-        f"{title} {share:.0%} of what is reserved",
+        f"{title} {share:.0%} of reserved memory",
         _in_parts(changed, 2),
-        tuple(evidence_row(value, f"made by {where}") for value in found),
+        tuple(evidence_row(value, f"computed by {where}") for value in found),
         remedies.LARGE,
         likelihood=_LIKELIHOOD_OF_LINE,
     )

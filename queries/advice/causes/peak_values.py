@@ -1,4 +1,4 @@
-"""The values of a compilation at its peak, with who reads them and when."""
+"""The values of a compilation at its peak, with their readers and read steps."""
 
 import re
 from collections import defaultdict
@@ -16,11 +16,11 @@ _DIMENSION: Final = re.compile(r"\d+")
 _HANDED_ON: Final = frozenset(
     ("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "copy", "copy-done")
 )
-"""Opcodes of readers that compute nothing."""
+"""Opcodes of instructions that read a value without computing anything."""
 
 
 class PeakProgram:
-    """A compilation in one memory space, as the search for causes reads it."""
+    """A compilation in one memory space, prepared for the search for causes."""
 
     def __init__(self, planner: Planner) -> None:
         self.planner = planner
@@ -51,19 +51,19 @@ class PeakProgram:
 
     @cached_property
     def temporaries(self) -> tuple[StoredValue, ...]:
-        """Arrays that neither enter nor leave, one of each buffer set, largest first."""
+        """Arrays that are neither inputs nor results, one for each buffer set, largest first."""
         return tuple(
             sorted(self._temporaries(), key=lambda value: (-value.size_bytes, value.value_id))
         )
 
     @cached_property
     def at_peak(self) -> tuple[StoredValue, ...]:
-        """Those of which a member of their buffer set is live at the peak."""
+        """Temporaries whose buffer set has a live member at the peak, largest first."""
         return tuple(value for value in self.temporaries if self.set_of(value) in self._live_sets)
 
     @cached_property
     def temp_bytes_at_peak(self) -> int:
-        """Their sizes together."""
+        """Total size of the temporaries at the peak."""
         return sum(value.size_bytes for value in self.at_peak)
 
     @cached_property
@@ -89,17 +89,17 @@ class PeakProgram:
         return planned.buffer_set if planned is not None else None
 
     def planned(self, value: StoredValue) -> PlannedValue | None:
-        """Return a value as planning sees it; None if it has no live range."""
+        """Return the planned form of a value; None if it has no live range."""
         return self.program.by_id.get(value.value_id)
 
     def is_alone(self, value: StoredValue) -> bool:
-        """Whether a value must share its address with no other."""
+        """Return True if no other value must share the address of a value."""
         planned = self.planned(value)
         return planned is not None and len(self.program.sets[planned.buffer_set]) == 1
 
     @cached_property
     def read_steps(self) -> dict[int, list[int]]:
-        """By value id, the steps at which an instruction computes with it, in their order."""
+        """Steps at which an instruction computes with a value, in order; by value id."""
         found: defaultdict[int, list[int]] = defaultdict(list)
         for value_id, name, _, _ in self.planner.compilation.uses:
             reader = self.instructions.get(name)
@@ -109,7 +109,7 @@ class PeakProgram:
 
     @cached_property
     def read_by(self) -> dict[str, list[int]]:
-        """By instruction, the ids of the values that it reads."""
+        """Ids of the values that an instruction reads, by its name."""
         found: defaultdict[str, list[int]] = defaultdict(list)
         for value_id, name, _, _ in self.planner.compilation.uses:
             found[name].append(value_id)

@@ -1,4 +1,4 @@
-"""Parameters that every device holds whole while others are split."""
+"""Find parameters that are replicated on every device while others are sharded."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -17,7 +17,7 @@ __all__ = ["replicated_parameters"]
 def replicated_parameters(
     program: PeakProgram, rows: Sequence[Mapping[str, Cell]]
 ) -> Iterator[Cause]:
-    """Yield the parameters among the rows of waste/gathered."""
+    """Yield a cause for the replicated parameters in the rows of waste/gathered."""
     found = []
     factors: dict[str, Fraction] = {}
     for row in rows:
@@ -25,12 +25,12 @@ def replicated_parameters(
         devices = cast("int | None", row["devices"]) or 1
         if value is None or row["sharding"] != "{replicated}" or devices < 2:
             continue
-        found.append(evidence_row(value, f"each of {devices} devices holds it whole"))
+        found.append(evidence_row(value, f"replicated on each of {devices} devices"))
         factors[value.label] = Fraction(1, devices)
     if found:
         yield Cause(
             "waste/gathered",
-            "Every device holds parameters whole that could be split",
+            "Parameters are replicated on every device, but could be sharded",
             Change(ChangeKind.SHARD, tuple(factors), factors),
             tuple(sorted(found, key=lambda row: -int(str(row["sizeBytes"])))),
             REPLICATED,

@@ -1,4 +1,4 @@
-"""The search for causes: every kind in turn."""
+"""Search a compilation for every kind of cause."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -25,7 +25,7 @@ Answers = Mapping[str, Sequence[Mapping[str, Cell]]]
 
 
 def find_causes(program: PeakProgram, answers: Answers) -> Iterator[Cause]:
-    """Yield the causes in a compilation; ``answers`` are rows by the id of their query."""
+    """Yield the causes in a compilation; ``answers`` maps query ids to their rows."""
     yield from forced_copies(program, answers.get("alias/copies", ()))
     yield from unused_donations(program, answers.get("alias/donated", ()))
     yield from results_of_another_type(program)

@@ -1,8 +1,7 @@
-"""Inputs whose bytes no result takes over: donated but not used, or of another type.
+"""Find inputs whose bytes no result takes over: unused donations, or results of another type.
 
-JAX drops a donation for which no result has the shape and type, with a warning alone: the dump
-does not show that it was asked for. What it does show is a result of the same dimensions in
-another type.
+If no result has the shape and type of a donated input, JAX drops the donation and only warns, so
+the dump does not show the request. It does show a result of the same dimensions with another type.
 """
 
 from collections import defaultdict
@@ -21,24 +20,24 @@ __all__ = ["results_of_another_type", "unused_donations"]
 
 _TYPES: Final = {
     "jax": "Return the result in the type of the input (x.astype(old.dtype)) and donate the input"
-    " (donate_argnums): JAX drops a donation whose type no result has, and only warns. Or keep the"
+    " (donate_argnums): JAX drops a donation if no result has its type, and only warns. Or keep the"
     " input in the type of the result.",
-    "tensorflow": "Keep the state in a tf.Variable of the type that is assigned to it: tf.cast the"
-    " new value.",
-    "pytorch": "Write the new value into the tensor in its own type (x.copy_(new)), or keep the"
-    " tensor in the type of the result.",
+    "tensorflow": "Keep the type of the tf.Variable that holds the state: tf.cast the new value"
+    " before assigning it.",
+    "pytorch": "Write the new value into the tensor with the type of the tensor (x.copy_(new)), or"
+    " keep the tensor in the type of the result.",
 }
 _UNUSED: Final = {
-    "jax": "Return a result of the same shape and type, or leave the argument out of"
-    " donate_argnums; return the old value no more; read it before its update.",
-    "tensorflow": "Assign to the variable inside of the function, in its shape and type.",
-    "pytorch": "Update the tensor in place, in its shape and type.",
+    "jax": "Return a result of the same shape and type, or remove the argument from"
+    " donate_argnums; do not return the old value; read the old value before its update.",
+    "tensorflow": "Assign to the variable inside the function, with its shape and type.",
+    "pytorch": "Update the tensor in place, with its shape and type.",
 }
 _NARROW: Final = frozenset(("pred",))
 
 
 def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -> Iterator[Cause]:
-    """Yield the donated inputs that no result takes over, of the rows of alias/donated."""
+    """Yield a cause for the rows of alias/donated whose bytes no result takes over."""
     found = []
     for row in rows:
         value = program.by_label.get(str(row["value"]))
@@ -58,7 +57,7 @@ def unused_donations(program: PeakProgram, rows: Sequence[Mapping[str, Cell]]) -
 
 
 def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
-    """Yield the results whose dimensions an input has that could be donated but for its type."""
+    """Yield a cause for results that match an input in dimensions but not in type."""
     results = [
         value
         for value_id in dict.fromkeys(program.stored.results)
@@ -78,23 +77,23 @@ def results_of_another_type(program: PeakProgram) -> Iterator[Cause]:
         if donor is None:
             continue
         waiting.remove(donor)
-        reason = f"result of {result.dtype}, while the input {donor.label} is {donor.dtype}"
+        reason = f"the result is {result.dtype}, but the input {donor.label} is {donor.dtype}"
         rows.append(evidence_row(result, reason))
         labels.append(result.label)
     if rows:
         yield Cause(
             "alias/not-donated",
-            "Results have the dimensions of an input, but another type: it cannot be donated",
+            "Inputs cannot be donated: results of the same dimensions have another type",
             Change(ChangeKind.WITHOUT, tuple(labels)),
             tuple(sorted(rows, key=lambda row: -int(str(row["sizeBytes"])))),
             _TYPES,
-            "only if the caller does not need the input afterwards",
+            "this is safe only if the caller does not need the input afterwards",
             is_exact=True,
         )
 
 
 def _is_own(program: PeakProgram, value: StoredValue) -> bool:
-    """Return whether a result has bytes that no input gives it."""
+    """Return True if no input gives its bytes to a result."""
     planned = program.planned(value)
     if planned is None or planned.is_table or planned.color != program.color:
         return False
@@ -102,7 +101,7 @@ def _is_own(program: PeakProgram, value: StoredValue) -> bool:
 
 
 def _could_be(donor: StoredValue, result: StoredValue) -> bool:
-    """Return whether a result could be of the type of an input that has its dimensions."""
+    """Return True if a result could have the type of an input of its dimensions."""
     return (
         dimensions(result) != ()
         and _is_float(donor.dtype) == _is_float(result.dtype)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny_dumps import PADDED, write_padded_run
+from tests.tiny_dumps import PADDED, tiny_dump, write_padded_run
 from xlagraph.graph import open_graph
 from xlagraph.ingest import ingest
 
@@ -38,6 +38,33 @@ def test_a_page_says_what_it_costs_who_it_is_and_what_to_change(run, padded):
     assert lines[-1].startswith("Sums of sizes, not replanned: findings overlap")
 
 
+def test_findings_beyond_the_limit_are_counted(run, tmp_path):
+    # padding fills the peak; an input could be donated, too
+    text = tiny_dump(
+        """
+        0 | 4096   | parameter 0, shape |f32[1024]| at ShapeIndex {}
+        1 | 4096   | maybe-live-out
+        2 | 131072 | preallocated-temp
+        """,
+        """
+        0 | p   | f32[1024]{0} | 0 | 4096   | 0-3 | parameter(0)
+        2 | a   | s8[16,1]     | 0 | 131072 | 1-2 | iota()    | jit(f)/iota
+        1 | out | f32[1024]{0} | 0 | 4096   | 2-3 | negate(p) | jit(f)/neg
+        """,
+    )
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "f.txt").write_text(text)
+    graph = ("--graph", tmp_path / "g.lbug")
+    assert run("ingest", tmp_path / "two", *graph).code == 0
+    for options, count, hidden in (
+        (("--limit", 1), 1, "1 more finding not shown (beyond the limit): --limit 0 shows all."),
+        (("--limit", 0), 2, None),
+    ):
+        shown = " ".join(run("advise", *graph, *options).out.split())
+        assert shown.count("Shown by:") == count
+        assert hidden in shown if hidden else "not shown" not in shown
+
+
 def test_names_are_data_in_markdown_and_in_a_command_to_copy(run, tmp_path):
     (tmp_path / "__my__ runs").mkdir()
     (tmp_path / "__my__ runs" / "f.txt").write_text(PADDED)
@@ -62,7 +89,7 @@ def test_rows_have_columns_that_scripts_can_read(run, padded):
 def test_nothing_stands_out_is_a_good_answer(run, graph):
     ended = run("advise", "before")
     assert ended.code == 0
-    assert ended.out.endswith("\nNothing stands out.\n")
+    assert ended.out.endswith("\nNo findings.\n")
     assert run("advise", "before", "--format", "json").out == "[]\n"
 
 

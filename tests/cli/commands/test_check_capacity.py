@@ -99,8 +99,8 @@ def test_what_does_not_fit_gets_three_changes_at_most_from_the_advice(run, tmp_p
 def test_all_that_fits_is_said_in_a_sentence(run, graph):
     shown = run("check", "--capacity", "16GiB", "--format", "md").out
     assert shown.startswith(
-        f"**Does it fit? Yes: 4 compilations; {AFTER_F} leaves 16.0 GiB (100.0%) of memory space 0"
-        " free, the least.**\n"
+        f"**Does it fit? Yes: 4 compilations; the tightest is {AFTER_F}, which leaves 16.0 GiB"
+        " (100.0%) of memory space 0 free.**\n"
     )
 
 
@@ -111,10 +111,10 @@ def test_what_is_free_and_what_is_not_counted_stand_beside_the_verdict(run, grap
     assert row["freeBytes"] == 384
     shown = run("check", "after/module_0001", "--capacity", "1KiB").out
     assert shown.splitlines()[0] == (
-        f"Does it fit? Yes: 1 compilation; {AFTER_F} leaves 384 B (37.5%) of memory space 0 free,"
-        " the least."
+        f"Does it fit? Yes: 1 compilation; the tightest is {AFTER_F}, which leaves 384 B (37.5%)"
+        " of memory space 0 free."
     )
-    assert "every argument once. Not counted, as a compilation cannot tell" in shown
+    assert "every argument once. Not counted, because a compilation does not show it" in shown
 
 
 def test_other_limits_still_hold_beside_a_capacity(run, graph):

@@ -10,6 +10,7 @@ def facts(value_id, shape, opcode="add", op_name=None, **known):
         "label": f"v{value_id}",
         "dtype": "tuple" if shape.startswith("(") else shape.partition("[")[0],
         "own_op_name": op_name,
+        "is_stacked": False,
         "source_lines": (),
         "live_until": None,
         "last_use": None,

@@ -103,7 +103,7 @@ def test_a_donated_input_that_is_returned_too_is_copied(programs):
     share_one_buffer_set(program, "x", "out")
     with_results(program, "out", "k")
     (cause,) = forced_copies(program, [copy("k", "x")])
-    assert cause.title == "A donated input is returned too, so it is copied"
+    assert cause.title == "A donated input is also returned, so it is copied"
 
 
 def test_two_carries_that_change_places_are_one_cause(programs):
@@ -125,10 +125,10 @@ def test_two_carries_that_change_places_are_one_cause(programs):
         copy("kb", "b"),
     ]
     (cause,) = forced_copies(program, rows)
-    assert cause.title.startswith("Two loop carries change places")
+    assert cause.title.startswith("Two loop carries swap places")
     assert set(changed(cause).labels) == {"ka", "kb"}
     assert cause.rows[0]["reason"] == (
-        "carry 0 and carry 1 change places in each turn; sim.py:7 reads the old value"
+        "carry 0 and carry 1 swap places in every iteration; sim.py:7 reads the old value"
     )
 
 
@@ -170,8 +170,8 @@ def test_a_result_of_another_type_than_its_input_cannot_take_its_bytes(programs)
     program.stored = replace(program.stored, results=(program.by_label["out"].value_id,))
     (cause,) = results_of_another_type(program)
     assert changed(cause).labels == ("out",)
-    assert cause.rows[0]["reason"] == "result of bf16, while the input w is f32"
-    assert cause.doubt == "only if the caller does not need the input afterwards"
+    assert cause.rows[0]["reason"] == "the result is bf16, but the input w is f32"
+    assert cause.doubt == "this is safe only if the caller does not need the input afterwards"
 
 
 def test_an_input_that_is_donated_but_not_used_says_why(programs):
@@ -212,7 +212,7 @@ def stacked(backward):
         ("checkpoint/mul", "A checkpoint in a loop saves nothing"),
         (
             "checkpoint/rematted_computation/mul",
-            "A checkpoint inside a loop still stacks values",
+            "A checkpoint in a loop still stacks values",
         ),
     ],
 )
@@ -224,7 +224,7 @@ def test_what_a_loop_stacks_is_named_by_what_its_checkpoint_does(programs, backw
         return
     (cause,) = causes
     assert cause.title.startswith(title)
-    assert "wrapped already" in cause.remedies["jax"]
+    assert "wrapped" in cause.remedies["jax"]
 
 
 def test_a_checkpoint_outside_of_loops_that_computes_nothing_again_is_named(programs):
@@ -237,7 +237,7 @@ def test_a_checkpoint_outside_of_loops_that_computes_nothing_again_is_named(prog
     )
     rows = [kept("s", of_checkpoint=True)]
     (cause,) = kept_by_checkpoints(program, rows, knows_merged=False)
-    assert cause.title.startswith("A checkpoint computes nothing again")
+    assert cause.title.startswith("A checkpoint recomputes nothing")
     assert not list(kept_by_checkpoints(program, rows, knows_merged=True))
 
 
@@ -287,7 +287,7 @@ def test_a_mask_is_made_of_much_less_than_it_takes(programs):
     assert [row["value"] for row in cause.rows] == ["mask"]
     assert (cause.rows[0]["userLine"], cause.rows[0]["reason"]) == (
         9,
-        "made of 64 bytes, and written out",
+        "computed from 64 bytes and stored",
     )
 
 
@@ -318,8 +318,8 @@ def test_a_line_that_holds_most_is_named_unless_something_else_explains_it(progr
     """
     program = programs("0 | 5120 | preallocated-temp", values)
     (cause,) = largest_line(program, ())
-    assert cause.title == "One value holds 80% of what is reserved"
-    assert cause.rows[0]["reason"] == "made by model.py:3"
+    assert cause.title == "One value takes 80% of reserved memory"
+    assert cause.rows[0]["reason"] == "computed by model.py:3"
     assert not list(largest_line(program, {"a"}))
 
 

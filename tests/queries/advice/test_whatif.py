@@ -117,9 +117,12 @@ def test_a_checkpoint_is_a_range(graph):
 
 
 def test_a_name_that_names_nothing_is_refused_with_what_is_near(graph):
-    with pytest.raises(NoSuchName, match="nonesuch"):
+    with pytest.raises(NoSuchName, match=r"of runs/baseline.* is called 'nonesuch'"):
         whatif(graph, "runs/baseline", Changes(without=["nonesuch"]))
-    with pytest.raises(NoSuchName, match="no parameter 99999"):
+    for changes in (Changes(shrink={"layer_o": 2}), Changes(checkpoint=["layer_o"])):
+        with pytest.raises(NoSuchName, match=r"runs/baseline.* did you mean .*'layer_0'"):
+            whatif(graph, "runs/baseline", changes)
+    with pytest.raises(NoSuchName, match=r"runs/baseline.* has no parameter 99999"):
         whatif(graph, "runs/baseline", Changes(donate=["99999"]))
     with pytest.raises(BadParameter, match="not a factor"):
         whatif(graph, "runs/baseline", Changes(shrink={"*": "x"}))

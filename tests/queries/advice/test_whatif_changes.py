@@ -54,8 +54,8 @@ def test_a_value_of_a_loop_shrinks_with_the_whole_stack(pattern):
 def test_what_follows_is_counted_with_its_bytes():
     _, _, (text,) = planned(stacking_loop(), shrink={"v1": 2})
     assert text == (
-        "--shrink v1=1/2: 1 value named, and 3 that share their bytes, stack or copy them:"
-        " 2 buffers of 160 B are smaller, 80 B now; saves 64 B of what is reserved"
+        "--shrink v1=1/2: 1 named value, and 3 that share their bytes, stack or copy them:"
+        " 2 buffers of 160 B are smaller, 80 B now; saves 64 B of reserved memory"
     )
 
 
@@ -105,20 +105,20 @@ def test_copies_shrink_with_their_parameter_and_it_with_them():
         assert before - after == 64
     _, after, (text,) = planned(in_place_step(), without=["v3"])
     assert before - after == 64
-    assert text.startswith("--without v3: 1 value named: 1 buffer of 64 B is gone")
+    assert text.startswith("--without v3: 1 named value: 1 buffer of 64 B is removed")
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"shrink": {"v2": 1}}, "a factor of 1 keeps all bytes"),
-        ({"without": ["v5"]}, "the values named are thread-local or have no live range"),
-        ({"shrink": {"v6": 2}}, "only tables of pointers are named, which keep their size"),
-        ({"until_last_use": ["v0"]}, "parameters and constants stay to the end"),
-        ({"until_last_use": ["v1"]}, "what the program returns stays to the end"),
-        ({"until_last_use": ["v2"]}, "freed as it is last read already"),
+        ({"without": ["v5"]}, "the named values are thread-local or have no live range"),
+        ({"shrink": {"v6": 2}}, "the named values are tables of pointers, which keep their size"),
+        ({"until_last_use": ["v0"]}, "parameters and constants live to the end"),
+        ({"until_last_use": ["v1"]}, "results of the program live to the end"),
+        ({"until_last_use": ["v2"]}, "already freed at their last use"),
         ({"donate": ["0"]}, "1 parameter: 1 no output; nothing changes"),
-        ({"shrink": {"v3": 2}}, "none of it is live at step 2, where the temporary block is full"),
+        ({"shrink": {"v3": 2}}, "none of them is live at step 2, the peak of the temporary block"),
     ],
 )
 def test_a_change_without_effect_says_why(changes, reason):
@@ -148,9 +148,7 @@ def test_a_change_without_effect_says_why(changes, reason):
 
 def test_values_that_a_change_before_left_out_are_named_as_that():
     _, _, texts = planned(in_place_step(), without=["v3"], shrink={"v3": 2})
-    assert (
-        texts[1] == "--shrink v3=1/2: changes nothing: a change before it leaves these values out"
-    )
+    assert texts[1] == "--shrink v3=1/2: changes nothing: an earlier change removes these values"
 
 
 def test_a_batch_that_is_named_but_not_changed_is_refused():

@@ -30,11 +30,11 @@ def fill(graph: Graph, folder: Path) -> None:
         (
             "loop{1}",
             [
-                "a stack: 4 turns of loop fill it, 8 B each, and all are kept",
-                "a turn writes part into it",
+                "a stack: 4 iterations of loop fill it, 8 B each, and all are kept",
+                "each iteration writes part into it",
             ],
         ),
-        ("part", ["made in every turn of loop, 4 times, in the same bytes"]),
+        ("part", ["computed in every iteration of loop, 4 times, in the same bytes"]),
     ],
 )
 def test_the_page_says_which_loop_and_how_many_turns(
