@@ -66,7 +66,7 @@ class LeftOut(NamedTuple):
             for names, reason in ((self.null, "all null"), (self.wide, "no room"))
             if names
         ]
-        return f"not shown: {', '.join(parts)}; --wide shows every column" if parts else ""
+        return f"hidden columns: {', '.join(parts)}; --wide shows all" if parts else ""
 
 
 class Selected(NamedTuple):

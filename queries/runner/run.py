@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SIDES: Final = ("runA", "runB")
 """Parameters that name one side of a comparison."""
-_ALL: Final = "limit 0 gives all"
+_ALL: Final = "(--limit 0 for all)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +153,12 @@ def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:
     if not isinstance(limit, int) or not result.rows:
         return []
     if query.kind != "graph":
-        return [f"at most {limit} rows are shown; {_ALL}"] if len(result.rows) >= limit else []
+        shown = "row" if limit == 1 else f"{limit} rows"
+        return [f"showing the first {shown} {_ALL}"] if len(result.rows) >= limit else []
     if _most_drawn(result) < limit:
         return []
     counted = next(each.description for each in query.parameters if each.name == "limit")
-    return [f"at most {limit} {counted}; {_ALL}"]
+    return [f"at most {limit} {counted} {_ALL}"]
 
 
 def _most_drawn(result: Result) -> int:

@@ -70,7 +70,7 @@ def test_notes_stand_in_a_header(client):
     asked = {"compilation": "before/module_0001", "limit": 1}
     response = client.get("/api/query/peak/contributors", params=asked)
     notes = json.loads(response.headers["X-Xlagraph-Notes"])
-    assert any("at most 1 rows are shown" in note for note in notes)
+    assert any("showing the first row" in note for note in notes)
 
 
 def test_runs_and_compilations_are_listed(client):

@@ -104,7 +104,7 @@ def test_it_lists_what_is_there(answers):
 def test_it_answers_what_the_commands_answer(answers):
     (row,) = rows_of(answers["peak"])
     assert (row["value"], row["physicalBytes"]) == ("t", 256)
-    assert "# at most 1 rows are shown" in text_of(answers["peak"])
+    assert "# showing the first row" in text_of(answers["peak"])
     assert rows_of(answers["value"])[0]["value"] == "t"
     assert rows_of(answers["cypher"]) == [{"runs": 3}]
     assert any(row["part"] == "total" for row in rows_of(answers["compared"]))
