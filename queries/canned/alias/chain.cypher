@@ -33,7 +33,7 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-// the one value first: Neo4j would pair all values of the allocation
+// select the value first: Neo4j would pair all values of the allocation
 WITH DISTINCT a, v WHERE v.label = $value
 MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.aliasSet = v.aliasSet

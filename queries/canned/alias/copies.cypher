@@ -54,7 +54,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.opcode = 'copy' OR (v.opcode = 'copy-start' AND v.shapeIndex = '{0}')
-// long: who needs a copy and who forces it are walks of their own, which no property holds
+// long: who needs a copy and who forces it are separate walks, which no property stores
 MATCH (v)<-[:DEFINES]-(i:Instruction)
 WITH v, i ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
@@ -74,7 +74,7 @@ OPTIONAL MATCH (o)<-[:UPDATES_IN_PLACE]-(w:Value)
 WITH v, p, o, b, usedBy, neededBy, users, o.liveUntil > v.liveFrom AS originalLive,
      inLoops = 1 OR o.isPhi AS ofLoop,
      h.physicalBytes IS NOT NULL OR w.key IS NOT NULL AS heldToo
-// the old value is the one that is copied, or the copy where that one ends
+// the old value is the copied value, or the copy if the copied value ends there
 WITH DISTINCT v, p, o, b, usedBy, neededBy, users, originalLive, ofLoop, heldToo,
      CASE WHEN originalLive THEN o.key ELSE v.key END AS oldKey
 OPTIONAL MATCH (:Value {key: oldKey})-[:USED_BY]->(q:Instruction)

@@ -44,7 +44,7 @@
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(b:Allocation)-[:HOLDS]->(o:Value)
 WHERE b.maybeLiveOut = true AND o.liveUntil = c.scheduleLength
-// long: outputs, the copy, its last reader and what comes next are walks of their own
+// long: outputs, the copy, its last reader and the next value are separate walks
 WITH c, o.sizeBytes AS sizeBytes, o.dtype AS dtype, count(o) AS outputCount,
      count(b.parameterNumber) AS takenCount
 WITH c, collect({sizeBytes: sizeBytes, dtype: dtype, outputCount: outputCount,
@@ -62,7 +62,7 @@ WITH c, a, v,
               THEN candidate.outputCount ELSE 0 END) AS fitting,
      sum(CASE WHEN candidate.sizeBytes = v.sizeBytes AND candidate.dtype = v.dtype
               THEN candidate.takenCount ELSE 0 END) AS taken
-// the copy that keeps the old value, and the last instruction that computes with that
+// the copy that preserves the old value, and the last instruction that computes with it
 OPTIONAL MATCH (v)-[:USED_BY]->(:Instruction)-[:DEFINES]->(k:Value)
 WITH c, a, v, fitting, taken,
      min(CASE WHEN k.opcode = 'copy' AND k.shape = v.shape
@@ -82,7 +82,7 @@ OPTIONAL MATCH (r)-[:DEFINES]->(m:Value)
 WITH c, a, v, fitting, taken, copied, isReturned, min(r.name) AS lastReader,
      min(coalesce(m.userFile, r.sourceFile)) AS lastReaderFile,
      min(CASE WHEN m.userFile IS NULL THEN r.sourceLine ELSE m.userLine END) AS lastReaderLine
-// what lies in its bytes next: without a copy of the old value, a copy of the new one
+// the next value in its bytes: if the old value is not copied, a copy of the new one
 OPTIONAL MATCH (a)-[:HOLDS]->(n:Value) WHERE n.key <> v.key AND n.liveFrom >= v.liveUntil
 WITH c, a, v, fitting, taken, copied, isReturned, lastReader, lastReaderFile, lastReaderLine,
      min(n.liveFrom) AS nextFrom

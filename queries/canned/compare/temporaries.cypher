@@ -33,7 +33,7 @@ WITH replace(v.attributedOpName, '/jit(main)', '') AS opName,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
-// what one side alone has is matched without the compiled function, and whatever its line
+// groups of only one side are matched without the compiled function and the line
 WITH opName, sourceFile, sourceLine, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
      CASE WHEN ofA = 0 OR ofB = 0 THEN replace(opName, coalesce(compiled, 'jit()/'), '')
           ELSE opName END AS matched

@@ -49,7 +49,7 @@ WITH name, opcode, shapeIndex, sum(countA) = 0 OR sum(countB) = 0 AS isLone,
      collect({shape: shape, root: rootOpcode, a: countA, b: countB, sizeA: sizeA, sizeB: sizeB})
      AS alike
 UNWIND alike AS one
-// what one side alone has is matched by shape and operation, whatever its name
+// groups of only one side are matched by shape and operation, not by name
 WITH CASE WHEN isLone THEN null ELSE name END AS sameName, isLone, opcode, shapeIndex,
      CASE WHEN isLone THEN one.shape ELSE null END AS sameShape,
      CASE WHEN isLone THEN one.root ELSE null END AS sameRoot,

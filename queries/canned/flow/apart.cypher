@@ -48,7 +48,7 @@ OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 WITH v, p WHERE v.label = $value OR p.physicalBytes > 0
 WITH v.shape AS shape, count(v) AS alike, sum(p.physicalBytes) AS share, max(v.liveFrom) AS madeAt
 WHERE $value <> '' OR alike > 1
-// long: the shape, the one made last, its equals and their last readers are walks of their own
+// long: the shape, its last value, equal values and their last readers are separate walks
 WITH shape, share, madeAt ORDER BY share DESC, shape LIMIT 1
 MATCH (:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.label = $value OR ($value = '' AND a.memorySpace = $memorySpace AND v.shape = shape

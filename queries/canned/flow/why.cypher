@@ -89,7 +89,7 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes,
             WHEN i.opcode = 'copy' AND m.shape = v.shape
                  AND coalesce(m.layout, '') = coalesce(v.layout, '') THEN 'copy'
             WHEN i.opcode IN ['copy', 'transpose', 'bitcast-convert'] THEN 'layout change'
-            // a loop's state cannot be computed again where it is read
+            // loop state cannot be recomputed at its readers
             WHEN readers > 1 AND NOT coalesce(v.isPhi, false) THEN 'several readers' ELSE null END AS reason,
        i.name AS reader, i.opcode AS readerOpcode, i.target AS readerTarget,
        i.step AS readerStep, coalesce(m.userFile, i.sourceFile) AS readerFile,

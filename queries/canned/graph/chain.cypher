@@ -13,14 +13,14 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-// the one value first: Neo4j would pair all values of the allocation
+// select the value first: Neo4j would pair all values of the allocation
 WITH DISTINCT a, v WHERE v.label = $value
 MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.aliasSet = v.aliasSet
 WITH w, abs(w.aliasPosition - v.aliasPosition) AS distance
 ORDER BY distance, w.valueId
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT w.key AS k, distance
 WITH collect(k) AS keys
 UNWIND keys AS k

@@ -22,7 +22,7 @@ WHERE bytesA <> bytesB
 WITH k, abs(bytesB - bytesA) AS difference
 ORDER BY difference DESC, k
 LIMIT $lines
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT k, difference
 WITH collect(k) AS changed
 MATCH differs = (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->

@@ -22,7 +22,7 @@ WHERE walked <= 2 * $hops
 WITH own, k, walked
 ORDER BY walked, own, k
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT own, k, walked
 WITH own, collect(k) AS reached
 UNWIND reached AS k
@@ -43,7 +43,7 @@ WHERE walked <= 2 * $hops
 WITH own, k, walked
 ORDER BY walked, own, k
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT own, k, walked
 WITH own, collect(k) AS reached
 UNWIND reached AS k

@@ -20,7 +20,7 @@ WHERE h.offsetBytes <= $offsetBytes AND $offsetBytes < h.offsetBytes + h.sizeByt
 WITH v
 ORDER BY v.liveFrom, v.liveUntil, v.valueId
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT v.key AS k, v.liveFrom AS liveFrom
 WITH collect(k) AS keys
 UNWIND keys AS k

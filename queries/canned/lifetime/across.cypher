@@ -35,7 +35,7 @@ WHERE ($step >= 0 AND o.step = $step)
           AND (i.opName CONTAINS 'transpose(' OR i.opName CONTAINS 'gradient_tape/'
                OR i.opName CONTAINS 'gradients/'))
 WITH min(o.step) AS atStep
-// by key again: from c the embedded engine would read every value of the graph
+// match by key again: from c the embedded engine would read every value of the graph
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.liveFrom < atStep AND v.liveUntil > atStep
 OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)

@@ -58,7 +58,7 @@ WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation'
           OR v.opName CONTAINS '/body/jit(dynamic_update_index_in_dim)') AS stacked
 WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
       AND v.liveUntil < c.scheduleLength AND v.attributedOpName IS NOT NULL
-      // a loop without an op name goes by what reads it
+      // a loop without an op name is classified by its readers
       AND (recomputed OR (v.opcode = 'while' AND v.attribution = 'reader')
            OR NOT (v.attributedOpName CONTAINS 'transpose('
                    OR v.attributedOpName CONTAINS 'gradient_tape/'

@@ -41,7 +41,7 @@ WITH CASE WHEN $step >= 0 THEN $step WHEN $instruction <> '' THEN namedStep
 OPTIONAL MATCH (:Compilation {key: $compilation})-[:SCHEDULES]->(t:Instruction)
 WITH atStep, max(CASE WHEN t.step = atStep THEN t.logicalBytes ELSE null END) AS stepLogicalBytes,
      max(CASE WHEN t.step = atStep THEN t.physicalBytes ELSE null END) AS stepPhysicalBytes
-// by key again: from c the embedded engine would read every value of the graph
+// match by key again: from c the embedded engine would read every value of the graph
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
 WHERE v.liveFrom <= atStep AND atStep <= v.liveUntil
 MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace

@@ -23,12 +23,12 @@
 // @status   stable
 MATCH (r:Run)
 WHERE $run = '' OR r.name = $run
-WITH r // else one engine starts at the compilations
+WITH r // otherwise one engine starts at the compilations
 MATCH (r)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
 WITH r, c
 ORDER BY c.reservedBytes DESC, c.key
-LIMIT $limit // before the rest is read
+LIMIT $limit // before the other data is read
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 RETURN r.name AS run, c.key AS compilation, m.name AS module, c.platform AS platform,
        c.valueCount AS values, c.totalBytes AS totalBytes, c.allocationBytes AS allocationBytes,

@@ -22,12 +22,12 @@
 // @status   stable
 MATCH (r:Run)
 WHERE $run = '' OR r.name = $run
-WITH r // else one engine starts at the compilations
+WITH r // otherwise one engine starts at the compilations
 MATCH (r)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
 WITH c, c.totalBytes = c.allocationBytes AS agrees
 ORDER BY agrees, c.key
-LIMIT $limit // before the rest is read
+LIMIT $limit // before the other data is read
 RETURN c.key AS compilation, c.totalBytes AS totalBytes, c.allocationBytes AS allocationBytes,
        agrees, c.printedPeakBytes AS printedPeakBytes,
        c.logicalPeakBytes AS logicalPeakBytes, c.physicalPeakBytes AS physicalPeakBytes

@@ -26,7 +26,7 @@
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
-// the one value first: Neo4j would read all values of the graph
+// select the value first: Neo4j would read all values of the graph
 WITH DISTINCT a, h, v WHERE v.label = $value
 OPTIONAL MATCH (a)-[g:HOLDS]->(w:Value)
 WHERE v.sizeBytes > 0 AND w.sizeBytes > 0

@@ -33,7 +33,7 @@ WHERE c.state = 'complete'
       AND ($module = '' OR EXISTS { MATCH (c)-[:OF_MODULE]->(n:Module) WHERE n.name = $module })
 WITH r, c, tag, width, CASE WHEN $sortBy = 'time' THEN c.ingestedAt ELSE '' END AS moment
 ORDER BY moment, width, tag, r.name, c.key
-LIMIT $limit // before the rest is read
+LIMIT $limit // before the other data is read
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 OPTIONAL MATCH (c)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 RETURN r.name AS run, c.key AS compilation, m.name AS module,

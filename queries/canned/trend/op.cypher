@@ -19,7 +19,7 @@
 // @status   stable
 MATCH (o:Op) // by name: its key is another where that is too long
 WHERE replace(o.name, '/jit(main)', '') = replace($opName, '/jit(main)', '')
-WITH DISTINCT o // else one engine starts at the runs
+WITH DISTINCT o // otherwise one engine starts at the runs
 MATCH (o)<-[:ATTRIBUTED_TO]-(v:Value)
 MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace {color: $memorySpace})<-[:USES_SPACE]-(c:Compilation)
 WHERE c.state = 'complete'

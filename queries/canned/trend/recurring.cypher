@@ -18,7 +18,7 @@
 // @status   stable
 MATCH (r:Run)
 WHERE $run = '' OR r.name = $run
-WITH r // else one engine starts at the compilations
+WITH r // otherwise one engine starts at the compilations
 MATCH (r)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
 WITH c

@@ -42,7 +42,7 @@ WHERE p.physicalBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
 WITH v, p, count(n) AS overwriters
 OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)<-[u:USED_BY]-(o:Value)
-// the operands as numbers: how many, the ends of their range, and sums, one weighted by place
+// the operands as numbers: count, smallest, largest, and sums, one weighted by position
 WITH v, p, overwriters, v.opcode AS opcode, count(o) AS operands,
      coalesce(min(o.valueId), -1) AS least, coalesce(max(o.valueId), -1) AS most,
      coalesce(sum(o.valueId), 0) AS total,

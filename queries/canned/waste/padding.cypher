@@ -48,7 +48,7 @@ MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > v.denseBytes
 WITH sum(v.sizeBytes - v.denseBytes) AS totalPaddingBytes
-// by key again: from c the embedded engine would read every value of the graph
+// match by key again: from c the embedded engine would read every value of the graph
 MATCH (c:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.sizeBytes > v.denseBytes
 WITH totalPaddingBytes, c, a, v ORDER BY v.sizeBytes - v.denseBytes DESC, v.label LIMIT $limit

@@ -1,4 +1,4 @@
-// What is compared of compilations, and what pairs them
+// Compared properties of compilations, and the properties that pair them
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)

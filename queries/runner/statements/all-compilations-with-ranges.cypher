@@ -1,4 +1,4 @@
-// Runs in which a compilation has no live ranges, with how many have
+// Runs with a compilation without live ranges, and how many have them
 MATCH (c:Compilation)
 WHERE c.state = 'complete'
 WITH c.run AS run, count(c) AS compilations, count(c.scheduleLength) AS withRanges

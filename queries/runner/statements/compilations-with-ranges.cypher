@@ -1,4 +1,4 @@
-// Runs in which a compilation has no live ranges, with how many have; $sides are runs or keys
+// Runs with a compilation without live ranges, and how many have them; $sides are runs or keys
 UNWIND $sides AS side
 MATCH (c:Compilation)
 WHERE (c.run = side OR c.key = side) AND c.state = 'complete'

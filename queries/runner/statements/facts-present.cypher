@@ -1,4 +1,4 @@
-// How many values of a compilation have each fact
+// Number of values of a compilation that have each fact
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 RETURN count(v.liveFrom) AS liveRanges, count(v.opcode) AS opcodes, count(v.opName) AS opNames,
        count(v.sourceFile) AS sourceFiles

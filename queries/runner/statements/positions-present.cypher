@@ -1,4 +1,4 @@
-// How many positions the values of a compilation have
+// Number of positions of the values of a compilation
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 MATCH (v)-[p:APPEARS_AT]->(:Instruction)
 RETURN count(p) AS positions

@@ -1,4 +1,4 @@
-// One of the compilations that is stored with its peaks alone
+// One of the compilations that are stored only with their peaks
 MATCH (c:Compilation)
 WHERE c.detail = 'peak' AND c.state = 'complete'
 RETURN c.key AS compilation

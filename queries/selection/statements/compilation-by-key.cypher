@@ -1,4 +1,4 @@
-// The key of a compilation, if there is one with that key
+// The key of a compilation, if it exists
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
 RETURN c.key AS compilation
 ORDER BY compilation

@@ -1,3 +1,3 @@
-// How many compilations there are
+// Number of compilations
 MATCH (c:Compilation) WHERE c.state = 'complete'
 RETURN count(c) AS compilations

@@ -1,4 +1,4 @@
-// Keys of all compilations, the one that reserves most first
+// Keys of all compilations, the largest reservation first
 MATCH (c:Compilation) WHERE c.state = 'complete'
 RETURN c.key AS compilation, coalesce(c.reservedBytes, 0) AS reservedBytes
 ORDER BY reservedBytes DESC, compilation

@@ -1,4 +1,4 @@
-// Names of scheduled instructions that have $part in them, the one that is $part first
+// Names of scheduled instructions that contain $part, an exact match first
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:SCHEDULES]->(i:Instruction)
 WHERE $part = '' OR i.name CONTAINS $part
 RETURN i.name AS name, i.name = $part AS isWhole

@@ -1,4 +1,4 @@
-// Names of modules that have $part in them, the one that is $part first
+// Names of modules that contain $part, an exact match first
 MATCH (m:Module)
 WHERE $part = '' OR m.name CONTAINS $part
 RETURN m.name AS name, m.name = $part AS isWhole

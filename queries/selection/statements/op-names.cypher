@@ -1,4 +1,4 @@
-// Op names that have $part in them, first what is $part with or without the main of older JAX
+// Op names that contain $part, exact matches first, with or without the main of older JAX
 MATCH (o:Op)
 WITH o.name AS name,
      replace(o.name, '/jit(main)', '') = replace($part, '/jit(main)', '') AS isWhole

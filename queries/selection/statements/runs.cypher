@@ -1,4 +1,4 @@
-// Runs, with how many compilations each has
+// Runs, with the number of compilations of each
 MATCH (r:Run)
 OPTIONAL MATCH (r)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

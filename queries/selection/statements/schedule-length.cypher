@@ -1,4 +1,4 @@
-// How many steps the schedule of a compilation has
+// Number of steps in the schedule of a compilation
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
 RETURN c.scheduleLength AS steps
 ORDER BY steps

@@ -1,4 +1,4 @@
-// Labels of values that have $part in them, the one that is $part first
+// Labels of values that contain $part, an exact match first
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WHERE $part = '' OR v.label CONTAINS $part
 RETURN v.label AS name, v.label = $part AS isWhole

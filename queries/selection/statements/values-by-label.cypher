@@ -1,4 +1,4 @@
-// The value that has a label
+// The value with a label
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WITH v WHERE v.label = $name
 RETURN v.key AS value

@@ -1,4 +1,4 @@
-// The values that appear at an instruction, whichever made them
+// The values at the positions of an instruction, whichever instruction makes them
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 MATCH (v)-[p:APPEARS_AT]->(i:Instruction) WHERE i.name = $instruction
 RETURN v.key AS value, p.shapeIndex AS shapeIndex

@@ -1,4 +1,4 @@
-// Positions of a value: every name by which it goes
+// Positions of a value: all its names
 MATCH (v:Value {key: $value})-[p:APPEARS_AT]->(i:Instruction)
 RETURN i.name AS name, p.shapeIndex AS shapeIndex, i.opcode AS opcode, i.step AS step
 ORDER BY step, name, shapeIndex

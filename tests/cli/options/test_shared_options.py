@@ -29,7 +29,7 @@ def test_a_list_for_people_has_a_limit_and_one_for_programs_has_none(run):
         assert len(json.loads(run(command, "--format", "json").out)) == MANY
         few = run(command, "--format", "json", "--limit", "3")
         assert len(json.loads(few.out)) == 3
-        assert "these are the first 3 of 101 rows" in few.err
+        assert "showing the first 3 of 101 rows" in few.err
 
 
 def test_name_of_a_run_is_enough_for_its_largest_compilation(run, graph):

@@ -134,7 +134,7 @@ def test_bad_parameter_is_refused_with_an_example(
 
 
 def test_missing_parameter_is_named_with_an_example(graph: Graph):
-    with pytest.raises(BadParameter, match="alias/chain needs value: label of a value"):
+    with pytest.raises(BadParameter, match="alias/chain needs value: value label"):
         run(graph, "alias/chain", compilation="tiny/step", value=None)
 
 
