@@ -1,4 +1,4 @@
-"""What a bisection found: the first bad version, and what grew with it."""
+"""The result of a bisection: the first bad version, and the growth in it."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Recording(NamedTuple):
-    """The run of a version, and what all its compilations reserve together."""
+    """The run of a version, and the bytes that all its compilations reserve together."""
 
     run: str
     reserved_bytes: int
 
 
 def write_growth(found: "Bisection[Recording]", limit: int | None, options: RowOptions) -> None:
-    """Write the comparison of the two neighbours; of both ends if no version is bad."""
+    """Write the comparison of the last good and first bad version, or of both ends if none is bad."""
     from xlagraph.cli.summaries.comparison import write_comparisons
     from xlagraph.queries import compare
 
@@ -30,7 +30,7 @@ def write_growth(found: "Bisection[Recording]", limit: int | None, options: RowO
 
 
 def verdict_line(found: "Bisection[Recording]", package: str, limit: GrowthLimit) -> str:
-    """Return one line: the first bad version, or that there is none."""
+    """Return a line with the first bad version, or a line that says that there is none."""
     version, last = found.bad or found.good
     sizes = (
         f"{human_bytes(last.reserved_bytes)} reserved,"

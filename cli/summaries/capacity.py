@@ -1,4 +1,4 @@
-"""Write whether compilations fit, what is missing, and what to change first."""
+"""The answer whether compilations fit, the missing bytes, and what to change first."""
 
 import shlex
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def write_fit(
     limit: int | None,
     options: RowOptions,
 ) -> None:
-    """Write a row for each memory space, and what to change where one does not fit."""
+    """Write a row for each memory space, and what to change if one does not fit."""
     shown = first_rows(spaces, limit, options.format)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -84,7 +84,7 @@ def _headline(spaces: Sequence["SpaceFit"]) -> str:
 
 
 def _verdict(lacking: "LackingSpace") -> str:
-    """Return whether the changes that are offered make a compilation fit."""
+    """Return a sentence on whether the suggested changes make a compilation fit."""
     combined = lacking.combined
     name, missing = lacking.space.compilation, lacking.space.missing_bytes or 0
     if not combined:
@@ -102,7 +102,7 @@ def _verdict(lacking: "LackingSpace") -> str:
         return f"{name}: {count} {verb} {saved}: then it may fit."
     left = human_bytes(missing - (last.together_at_most or last.together_bytes or 0))
     return (
-        f"{name}: {count} {verb} {saved}: {left} are missing still; use less (a smaller batch or"
+        f"{name}: {count} {verb} {saved}: {left} are still missing; use less (a smaller batch or"
         " shorter sequences), or split it over devices."
     )
 
@@ -143,7 +143,7 @@ def changes_section(
 
 
 def _together_text(change: "CombinedChange") -> str:
-    """Return what it saves together with the changes above it; empty where it is not combined."""
+    """Return what it saves together with the changes above it; empty if not combined."""
     if change.together_bytes is None:
         return ""
     return _range_text(change.together_bytes, change.together_at_most)

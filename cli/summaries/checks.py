@@ -1,4 +1,4 @@
-"""Write the rows of a check: totals of compilations, and temporary blocks packed again."""
+"""The rows of a check: totals of compilations, and replayed temporary blocks."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -37,7 +37,7 @@ def write_totals(checked: "CheckResult", limit: int | None, options: RowOptions)
 
 
 def note_ranges(checked: "CheckResult") -> None:
-    """Note which compilations have no live ranges, and whose derived ones are uncertain."""
+    """Note compilations without live ranges, and those with uncertain derived ranges."""
     if count := len(checked.without_ranges):
         note(f"no schedule: {counted(count, 'compilation')} without live ranges, peaks and reuse")
     for totals in checked.uncertain:
@@ -50,7 +50,7 @@ def note_ranges(checked: "CheckResult") -> None:
 def problems_of_totals(
     checked: "CheckResult", max_peak: int | None, max_reserved: int | None
 ) -> Iterator[tuple[ExitCode, str]]:
-    """Yield what XLA's totals contradict, and which limits are exceeded, each with its code."""
+    """Yield each contradiction of XLA's totals and each exceeded limit, with its exit code."""
     for totals in checked.disagreeing:
         text = (
             f"{totals.compilation}: XLA says {totals.total_bytes} bytes,"
@@ -73,7 +73,7 @@ def problems_of_totals(
 def write_replays(
     blocks: Sequence["ReplayedBlock"], limit: int | None, options: RowOptions
 ) -> None:
-    """Write a row for each temporary block, and how many replay byte for byte."""
+    """Write a row for each temporary block, and the number that replays byte for byte."""
     rows = [
         (
             *(block.compilation, block.memory_space, block.memory_space_name, block.allocation),

@@ -1,4 +1,4 @@
-"""Write what programs need that are loaded together."""
+"""The memory that programs need if they are loaded together."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -18,17 +18,17 @@ COLUMNS: Final = (
     "constantBytes", "runningBytes", "codeBytes", "addsBytes",
 )  # fmt: skip
 _BASIS: Final = (
-    "A lower bound: arguments of one shape are taken to be the same arrays and count once,"
-    " temporaries and results count for the program that needs most, as one runs at a time. The"
-    " code of programs (where null), arrays that are not arguments, and the allocator's rounding"
-    " and fragmentation come on top."
+    "This is a lower bound. Arguments of the same shape are assumed to be the same arrays and"
+    " count once. Temporaries and results count only for the program that needs most, because"
+    " programs run one at a time. Not included: the code of programs (if null), arrays that are"
+    " not arguments, and the allocator's rounding and fragmentation."
 )
 
 
 def write_resident(
     spaces: Sequence["ResidentSpace"], limit: int | None, options: RowOptions
 ) -> None:
-    """Write a row for each program in each memory space; `addsBytes` add up to the bound."""
+    """Write a row for each program in each memory space; the sum of `addsBytes` is the bound."""
     every: list[tuple[Cell, ...]] = [
         (
             *(program.compilation, space.memory_space, space.memory_space_name),
@@ -57,5 +57,5 @@ def _sentence(space: "ResidentSpace") -> str:
     capacity = human_bytes(space.capacity_bytes)
     if space.fits:
         free = human_bytes(space.capacity_bytes - space.least_bytes)
-        return f"{text}: that fits {capacity}, at most {free} are left."
+        return f"{text}: that fits {capacity}; at most {free} are free."
     return f"{text}: {capacity} is too little, {human_bytes(space.missing_bytes or 0)} are missing."

@@ -1,4 +1,4 @@
-"""What `xlagraph ingest --watch` writes while it follows folders, and at its end."""
+"""The messages of `xlagraph ingest --watch` while it watches folders, and at its end."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -12,7 +12,7 @@ _MOST_KEYS: Final = 20
 
 
 def write_ingested(summary: "IngestSummary") -> None:
-    """Write which compilations have entered the graph, each on a line with the time."""
+    """Write a line with the time for each compilation that was added or replaced."""
     now = datetime.now().astimezone().strftime("%H:%M:%S")
     for verb, keys in (("added", summary.added), ("replaced", summary.updated)):
         shown = keys if verbosity() is Verbosity.VERBOSE else keys[:_MOST_KEYS]
@@ -23,12 +23,12 @@ def write_ingested(summary: "IngestSummary") -> None:
 
 
 def write_problem(found: "Problem") -> None:
-    """Write what is wrong with a file; it is looked at again."""
+    """Write the problem with a file, which will be read again."""
     problem(f"left out for now: {found}" if found.left_out else str(found))
 
 
 def write_watched(summary: "WatchSummary") -> None:
-    """Write what has been done, and what is not in the graph as it is in the folders."""
+    """Write the totals, and the compilations whose files and graph differ."""
     for held in summary.held_back:
         problem(f"held back {held.compilation}: {held.reason}")
     note(
