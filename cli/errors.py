@@ -38,7 +38,7 @@ def write_failure(failure: Exception) -> ExitCode:
     if isinstance(failure, UnicodeEncodeError):  # an argument that is not UTF-8
         error(f"expected UTF-8, found {failure.object!a}")
     elif code is None:
-        error(f"{type(failure).__name__}: {failure} (this is a bug in xlagraph)")
+        error(f"{type(failure).__name__}: {failure} (this is a defect of xlagraph)")
         if verbosity() < Verbosity.VERBOSE:
             error("please report it with the output of --verbose")
     else:

@@ -69,7 +69,7 @@ def _parse_parameters(texts: Sequence[str]) -> dict[str, "Cell"]:
         except ValueError:
             parameters[name] = value
         except RecursionError:
-            raise UsageError(f"--param {name} is nested too deeply") from None
+            raise UsageError(f"--param {name} is nested too deep") from None
     return parameters
 
 

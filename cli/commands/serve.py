@@ -83,7 +83,7 @@ def serve(
     address = f"http://{name}:{listener.getsockname()[1]}"
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
-    note("press Ctrl-C to stop")
+    note("Ctrl-C ends it")
     if open_:
         import webbrowser
 

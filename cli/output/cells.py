@@ -28,7 +28,7 @@ class TextColumn(NamedTuple):
 
 
 def escape_control_characters(text: str) -> str:
-    r"""Escape characters that could control a terminal or hide text: ``\x1b``, ``\n``, ``\u202e``."""
+    r"""Escape what could control a terminal or hide text: ``\x1b``, ``\n``, ``\u202e``."""
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 

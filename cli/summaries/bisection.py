@@ -19,7 +19,7 @@ class Recording(NamedTuple):
 
 
 def write_growth(found: "Bisection[Recording]", limit: int | None, options: RowOptions) -> None:
-    """Write the comparison of the last good and first bad version, or of both ends if none is bad."""
+    """Write the comparison of the last good and first bad version; of both ends if none is bad."""
     from xlagraph.cli.summaries.comparison import write_comparisons
     from xlagraph.queries import compare
 

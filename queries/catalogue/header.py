@@ -25,10 +25,11 @@
 
 The first line is the title. A comment line without `@` continues the line above it.
 The header ends at the first line that is not a comment. `@bounds` are inclusive; `1..` is at
-least 1. `@empty` is the meaning of no rows, if that is an answer. `@change` is the change to the values
-of the rows (`ChangeKind`), optionally followed by the column with their labels (default:
-`value`). `@evidence` lists the columns that show the finding, besides the savings. `@once` names
-two columns: one that is equal in rows that compete, and one with the number of places.
+least 1. `@empty` is the meaning of no rows, if that is an answer. `@change` is the change to
+the values of the rows (`ChangeKind`), optionally followed by the column with their labels
+(default: `value`). `@evidence` lists the columns that show the finding, besides the savings.
+`@once` names two columns: one that is equal in rows that compete, and one with the number of
+places.
 """
 
 import re
@@ -88,7 +89,7 @@ def parse_header(text: str, file: str) -> Header:
     for column, declaration in zip(columns, by_word["@column"], strict=True):
         if (kind == "graph") is not (column.type == ColumnType.PATH):
             raise CatalogueError(
-                f"{file}:{declaration.line}: @kind graph requires PATH columns, and other kinds have none"
+                f"{file}:{declaration.line}: columns are PATH if @kind is graph, and only then"
             )
     status = _declared_choice("@status", STATUSES, by_word["@status"], file)
     return Header(

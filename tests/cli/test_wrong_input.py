@@ -345,7 +345,7 @@ def test_a_defect_is_told_without_a_traceback_unless_asked(capsys):
     set_verbosity(Verbosity.NORMAL)
     assert write_failure(ZeroDivisionError("no")) == FAILED
     message = capsys.readouterr().err
-    assert message.startswith("error: ZeroDivisionError: no (this is a bug in xlagraph)\n")
+    assert message.startswith("error: ZeroDivisionError: no (this is a defect of xlagraph)\n")
     assert "Traceback" not in message
 
 

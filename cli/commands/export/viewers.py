@@ -19,7 +19,7 @@ CompilationOption = Annotated[
     typer.Option(
         "--compilation",
         "-c",
-        help="A key, a unique part of one, or a run; by default the largest reservation.",
+        help="A key, a unique part of one, or a run; by default the one that reserves most.",
         autocompletion=complete_compilation,
     ),
 ]

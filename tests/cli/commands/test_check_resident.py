@@ -17,7 +17,7 @@ def test_what_each_program_adds_sums_up_to_the_bound(run, graph):
 def test_the_sentence_says_that_it_is_a_lower_bound(run, graph):
     shown = run("check", "--resident", "before").out.splitlines()
     assert shown[0] == "Together 2 programs need 384 B or more of memory space 0."
-    assert shown[1].startswith("A lower bound: arguments of one shape")
+    assert shown[1].startswith("This is a lower bound. Arguments of the same shape")
 
 
 def test_a_bound_above_the_capacity_trips_the_gate(run, graph):
@@ -29,7 +29,7 @@ def test_a_bound_above_the_capacity_trips_the_gate(run, graph):
     )
     ended = run("check", "--resident", "before", "--capacity", "384B")
     assert ended.code == 0
-    assert "that fits 384 B, at most 0 B are left." in ended.out
+    assert "that fits 384 B; at most 0 B are free." in ended.out
 
 
 def test_it_is_not_asked_for_together_with_a_replay(run, graph):
