@@ -139,7 +139,7 @@ def test_what_is_too_long_for_a_link_says_what_to_do(run, graph):
 def test_a_link_needs_what_the_query_needs(run, graph):
     ended = run("query", "alias/chain", "--browser")
     assert (ended.code, ended.out) == (2, "")
-    assert "alias/chain requires --value" in ended.err
+    assert "alias/chain needs --value" in ended.err
 
 
 @pytest.mark.parametrize(
