@@ -218,7 +218,9 @@ def test_id_that_is_taken_is_refused(tmp_path: Path):
     assert check_queries(tmp_path) == [
         f"{path}:1: peak/contributors is already part of xlagraph; rename this file"
     ]
-    with pytest.raises(CatalogueError, match=r"peak/contributors already exists in .*; rename this file"):
+    with pytest.raises(
+        CatalogueError, match=r"peak/contributors already exists in .*; rename this file"
+    ):
         load_catalogue([tmp_path])
 
 

@@ -54,7 +54,8 @@ def test_a_graph_that_holds_nothing_is_no_hindrance(run, tmp_path):
             remove(opened, name)
     ended = run(*asked, "--graph", tmp_path / "empty.lbug")
     assert (ended.code, ended.out) == (0, without_graph.out)
-    assert "without a lookup in the graph: the graph holds no compilation" in ended.err.replace("\n", " ")
+    message = "without a lookup in the graph: the graph holds no compilation"
+    assert message in ended.err.replace("\n", " ")
 
 
 def test_what_is_shown_may_go_to_a_file(run, graph, tmp_path):
