@@ -13,7 +13,7 @@ _INTERRUPTED: Final = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; by default with the arguments of this process."""
+    """Run a command and return its exit code; by default, use the arguments of this process."""
     is_own_process = arguments is None
     if is_own_process:
         block_imports()
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = run(arguments)
         if is_own_process:
             _ignore_interrupts()
-    except KeyboardInterrupt:  # while the app was imported, or its message written
+    except KeyboardInterrupt:  # during the import of the app, or while it writes its message
         if is_own_process:
             _ignore_interrupts()
         sys.stderr.write("interrupted\n")
@@ -32,5 +32,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _ignore_interrupts() -> None:
-    """Ignore Ctrl-C while Python ends: it would print a traceback, and not end with our code."""
+    """Ignore Ctrl-C while Python exits: it would print a traceback and change the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

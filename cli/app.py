@@ -1,4 +1,4 @@
-"""The app: which commands there are, and how one is run."""
+"""The app with all commands, and the function that runs one."""
 
 import sys
 from collections.abc import Sequence
@@ -60,14 +60,14 @@ COMMANDS: Final = (
     serve,
     mcp,
 )
-"""In the order of help; those that have commands of their own are apps."""
+"""All commands, in the order of the help; a command with subcommands is an app."""
 
-# Off a terminal no line of help is wrapped.
+# Help is wrapped only on a terminal.
 _UNWRAPPED: Final = 100_000
 
 
 def _show_versions(asked: bool) -> None:
-    """Write a line for each part whose version matters in a report of a problem."""
+    """Write the versions that a bug report needs, one a line."""
     if asked:
         from importlib.metadata import version
 
@@ -90,7 +90,7 @@ def xlagraph(
     verbose: VerboseOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Turn the memory plans that XLA dumps into a property graph, and ask it.
+    """Turn the memory plans that XLA dumps into a property graph, and query it.
 
     Begin with `xlagraph ingest DIR`, then `xlagraph query`.
     """
@@ -131,12 +131,12 @@ def build_app() -> typer.Typer:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; by default with the arguments of this process."""
+    """Run a command and return its exit code; by default, use the arguments of this process."""
     open_closed_streams()
     set_verbosity(Verbosity.NORMAL)
     set_wide(given=False)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a name that the terminal cannot show is spelt
+        if isinstance(stream, TextIOWrapper):  # escape names that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
         command = get_command(build_app())
@@ -147,9 +147,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = write_usage_error(failure)
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
-    except Exception as failure:  # noqa: BLE001 - the one border where a traceback would show
+    except Exception as failure:  # noqa: BLE001 - the outermost place that can catch a traceback
         code = write_failure(failure)
     if code == ExitCode.INTERRUPTED:
-        # a terminal shows ^C where the line is
+        # a terminal shows ^C on the current line
         problem("\ninterrupted" if sys.stderr.isatty() else "interrupted")
     return int(code or ExitCode.DONE)

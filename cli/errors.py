@@ -1,4 +1,4 @@
-"""What a user reads when a command fails: one message, never a traceback."""
+"""The message that a user reads when a command fails; never a traceback."""
 
 import re
 import traceback
@@ -9,7 +9,7 @@ from typer.exceptions import TyperException
 from xlagraph.cli.output.exit_codes import ExitCode, exit_code_of
 from xlagraph.cli.output.messages import Verbosity, detail, error, problem, verbosity
 
-# what typer takes over from pydantic, in the words of a command line
+# messages that typer takes from pydantic, in the words of a command line
 _REWORDED: Final = (
     (re.compile(r"Value error, "), ""),
     (re.compile(r"Input should be a valid integer.*"), "expected a whole number such as 20"),
@@ -19,9 +19,9 @@ _REWORDED: Final = (
 
 
 def write_usage_error(failure: TyperException) -> int:
-    """Write what is wrong with the command line; return the exit code."""
+    """Write the error in the command line; return the exit code."""
     text = failure.format_message()
-    if text.startswith("Usage: "):  # nothing was asked for: this is the whole help
+    if text.startswith("Usage: "):  # no arguments: the text is the help
         problem(text)
         return ExitCode.USAGE
     for form, words in _REWORDED:
@@ -33,14 +33,14 @@ def write_usage_error(failure: TyperException) -> int:
 
 
 def write_failure(failure: Exception) -> ExitCode:
-    """Write what went wrong; return the exit code."""
+    """Write the error; return the exit code."""
     code = exit_code_of(failure)
-    if isinstance(failure, UnicodeEncodeError):  # what the shell gave us, byte by byte
+    if isinstance(failure, UnicodeEncodeError):  # an argument that is not UTF-8
         error(f"expected UTF-8, found {failure.object!a}")
     elif code is None:
         error(f"{type(failure).__name__}: {failure} (this is a defect of xlagraph)")
         if verbosity() < Verbosity.VERBOSE:
-            error("--verbose shows where; please report it with that output")
+            error("please report it with the output of --verbose")
     else:
         error(str(failure) or type(failure).__name__)
     detail("".join(traceback.format_exception(failure)).rstrip())

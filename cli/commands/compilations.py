@@ -13,7 +13,7 @@ from xlagraph.cli.output.messages import note
 def compilations(
     options: RowOptions,
     run: Annotated[
-        str, typer.Argument(help="Only those of this run.", autocompletion=complete_run)
+        str, typer.Argument(help="Run to list; all runs by default.", autocompletion=complete_run)
     ] = "",
     limit: LimitOption = None,
 ) -> None:

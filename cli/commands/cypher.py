@@ -1,4 +1,4 @@
-"""`xlagraph cypher`: a statement of the user's own, which only reads."""
+"""`xlagraph cypher`: a read-only statement of the user."""
 
 import json
 import re
@@ -29,10 +29,10 @@ def cypher(
     ] = "-",
     param: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A parameter; VALUE is JSON, else a string."),
+        typer.Option(metavar="NAME=VALUE", help="A parameter; VALUE is JSON, otherwise a string."),
     ] = None,
 ) -> None:
-    """Run a Cypher statement that reads the graph; :param lines above it are understood.
+    """Run a Cypher statement that reads the graph; it can begin with :param lines.
 
     Example: xlagraph cypher 'MATCH (r:Run) RETURN r.name AS run ORDER BY run'
     """

@@ -15,7 +15,7 @@ def mcp(
 ) -> None:
     """Serve the graph to an assistant on standard input and output; it only reads.
 
-    An assistant starts this itself: give it the command with the graph to read.
+    The assistant starts this command: put it into its configuration, with the graph to read.
 
     Example: xlagraph mcp --graph xlagraph.lbug
     """
@@ -28,9 +28,9 @@ def mcp(
 
     workers = Workers(options.graph, catalogue(), memory_bytes=parse_memory(memory))
     note(f"graph: {workers.location}")
-    # a thread of the SDK reads standard input, and Python would wait for it
+    # Python would wait for the thread of the SDK that reads standard input
     signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
     try:
         create_server(workers).run("stdio")
-    except* BrokenPipeError:  # the assistant has gone
+    except* BrokenPipeError:  # the assistant has exited
         pass

@@ -1,4 +1,4 @@
-"""`xlagraph remove`: remove a run, a compilation, or the runs that are too old."""
+"""`xlagraph remove`: remove a run, a compilation, or expired runs."""
 
 import sys
 from collections.abc import Sequence
@@ -24,24 +24,26 @@ if TYPE_CHECKING:
 class RemoveOptions(GraphOptions):
     """Options, in reverse order of the help."""
 
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
     module: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Count only runs that compiled a module of this name."),
+        typer.Option(
+            metavar="NAME", help="Consider only runs that compiled a module of this name."
+        ),
     ] = None
     tag: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Count only runs with this tag; repeatable."),
+        typer.Option(metavar="NAME=VALUE", help="Consider only runs with this tag; repeatable."),
     ] = None
     keep_last: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, help="Keep the N runs that were ingested last."),
+        typer.Option(metavar="N", min=0, help="Keep the N most recently ingested runs."),
     ] = None
     older_than: Annotated[
         timedelta | None,
         typer.Option(
             metavar="AGE",
-            help="Remove the runs that were ingested longer ago: 12h, 30d, 8w.",
+            help="Remove runs ingested longer ago than this: 12h, 30d, 8w.",
             parser=parse_age,
         ),
     ] = None
@@ -58,9 +60,9 @@ def remove(
         ),
     ] = None,
 ) -> None:
-    """Remove a run or a compilation from the graph, with all that only it uses.
+    """Remove a run or a compilation from the graph, with all nodes that nothing else uses.
 
-    Without a name: the runs that are older than --older-than and not among the last --keep-last.
+    Without a name, remove runs older than --older-than that are not among the last --keep-last.
 
     Example: xlagraph remove baseline --yes
 
@@ -125,11 +127,11 @@ def _summary(runs: "Sequence[ExpiredRun]") -> str:
 
 
 def _confirm(question: str, *, yes: bool) -> None:
-    """Ask unless ``yes``; end the command if the answer is no."""
+    """Ask for confirmation unless ``yes``; end the command if the answer is no."""
     if yes:
         return
     if not is_interactive():
-        raise UsageError("no terminal to ask on; --yes removes without a question")
+        raise UsageError("no terminal to ask on; --yes removes without asking")
     sys.stderr.write(f"{escape_control_characters(question)} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

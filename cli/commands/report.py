@@ -1,4 +1,4 @@
-"""`xlagraph report`: a page to look at, in one file."""
+"""`xlagraph report`: an HTML page in one file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ def report(
         list[str] | None,
         typer.Argument(
             metavar="[RUN|COMPILATION...]",
-            help="One to look at, or two to compare; all runs by default.",
+            help="One to show, or two to compare; all runs by default.",
             autocompletion=complete_compilation,
         ),
     ] = None,

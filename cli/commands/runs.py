@@ -1,4 +1,4 @@
-"""`xlagraph runs`: what is in the graph, and its tags."""
+"""`xlagraph runs`: the runs in the graph, their names and tags."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ runs_app = typer.Typer(name="runs", invoke_without_command=True, rich_markup_mod
 
 
 def runs(context: typer.Context, options: RowOptions, limit: LimitOption = None) -> None:
-    """List the runs; or rename one, or tag it.
+    """List the runs, or rename or tag one.
 
     Example: xlagraph runs
     """
@@ -43,7 +43,7 @@ def rename(
     old: RunArgument,
     new: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")],
 ) -> None:
-    """Rename a run; its compilations get other keys.
+    """Rename a run; the keys of its compilations change too.
 
     Example: xlagraph runs rename run-17 baseline
     """
@@ -60,7 +60,7 @@ def tag(
     run: RunArgument,
     tags: Annotated[list[str], typer.Argument(metavar="NAME=VALUE", help="NAME= removes a tag.")],
 ) -> None:
-    """Tag a run with its commit, job or device. Other tags stay.
+    """Tag a run with its commit, job or device. Other tags are unchanged.
 
     Example: xlagraph runs tag baseline commit=3f2a1c device=v5e
     """

@@ -58,7 +58,7 @@ def schema(
 def _rows(
     declared_type: "NodeType | RelationshipType", relationships: "tuple[RelationshipType, ...]"
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the properties of a type, and of a label the relationships at its nodes."""
+    """Yield the properties of a type and, for a label, its relationships."""
     for property_ in declared_type.properties:
         yield "property", property_.name, property_.type, property_.description
     for relationship in relationships:

@@ -27,20 +27,21 @@ def serve(
     host: Annotated[
         str,
         typer.Option(
-            metavar="ADDRESS", help=f"Where to listen; beyond this machine {TOKEN} must be set."
+            metavar="ADDRESS",
+            help=f"Address to listen on; if not of this machine, {TOKEN} must be set.",
         ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 0,
-    open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 0,
+    open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     root_path: Annotated[
         str,
-        typer.Option(metavar="/PATH", help="Path below which a proxy shows it, and strips it."),
+        typer.Option(metavar="/PATH", help="Path prefix that a proxy adds and strips."),
     ] = "",
     proxy_name: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help=f"Name by which a proxy is called; {TOKEN} must be set; repeatable.",
+            help=f"Host name of a proxy; {TOKEN} must be set; repeatable.",
         ),
     ] = None,
     memory: MemoryOption = DEFAULT_MEMORY,
@@ -51,7 +52,7 @@ def serve(
 ) -> None:
     """Serve the graph to a browser: runs, compilations, comparisons, queries; and a JSON API.
 
-    The first line on stdout is its address. It only reads, and an ingest goes on beside it.
+    The first line on stdout is its address. It only reads; an ingest can run at the same time.
 
     Example: xlagraph serve --open
     """
@@ -67,7 +68,7 @@ def serve(
     try:
         access = Access.on_address(host, os.environ.get(TOKEN), proxy_name or ())
     except ValueError as error:
-        raise UsageError(f"{error}: set {TOKEN}, or leave it") from None
+        raise UsageError(f"{error}: set {TOKEN}, or omit the option") from None
     app = create_app(
         options.graph,
         access=access,
@@ -96,7 +97,7 @@ def _run_until_interrupted(server: "uvicorn.Server", listener: "socket") -> None
     except KeyboardInterrupt:
         problem("interrupted")
         sys.stderr.flush()
-        os._exit(ExitCode.INTERRUPTED)  # the processes that read end with this one
+        os._exit(ExitCode.INTERRUPTED)  # the reader processes end with this one
 
 
 def _listen(host: str, port: int) -> "socket":

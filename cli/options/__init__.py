@@ -1,1 +1,1 @@
-"""Options that recur, each defined once."""
+"""Options that several commands share."""

@@ -1,4 +1,4 @@
-"""What a command works on: the graph, the catalogue, and names that the shell completes."""
+"""Access to the graph, the catalogue, and the names for shell completion."""
 
 import getpass
 import os
@@ -31,7 +31,7 @@ __all__ = [
 def open_graph_of(
     options: GraphOptions, *, create: bool = False, wait: bool = True
 ) -> Iterator["Graph"]:
-    """Open the graph of ``--graph``, of the environment, or of the current folder."""
+    """Open the graph given by ``--graph``, the environment, or the current folder."""
     from xlagraph.graph import open_graph
 
     with open_graph(
@@ -43,7 +43,7 @@ def open_graph_of(
 
 
 def ask_password(user: str) -> str | None:
-    """Ask for the password of a user; None where nobody can be asked."""
+    """Ask for the password of a user; None if there is no terminal."""
     if not is_interactive():
         return None
     return getpass.getpass(f"password of {user}: ", stream=sys.stderr)
@@ -52,9 +52,9 @@ def ask_password(user: str) -> str | None:
 def catalogue(
     directories: Sequence[Path] = (), on_problem: Callable[[str], None] | None = None
 ) -> Mapping[str, "Query"]:
-    """Read the catalogue, with the users' own queries: of directories and `XLAGRAPH_QUERIES`.
+    """Read the catalogue, with the queries in `XLAGRAPH_QUERIES` and in ``directories``.
 
-    A file that is not as it should be is left out and named; ``on_problem`` names it otherwise.
+    An invalid file is left out; ``on_problem`` receives the message (default: write it).
     """
     from xlagraph.queries.catalogue.query_files import load_catalogue
 
@@ -65,21 +65,21 @@ def catalogue(
 
 
 def query_folders(directories: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """Return the folders of the user's own queries, those of the environment first."""
+    """Return the folders of user queries, those of the environment first."""
     named = filter(None, os.environ.get("XLAGRAPH_QUERIES", "").split(os.pathsep))
     folders = (path.expanduser() for path in (*map(Path, named), *directories))
     return tuple(dict.fromkeys(folders))
 
 
 def complete_run(context: typer.Context, incomplete: str) -> list[str]:
-    """Return the names of runs."""
+    """Return the names of runs that begin with the incomplete word."""
     from xlagraph.queries.selection.compilations import run_names
 
     return _names_beginning_with(context, incomplete, run_names)
 
 
 def complete_compilation(context: typer.Context, incomplete: str) -> list[str]:
-    """Return the names of runs, each of which stands for one, then the keys of compilations."""
+    """Return the names of runs, then the keys of compilations; a run selects its largest."""
     from xlagraph.queries.selection.compilations import compilation_keys, run_names
 
     return _names_beginning_with(
@@ -96,5 +96,5 @@ def _names_beginning_with(
     try:
         with open_graph(context.params.get("graph")) as graph:
             return [name for name in names(graph) if name.startswith(incomplete)]
-    except (GraphError, QueryError):  # a shell that completes is no place for a message
+    except (GraphError, QueryError):  # completion must not print messages
         return []

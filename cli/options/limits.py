@@ -1,4 +1,4 @@
-"""Limits that a user sets: how many bytes, how much growth, or what age, is too much."""
+"""Limits that a user sets on bytes, growth or age."""
 
 import re
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ _HOURS: Final = {"h": 1, "d": 24, "w": 7 * 24}
 
 @dataclass(frozen=True, slots=True)
 class GrowthLimit:
-    """How much more is allowed: bytes, or a share of what it was."""
+    """The growth that is allowed: bytes, or a share of the previous size."""
 
     text: str
-    """As the user wrote it."""
+    """Text as the user typed it."""
     size_bytes: int | None
     share: float | None
 
     def exceeded_by(self, growth: "Growth") -> bool:
-        """Return whether this grew by more; exactly the limit is within it."""
+        """Return whether the growth is above the limit; a growth equal to it is allowed."""
         if self.share is not None:
             return growth.exceeds_share(self.share)
         return self.size_bytes is not None and growth.exceeds_bytes(self.size_bytes)
@@ -34,14 +34,14 @@ class GrowthLimit:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How large a memory space is."""
+    """The size of a memory space."""
 
     memory_space: int
     size_bytes: int
 
 
 def parse_capacity(text: str) -> Capacity:
-    """Read the value of an option: ``16GiB`` of memory space 0, or ``1=128MiB`` of another."""
+    """Parse a capacity: ``16GiB`` for memory space 0, or ``1=128MiB`` for another space."""
     color, equals, size = text.rpartition("=")
     if equals and not color.strip().isdecimal():
         raise typer.BadParameter(f"expected a capacity such as 16GiB or 1=128MiB, found {text!r}")
@@ -52,7 +52,7 @@ def parse_capacity(text: str) -> Capacity:
 
 
 def parse_bytes_limit(text: str) -> int:
-    """Read the value of an option: ``64MiB``, or a number of bytes."""
+    """Parse a size: ``64MiB``, or a number of bytes."""
     try:
         return parse_bytes(text)
     except ValueError as error:
@@ -60,7 +60,7 @@ def parse_bytes_limit(text: str) -> int:
 
 
 def parse_growth_limit(text: str) -> GrowthLimit:
-    """Read the value of an option: ``2%`` or ``64MiB``; of plain numbers ``0`` alone is clear."""
+    """Parse a growth limit: ``2%`` or ``64MiB``; the only number without a unit is ``0``."""
     share = parse_share(text)
     if share is not None:
         return GrowthLimit(text, None, share)
@@ -76,7 +76,7 @@ def parse_growth_limit(text: str) -> GrowthLimit:
 
 
 def parse_age(text: str) -> timedelta:
-    """Read the value of an option: ``12h``, ``30d`` or ``8w``."""
+    """Parse an age: ``12h``, ``30d`` or ``8w``."""
     found = _AGE.fullmatch(text.strip())
     if found is None:
         raise typer.BadParameter(f"expected an age such as 12h, 30d or 8w, found {text!r}")

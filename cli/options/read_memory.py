@@ -1,4 +1,4 @@
-"""The option that bounds the memory of the processes that read a graph for others."""
+"""The option that limits the memory of processes that read a graph for a server."""
 
 from typing import Annotated, Final
 
@@ -11,15 +11,15 @@ __all__ = ["DEFAULT_MEMORY", "MemoryOption", "parse_memory"]
 
 DEFAULT_MEMORY: Final = "2GiB"
 _LEAST_BYTES: Final = 256 << 20
-"""A process has some 150 MiB before its first read."""
+"""A process uses some 150 MiB before its first read."""
 
 MemoryOption = Annotated[
-    str, typer.Option(metavar="SIZE", help="Most memory of one read: 512MiB, 4GiB.")
+    str, typer.Option(metavar="SIZE", help="Memory limit of one read: 512MiB, 4GiB.")
 ]
 
 
 def parse_memory(text: str) -> int:
-    """Read the value of the option, in bytes."""
+    """Parse the value of the option; return bytes."""
     size_bytes = parse_bytes_limit(text)
     if size_bytes < _LEAST_BYTES:
         raise typer.BadParameter(

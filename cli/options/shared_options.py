@@ -1,4 +1,4 @@
-"""Options that recur, each defined once; bundles of those that belong together."""
+"""Options that several commands share, and dataclasses that bundle them."""
 
 import functools
 import inspect
@@ -37,14 +37,14 @@ def _be_wide(given: bool) -> bool:
 
 def _run_name(given: str | None) -> str | None:
     if given == "":
-        raise UsageError("--run is empty: name the run, or leave it out")
+        raise UsageError("--run is empty: name the run, or omit the option")
     if given is not None and given != given.encode(errors="replace").decode():
         raise UsageError("--run is not UTF-8")
     return given
 
 
 def parse_tags(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Read tags, each ``name=value``; raises UsageError."""
+    """Parse tags, each ``name=value``; raise UsageError for others."""
     tags = [text.partition("=") for text in texts]
     for name, equals, _ in tags:
         if not (name and equals):
@@ -53,14 +53,14 @@ def parse_tags(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def parse_path(text: str) -> Path:
-    """Read a path; raises UsageError where it is empty, which is a variable that is not set."""
-    if not text:  # it would be the current folder
+    """Parse a path; raise UsageError if it is empty, e.g. from an unset shell variable."""
+    if not text:  # Path("") would be the current folder
         raise UsageError("a PATH is empty")
     return Path(text)
 
 
 def parse_source(text: str) -> str:
-    """Read a path or an address such as ``s3://bucket/runs``; raises UsageError where empty."""
+    """Parse a path or an address such as ``s3://bucket/runs``; raise UsageError if empty."""
     return text if "://" in text else str(parse_path(text))
 
 
@@ -79,10 +79,10 @@ GraphOption = Annotated[
         "(default: XLAGRAPH_GRAPH, NEO4J_URI, ./xlagraph.lbug).",
     ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How rows are written.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Format of the rows.")]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", metavar="FILE", help="Write the rows to a file, not to stdout."),
+    typer.Option("--output", metavar="FILE", help="Write the rows to a file instead of stdout."),
 ]
 ColumnsOption = Annotated[
     str | None,
@@ -102,14 +102,14 @@ WideOption = Annotated[
 ]
 PictureFormatOption = Annotated[
     PictureFormat,
-    typer.Option("--format", help="How the picture is written; rows are its edges."),
+    typer.Option("--format", help="Format of the picture; as rows, its edges."),
 ]
 CatalogueFormatOption = Annotated[
     PictureFormat,
-    typer.Option("--format", help="How rows, or the picture of a graph/… query, are written."),
+    typer.Option("--format", help="Format of the rows, or of the picture of a graph/… query."),
 ]
 ShowOption = Annotated[
-    bool, typer.Option("--show", help="Print one statement, ready to paste, and do not run it.")
+    bool, typer.Option("--show", help="Print the statement, ready to paste, instead of running it.")
 ]
 BrowserOption = Annotated[
     bool, typer.Option("--browser", help="Print a link that opens it in Neo4j Browser.")
@@ -119,12 +119,12 @@ BrowserUrlOption = Annotated[
     typer.Option(
         "--browser-url",
         metavar="URL",
-        help="Where Neo4j Browser is, if not where the server says: http://HOST:PORT/browser/.",
+        help="Address of Neo4j Browser, if the server does not report it: http://HOST:PORT/browser/.",
     ),
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option(min=0, help="Rows to write; 0 is all. (default: 100 for people, else all)"),
+    typer.Option(min=0, help="Rows to write; 0 for all. (default: 100 in a table, otherwise all)"),
 ]
 RunNameOption = Annotated[
     str | None,
@@ -139,18 +139,20 @@ TagOption = Annotated[
 DetailOption = Annotated[
     Detail | None,
     typer.Option(
-        help="What is stored: all, or totals, peaks and what is live there (default: all)."
+        help="Detail to store: everything, or totals, peaks and values live there (default: all)."
     ),
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Files parsed at once (default: one for each core)."),
+    typer.Option(
+        metavar="N", min=1, help="Number of files parsed in parallel (default: one for each core)."
+    ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class MessageOptions:
-    """What every command takes."""
+    """Options of every command."""
 
     quiet: QuietOption = False
     verbose: VerboseOption = False
@@ -158,14 +160,14 @@ class MessageOptions:
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions(MessageOptions):
-    """What a command takes that opens a graph."""
+    """Options of a command that opens a graph."""
 
     graph: GraphOption = None
 
 
 @dataclass(frozen=True, slots=True)
 class ListOptions(MessageOptions):
-    """What a command takes that returns rows without a graph."""
+    """Options of a command that returns rows without a graph."""
 
     wide: WideOption = False
     columns: ColumnsOption = None
@@ -175,7 +177,7 @@ class ListOptions(MessageOptions):
 
 @dataclass(frozen=True, slots=True)
 class SelectedRowsOptions(GraphOptions):
-    """Columns that a table shows, and those that it leaves out."""
+    """Options that select the columns to write, and the file."""
 
     wide: WideOption = False
     columns: ColumnsOption = None
@@ -191,14 +193,14 @@ class RowOptions(SelectedRowsOptions):
 
 @dataclass(frozen=True, slots=True)
 class CatalogueOptions(SelectedRowsOptions):
-    """What stands before the ID of a canned query, which may return rows or a picture."""
+    """Options before the ID of a canned query, which may return rows or a picture."""
 
     format: CatalogueFormatOption = PictureFormat.TABLE
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions(RowOptions):
-    """What a canned query takes."""
+    """Options of a canned query that returns rows."""
 
     browser_url: BrowserUrlOption = None
     browser: BrowserOption = False
@@ -207,7 +209,7 @@ class QueryOptions(RowOptions):
 
 @dataclass(frozen=True, slots=True)
 class PictureOptions(SelectedRowsOptions):
-    """What a canned query takes that returns a picture."""
+    """Options of a canned query that returns a picture."""
 
     format: PictureFormatOption = PictureFormat.TABLE
     browser_url: BrowserUrlOption = None
@@ -223,7 +225,7 @@ def spread_options(
 ) -> Callable[..., T]:
     """Return the command with one option for each field of its dataclass parameter ``options``.
 
-    ``extra`` are further options, which replace its ``**parameters``.
+    ``extra`` are additional options, which replace its ``**parameters``.
     """
     signature = inspect.signature(command, eval_str=True)
     bundle = signature.parameters["options"].annotation
@@ -240,7 +242,7 @@ def spread_options(
             default=field.default,
             annotation=hints[field.name],
         )
-        for field in reversed(fields(bundle))  # what all commands share stands last
+        for field in reversed(fields(bundle))  # options that all commands share are last
     ]
 
     @functools.wraps(command)
@@ -255,10 +257,10 @@ def spread_options(
 
 
 def pass_on_options(context: typer.Context) -> None:
-    """Pass options that stand before the name of a subcommand on to it."""
+    """Pass options given before the name of a subcommand on to it."""
     if context.invoked_subcommand is not None:
         given = {
-            # as it is typed: another command may know the choice by another enum
+            # as typed: the subcommand may use a different enum for the choice
             name: value.value if isinstance(value, Enum) else value
             for name, value in context.params.items()
             if value is not None

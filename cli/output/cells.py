@@ -24,16 +24,16 @@ class TextColumn(NamedTuple):
     cells: Sequence[str]
     is_numeric: bool
     styles: Sequence[str] = ()
-    """Of each cell on a terminal, as rich names them; all plain if empty."""
+    """Style of each cell on a terminal, as rich names it; no styles if empty."""
 
 
 def escape_control_characters(text: str) -> str:
-    r"""Escape what could steer a terminal or hide a name: ``\x1b``, ``\n``, ``\u202e``."""
+    r"""Escape what could control a terminal or hide text: ``\x1b``, ``\n``, ``\u202e``."""
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def cell_text(column: str, cell: "Cell") -> str:
-    """Return a cell as people read it, on one line."""
+    """Return the text of a cell for people, on one line."""
     match cell:
         case None:
             return "null"
@@ -55,7 +55,7 @@ def cell_text(column: str, cell: "Cell") -> str:
 
 
 def text_columns(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> Sequence[TextColumn]:
-    """Return the columns of rows as people read them."""
+    """Return the columns of rows as text for people."""
     return [_text_column(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
 
 
@@ -66,7 +66,7 @@ def _text_column(name: str, cells: Sequence["Cell"]) -> TextColumn:
 
 
 def _style(column: str, cell: "Cell") -> str:
-    """Return the colour of a cell: what grew is red, what shrank green."""
+    """Return the colour of a cell: red for growth, green for shrinkage."""
     if column in ("growthBytes", "growthShare") and isinstance(cell, int | float) and cell:
         return "red" if cell > 0 else "green"
     return ""

@@ -1,4 +1,4 @@
-"""Which columns of rows are written: those that are chosen, or those that a table has room for."""
+"""Selection of the columns to write: those chosen by the user, or those that fit."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -23,24 +23,24 @@ __all__ = [
 ]
 
 _NAMING: Final = 2
-"""The first columns name what a row is about."""
+"""Number of leading columns that name the subject of a row."""
 _VERDICTS: Final = ("agrees", "outcome", "reason", "forcedBy", "keptBy", "keptUntil")
-"""What answers the question of a query."""
+"""Columns that answer the question of a query."""
 _ORIGIN: Final = ("userFile", "userLine", "attributedOpName")
-"""What in the user's program made a value."""
+"""Columns that locate the part of the program that made a value."""
 _SELDOM_NEEDED: Final = (
     "allocation", "offsetBytes", "memorySpace", "memorySpaceName", "shapeIndex", "layout",
     "allocationBytes", "logicalPeakBytes", "printedPeakBytes", "stepLogicalBytes",
     "stepPhysicalBytes",
 )  # fmt: skip
-"""Where something lies, and bytes that other columns count better."""
+"""Locations, and byte counts that other columns express better."""
 
 
 _is_wide = False
 
 
 def set_wide(given: bool) -> None:
-    """Show every column of tables from now on, or those that fit; main resets it."""
+    """Set whether tables show every column or only those that fit; main resets it."""
     global _is_wide
     _is_wide = given
 
@@ -54,19 +54,19 @@ class LeftOut(NamedTuple):
     """The columns that a table does not show."""
 
     null: "Columns"
-    """Of which no row has a cell."""
+    """Columns in which every cell is null."""
     wide: "Columns"
-    """For which there is no room."""
+    """Columns that do not fit."""
 
     @property
     def text(self) -> str:
-        """A line that names them and says how to see them; empty if all are shown."""
+        """A line that names the hidden columns and how to show them; empty if none is hidden."""
         parts = [
             f"{', '.join(names)} ({reason})"
             for names, reason in ((self.null, "all null"), (self.wide, "no room"))
             if names
         ]
-        return f"not shown: {', '.join(parts)}; --wide shows every column" if parts else ""
+        return f"hidden columns: {', '.join(parts)}; --wide shows all" if parts else ""
 
 
 class Selected(NamedTuple):
@@ -79,7 +79,7 @@ class Selected(NamedTuple):
 def choose_columns(columns: "Columns", rows: "Rows", chosen: str | None) -> Selected:
     """Return the rows with the columns of ``A,B`` in that order; with all if None.
 
-    Raises UsageError with the columns that there are.
+    Raises UsageError, which lists the existing columns, if a column does not exist.
     """
     if chosen is None:
         return Selected(columns, rows)
@@ -96,7 +96,7 @@ def choose_columns(columns: "Columns", rows: "Rows", chosen: str | None) -> Sele
 def shown_columns(
     columns: "Columns", rows: "Rows", fitting: Callable[["Columns", "Rows"], Sequence[int]]
 ) -> tuple[Selected, LeftOut]:
-    """Return the rows as a table for people shows them, and the columns that it leaves out.
+    """Return the rows with the columns that a table shows, and the hidden columns.
 
     ``fitting`` returns the indices of the columns for which there is room.
     """
@@ -104,7 +104,7 @@ def shown_columns(
         index
         for index in range(len(columns))
         if not rows or any(row[index] is not None for row in rows)
-    ] or range(len(columns))  # something has to be shown
+    ] or range(len(columns))  # at least something must be shown
     with_cells = _with_columns(columns, rows, known)
     fit = fitting(*with_cells)
     left_out = LeftOut(
@@ -115,10 +115,10 @@ def shown_columns(
 
 
 def most_important_first(columns: "Columns") -> Sequence[Sequence[int]]:
-    """Return the indices of columns, those that belong together, in the order of importance.
+    """Return groups of column indices, the most important first.
 
-    First what names a row or is a verdict on it, then bytes, then what in the program made it.
-    A file and its line belong together.
+    Columns that name a row or answer the question are first, then bytes, then the location in
+    the program. A file and its line are one group.
     """
     groups: list[list[int]] = []
     for index, name in enumerate(columns):

@@ -1,4 +1,4 @@
-"""Where rows and pictures go: stdout, or a file that appears whole or not at all."""
+"""Destination of rows and pictures: stdout, or a file that is written atomically."""
 
 import os
 import sys
@@ -23,11 +23,11 @@ _MOST_FOR_PEOPLE: Final = 100
 
 
 class OutputTarget(Protocol):
-    """Where data goes."""
+    """The destination of data."""
 
     @property
     def output(self) -> Path | None:
-        """A file; stdout if None."""
+        """Path of the output file; stdout if None."""
 
 
 class RowTarget(OutputTarget, Protocol):
@@ -35,19 +35,19 @@ class RowTarget(OutputTarget, Protocol):
 
     @property
     def columns(self) -> str | None:
-        """The chosen columns, with commas between; None if the format chooses."""
+        """The chosen columns, separated by commas; None if the format chooses."""
 
     @property
     def wide(self) -> bool:
-        """Whether a table has every column."""
+        """True if a table shows every column."""
 
 
 class Destination(RowTarget, Protocol):
-    """Where rows go, and in which form."""
+    """Destination and format of rows."""
 
     @property
     def format(self) -> Format:
-        """How they are written."""
+        """Format of the rows."""
 
 
 class PictureDestination(RowTarget, Protocol):
@@ -55,7 +55,7 @@ class PictureDestination(RowTarget, Protocol):
 
     @property
     def format(self) -> PictureFormat:
-        """How it is written."""
+        """Format of the picture."""
 
 
 class OutputError(OSError):
@@ -65,10 +65,10 @@ class OutputError(OSError):
 def write_rows(
     columns: Sequence[str], rows: Sequence[Sequence["Cell"]], destination: Destination
 ) -> None:
-    """Write rows in the format and to the place that the user asked for.
+    """Write rows in the format and to the destination that the user chose.
 
-    A table leaves out columns, and a note says which; see `shown_columns`. Raises UsageError
-    where a column is chosen that there is not.
+    A table may hide columns, and a note names them; see `shown_columns`. Raises UsageError
+    if a chosen column does not exist.
     """
     _write_rows(columns, rows, destination.format, destination)
 
@@ -103,9 +103,9 @@ def _every_column(columns: Sequence[str], rows: Sequence[Sequence["Cell"]]) -> S
 
 
 def is_page(destination: Destination) -> bool:
-    """Return whether people get a page of sentences and tables, not the rows.
+    """Return whether to write a page of sentences and tables instead of rows.
 
-    Columns are chosen of the rows.
+    Chosen columns always mean rows.
     """
     return destination.format in (Format.TABLE, Format.MD) and destination.columns is None
 
@@ -113,22 +113,22 @@ def is_page(destination: Destination) -> bool:
 def first_rows(rows: Sequence[Row], limit: int | None, format_: Format) -> Sequence[Row]:
     """Return the rows within a limit, 0 for no limit; write a note if some are left out.
 
-    By default people get the first hundred, and programs all.
+    The default is the first hundred in formats for people, and all rows in the others.
     """
     usual = _MOST_FOR_PEOPLE if format_ in (Format.TABLE, Format.MD) else 0
     most = usual if limit is None else limit
     if not most or len(rows) <= most:
         return rows
-    note(f"these are the first {most} of {len(rows)} rows; --limit 0 gives all")
+    note(f"showing the first {most} of {len(rows)} rows (--limit 0 for all)")
     return rows[:most]
 
 
 def write_answer(
     answer: "Answer", destination: Destination, *, is_plotted: bool | None = None
 ) -> None:
-    """Write the rows of a canned query, or draw them, and the notes that help to read them.
+    """Write or plot the rows of a canned query, and its notes.
 
-    By default a series is drawn on a terminal.
+    By default a series is plotted on a terminal.
     """
     for text in answer.notes:
         note(text)
@@ -141,7 +141,7 @@ def write_answer(
 
 
 def note_no_rows(answer: "Answer", format_: Format) -> None:
-    """Write for people that there are no rows, and what that means."""
+    """Write the meaning of no rows, if the format is a table."""
     if format_ is Format.TABLE:
         note(answer.empty)
 
@@ -166,7 +166,7 @@ def _write_plot(answer: "Answer", destination: Destination) -> None:
 
 @contextmanager
 def open_output(destination: OutputTarget) -> Iterator[TextIO]:
-    """Yield the stream for data: stdout, or a file renamed into its place at the end."""
+    """Yield the stream for data: stdout, or a file that is renamed into place at the end."""
     if destination.output is None:
         with _closed_pipe_ignored(), _as_output_error("stdout"):
             yield sys.stdout
@@ -178,7 +178,7 @@ def open_output(destination: OutputTarget) -> Iterator[TextIO]:
 
 @contextmanager
 def _closed_pipe_ignored() -> Iterator[None]:
-    # `| head` has enough: what is left goes nowhere and the exit code stays what it is
+    # `| head` has read enough: discard the rest and keep the exit code
     try:
         yield
     except BrokenPipeError:
@@ -197,9 +197,9 @@ def _as_output_error(target: str | Path) -> Iterator[None]:
 
 @contextmanager
 def open_atomically(path: Path) -> Iterator[TextIO]:
-    """Yield a stream to a file that appears whole when the context ends, or not at all."""
+    """Yield a stream to a file that exists only if the context ends without an error."""
     target = path.resolve()
-    if target.exists() and not target.is_file():  # a device or a pipe: nothing to rename over
+    if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
         with _as_output_error(path), target.open("w", encoding="utf-8", newline="") as stream:
             yield stream
         return
@@ -216,7 +216,7 @@ def open_atomically(path: Path) -> Iterator[TextIO]:
 
 
 def write_picture(answer: "Answer", destination: PictureDestination) -> None:
-    """Write the picture of a canned query, and the notes that help to read it."""
+    """Write the picture of a canned query, and its notes."""
     from xlagraph.queries.pictures.graph_formats import dot, graphml, mermaid
     from xlagraph.queries.pictures.picture import picture_of
 
@@ -227,7 +227,7 @@ def write_picture(answer: "Answer", destination: PictureDestination) -> None:
     }
     if destination.columns is not None and destination.format in drawing:
         raise UsageError(
-            f"--columns chooses of rows, and --format {destination.format} draws a picture"
+            f"--columns selects columns of rows, but --format {destination.format} draws a picture"
         )
     for text in answer.notes:
         note(text)

@@ -1,4 +1,4 @@
-"""What a command ends with, and which of our errors means what."""
+"""Exit codes of the command, and the code of each error class."""
 
 from enum import IntEnum
 
@@ -8,21 +8,21 @@ class ExitCode(IntEnum):
 
     DONE = 0
     FAILED = 1
-    """Some input, or the query, failed."""
+    """Part of the input, or the query, failed."""
     USAGE = 2
     NO_GRAPH = 3
-    """Server not reachable, password refused, file missing or no graph."""
+    """The server is not reachable, the password is wrong, or the file is missing or not a graph."""
     GATE = 4
     """A limit that the user set is exceeded."""
     INTERRUPTED = 130
 
 
 class UsageError(Exception):
-    """The command line cannot mean anything; the message says what to write."""
+    """An invalid command line; the message says how to correct it."""
 
 
 def exit_code_of(error: Exception) -> ExitCode | None:
-    """Return the exit code for an error; None for a defect."""
+    """Return the exit code for an error; None for a bug in xlagraph."""
     from xlagraph.graph import errors as graph
     from xlagraph.ingest.problems import errors as ingest
     from xlagraph.protos import errors as protos

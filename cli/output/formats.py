@@ -1,4 +1,4 @@
-"""The formats of rows: one function and one member for each."""
+"""The output formats of rows, with a function that writes each."""
 
 import csv
 import json
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     Writer = Callable[[Columns, Rows, TextIO], None]
 
 
-# json leaves DEL and C1 as they are, and a terminal obeys some of them
+# json does not escape DEL and C1, and some of them control a terminal
 _DEL_AND_C1: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-# what would begin a table cell, emphasis, code, a tag, or a link
+# characters that begin a table cell, emphasis, code, a tag, or a link
 _MARKDOWN: Final = re.compile(
     r"[\\|*`<]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|\[(?=[^\]]*\]\()|~(?=~)"
 )
 _GAP: Final = "  "
 _WIDEST_PADDING: Final = 120
-"""A cell may be a megabyte long: it stands whole, but the others are not padded to it."""
+"""A cell of a megabyte is written in full, but other cells are not padded to its width."""
 
 
 class Format(StrEnum):
-    """How rows are written."""
+    """Format of rows."""
 
     TABLE = "table"
     JSON = "json"
@@ -43,7 +43,7 @@ class Format(StrEnum):
 
 
 class PictureFormat(StrEnum):
-    """How a picture is written: as a table of its edges, or for a program that draws it."""
+    """Format of a picture: a table of its edges, or input for a drawing program."""
 
     TABLE = "table"
     JSON = "json"
@@ -56,9 +56,9 @@ class PictureFormat(StrEnum):
 
 
 def write_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    """Write a table: on a terminal the columns that fit, and a line that names the others.
+    """Write a table: on a terminal, the columns that fit and a line that names the others.
 
-    Off a terminal, and where `--wide` is given, all of them.
+    Elsewhere, or with `--wide`, write all columns.
     """
     if not stream.isatty() or is_wide():
         write_whole_table(columns, rows, stream)
@@ -80,7 +80,7 @@ def _fitting(stream: TextIO) -> "Callable[[Columns, Rows], Sequence[int]]":
 
 
 def write_whole_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    """Write a table with all columns, in bands on a narrow terminal; off one all names whole."""
+    """Write a table with all columns, in bands on a narrow terminal; elsewhere nothing is cut."""
     table = text_columns(columns, rows)
     if stream.isatty():
         # rich takes 50 ms to import
@@ -92,7 +92,7 @@ def write_whole_table(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 
 
 def write_json(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    """Write one array of objects, an object a line."""
+    """Write an array of objects, one object a line."""
     stream.write("[")
     for number, row in enumerate(rows):
         stream.write(f"{',' if number else ''}\n  {_json_object(columns, row)}")
@@ -100,12 +100,12 @@ def write_json(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 
 
 def write_object(cells: "Mapping[str, Cell]", stream: TextIO) -> None:
-    """Write one object, a key a line."""
+    """Write an object, one key a line."""
     stream.write(_json_text(cells, indent=2) + "\n")
 
 
 def write_ndjson(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    """Write an object a line."""
+    """Write one object a line."""
     for row in rows:
         stream.write(_json_object(columns, row) + "\n")
 
@@ -113,7 +113,7 @@ def write_ndjson(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 def write_csv(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
     """Write comma-separated lines under a line of column names.
 
-    Null is `null` among names, as a group of that name is called, else an empty cell.
+    Null is `null` in a column of strings, because it names a group there; otherwise it is empty.
     """
     shown = escape_control_characters if stream.isatty() else str
     nulls = [
@@ -132,12 +132,12 @@ def write_csv(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape the characters that mean something in Markdown."""
+    """Escape the characters that have a meaning in Markdown."""
     return _MARKDOWN.sub(lambda match: "\\" + match[0], text)
 
 
 def write_md(columns: "Columns", rows: "Rows", stream: TextIO) -> None:
-    """Write a Markdown table, to be read by people: bytes have units."""
+    """Write a Markdown table for people: bytes have units."""
     right = [is_numeric([row[index] for row in rows]) for index in range(len(columns))]
     _write_md_line([escape_control_characters(column) for column in columns], stream)
     stream.write("|" + "|".join(" ---: " if at_right else " --- " for at_right in right) + "|\n")
@@ -179,7 +179,7 @@ def _write_md_line(cells: Sequence[str], stream: TextIO) -> None:
 
 
 def write_lines(table: Sequence[TextColumn], stream: TextIO) -> None:
-    """Write a line for the headings, a rule, and a line for each row."""
+    """Write a line of headings, a rule, and a line for each row."""
     widths = [
         min(_WIDEST_PADDING, max(map(len, (column.heading, *column.cells)))) for column in table
     ]

@@ -1,4 +1,4 @@
-"""Standard streams: what a command writes on stderr, never data, never coloured; who reads it."""
+"""Messages on stderr, which are never data and never coloured, and the standard streams."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from xlagraph.ingest import Progress as IngestProgress
 _USUAL_COLUMNS: Final = 80
 _NARROWEST: Final = 20
-"""However deep the indent, so many columns are left for the text."""
+"""Columns that are left for the text at any indent."""
 
 
 class Verbosity(IntEnum):
-    """How much is written; errors always are."""
+    """Amount of messages to write; errors are always written."""
 
     QUIET = 0
     NORMAL = 1
@@ -30,39 +30,39 @@ _verbosity = Verbosity.NORMAL
 
 
 def verbosity() -> Verbosity:
-    """Return how much is written now."""
+    """Return the current verbosity."""
     return _verbosity
 
 
 def set_verbosity(level: Verbosity) -> None:
-    """Write more or less from now on; main resets it before each command."""
+    """Set the verbosity; main resets it before each command."""
     global _verbosity
     _verbosity = level
 
 
 def counted(number: int, noun: str) -> str:
-    """Return how many there are: `1 compilation`, `1,200 values`."""
+    """Return a number with its noun: `1 compilation`, `1,200 values`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def error(text: str) -> None:
-    """Write what went wrong, and what to do."""
+    """Write an error, and its remedy."""
     _write(f"error: {text}")
 
 
 def problem(text: str) -> None:
-    """Write what is wrong with some of the input, however quiet the command is."""
+    """Write a problem with part of the input, even if the command is quiet."""
     _write(text)
 
 
 def note(text: str) -> None:
-    """Write what helps to read the output, unless the command is quiet."""
+    """Write a note that explains the output, unless the command is quiet."""
     if _verbosity >= Verbosity.NORMAL:
         _write(text)
 
 
 def detail(text: str) -> None:
-    """Write what only `--verbose` asks for."""
+    """Write a detail, only with `--verbose`."""
     if _verbosity >= Verbosity.VERBOSE:
         _write(text)
 
@@ -71,12 +71,12 @@ def _write(text: str) -> None:
     try:
         for line in text.split("\n"):
             write_prose(line, sys.stderr)
-    except OSError:  # nobody reads it, or its disk is full: what is done is done all the same
+    except OSError:  # no reader, or a full disk: the work is still valid
         discard(sys.stderr)
 
 
 def open_closed_streams() -> None:
-    """Open what the caller has closed (``>&-``) on the null device, before a file is opened."""
+    """Open closed standard streams (``>&-``) on the null device, before files use their number."""
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
@@ -88,23 +88,23 @@ def open_closed_streams() -> None:
 
 
 def is_interactive() -> bool:
-    """Return whether a question would be seen and answered."""
+    """Return whether stdin and stderr are a terminal, so that a question can be asked."""
     # a stream that the caller closed is None
     streams: tuple[TextIO | None, ...] = (sys.stdin, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def discard(stream: TextIO) -> None:
-    """Drop what is left to be written to a stream, and all that follows."""
+    """Discard the buffered and all later output of a stream."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def write_prose(text: str, stream: TextIO, *, indent: int = 0) -> None:
-    """Write a line; on a terminal wrapped at words, its later lines indented by some spaces.
+    """Write a line; on a terminal, wrap it at words and indent the continuation lines.
 
-    A word that is longer than a line stays whole: paths and keys are copied.
+    A word longer than a line is not cut, because users copy paths and keys.
     """
     text = escape_control_characters(text)
     if not stream.isatty():
@@ -123,7 +123,7 @@ def write_prose(text: str, stream: TextIO, *, indent: int = 0) -> None:
 
 
 def _columns(stream: TextIO) -> int:
-    """Return the width of the terminal that a stream is; COLUMNS wins, as everywhere."""
+    """Return the width of a terminal; the variable COLUMNS overrides it."""
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
         return int(given)
@@ -135,7 +135,7 @@ def _columns(stream: TextIO) -> int:
 
 @contextmanager
 def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
-    """Yield what shows how far an ingest is; None off a terminal."""
+    """Yield a function that shows the progress of an ingest; None without a terminal."""
     if not sys.stderr.isatty() or verbosity() < Verbosity.NORMAL:
         yield None
         return
@@ -143,7 +143,7 @@ def progress_bar() -> Iterator["Callable[[IngestProgress], None] | None"]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
 
-    cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # what else there is stays whole
+    cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)  # the other columns are never cut
     bar = Progress(
         BarColumn(bar_width=20),
         DownloadColumn(binary_units=True),

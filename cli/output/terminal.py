@@ -1,4 +1,4 @@
-"""Tables and plots on a terminal: as wide as it is, in bands where there are too many columns."""
+"""Tables and plots that fit a terminal; tables with too many columns are split into bands."""
 
 import os
 import shutil
@@ -32,18 +32,18 @@ __all__ = [
 
 _GAP: Final = 2
 _NARROWEST: Final = 24
-"""No column of texts is made narrower than this to get a table into one band."""
+"""Smallest width to which a text column is narrowed to fit a table into one band."""
 _NARROWEST_KEY: Final = 40
-"""Nor the keys of compilations; they lose their end, where all are alike."""
+"""Smallest width of a column of compilation keys; they are cut at the end, which is alike."""
 _MOST_LINES: Final = 3
-"""A sentence is wrapped at words; beyond so many lines its middle is left out."""
+"""Most lines of a wrapped sentence; a longer one is cut in the middle instead."""
 _COUNTS: Final = ("values", "allocations")
 _SHORTEST_BAR: Final = 8
 _LONGEST_BAR: Final = 30
 _HEIGHT: Final = 16
-"""Lines of a plot, so that it stands on a screen with what was typed."""
+"""Lines of a plot, so that the plot and the command fit on a screen."""
 _AXIS_WIDTH: Final = 24
-"""Taken by the numbers beside a plot and the name of its axis."""
+"""Columns for the numbers beside a plot and the name of its axis."""
 _LONGEST_LABEL: Final = 48
 _BAR: Final = "█"
 _PARTS_OF_BAR: Final = " ▏▎▍▌▋▊▉"
@@ -55,7 +55,7 @@ def bar_column(
 ) -> tuple[int, Sequence[float]] | None:
     """Return the byte column of rows that are groups, and its cells as shares of the largest.
 
-    That column follows a count of what each group holds. None where rows are not groups.
+    That column follows the number of members of each group. None if rows are not groups.
     """
     for index in range(1, len(columns)):
         if columns[index - 1] in _COUNTS and counts_bytes(columns[index]):
@@ -69,9 +69,9 @@ def bar_column(
 def fitting_columns(
     columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream: TextIO
 ) -> Sequence[int]:
-    """Return the indices of the columns that stand side by side on a terminal, in their order.
+    """Return the indices of the columns that fit side by side on a terminal, in their order.
 
-    The more important a column is, the sooner it gets a place; the first of all always does.
+    More important columns are chosen first; the most important one is always included.
     """
     table, room = text_columns(columns, rows), Console(file=stream).width
     fit: list[int] = []
@@ -86,9 +86,9 @@ def write_bands(
     stream: TextIO,
     bars: tuple[int, Sequence[float]] | None = None,
 ) -> None:
-    """Write a table; one that is too wide in bands below each other, their rows numbered.
+    """Write a table; split one that is too wide into bands with numbered rows.
 
-    Bars stand beside their column where the whole table leaves room for them.
+    Bars are drawn beside their column if the whole table leaves room for them.
     """
     console = Console(file=stream, highlight=False, soft_wrap=False)
     room = console.width - sum(_widest(column) + _GAP for column in table)
@@ -121,9 +121,9 @@ def _rendered(band: Sequence[TextColumn]) -> Table:
 
 
 class _Cell:
-    """A text that is wrapped at words, or loses its middle, where the column is too narrow.
+    """A text that is wrapped at words, or cut in the middle, if the column is too narrow.
 
-    The key of a compilation loses its end.
+    The key of a compilation is cut at the end.
     """
 
     def __init__(self, column: TextColumn, row: int) -> None:
@@ -149,14 +149,14 @@ class _Cell:
 def _shortened(text: str, width: int, *, keep_end: bool) -> str:
     if cell_len(text) <= width:
         return text
-    # of an op name or a path the end tells more than the beginning
+    # the end of an op name or a path is more specific than the beginning
     tail = (width - 1) * 3 // 5 if keep_end else 0
     end = chop_cells(text[::-1], tail)[0][::-1] if tail else ""
     return f"{chop_cells(text, width - 1 - tail)[0]}…{end}"
 
 
 def _bands(table: Sequence[TextColumn], room: int) -> Iterator[Sequence[TextColumn]]:
-    """Yield the columns that stand side by side."""
+    """Yield the columns of each band."""
     if _least_width(table) <= room:
         yield table
         return
@@ -196,12 +196,12 @@ def _is_key(column: TextColumn) -> bool:
 
 
 def write_series(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream: TextIO) -> None:
-    """Write the byte columns of rows as lines over the first column."""
+    """Plot the byte columns of rows as lines over the first column."""
     import plotille
 
     has_colors = stream.isatty() and not os.environ.get("NO_COLOR")
     named = [name for name in columns if counts_bytes(name)]
-    if not has_colors:  # lines would look alike: the last, physical one stays
+    if not has_colors:  # lines would look alike: keep only the last, physical one
         del named[:-1]
     figure = plotille.Figure()
     figure.width = max(20, shutil.get_terminal_size().columns - _AXIS_WIDTH)
@@ -212,7 +212,7 @@ def write_series(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], strea
         figure.register_label_formatter(kind, _tick)
     for name, color in zip(named, _COLORS, strict=False):
         _add_line(figure, columns, rows, name, color)
-    # a first column of one step has no width
+    # an axis of one step has no width
     steps = [row[0] for row in rows if isinstance(row[0], int)]
     figure.set_x_limits(min_=min(steps), max_=max(*steps, min(steps) + 1))
     figure.set_y_limits(min_=0)
@@ -239,14 +239,14 @@ def _add_line(
 
 
 def _tick(value: float, chars: int, delta: float, left: bool = False) -> str:
-    """Return a number at an axis, padded to `chars`; steps are those that are ``left``."""
+    """Return a label of an axis, padded to `chars`; ``left`` means a step, otherwise bytes."""
     del delta
     text = f"{value:.0f}" if left else human_bytes(value)
     return text.ljust(chars) if left else text.rjust(chars)
 
 
 def write_bars(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream: TextIO) -> None:
-    """Write a bar for each row: as long as the first of its byte columns, with its share."""
+    """Write a bar for each row with the size of its first byte column, and its share."""
     index = next(index for index, name in enumerate(columns) if counts_bytes(name))
     sizes = [size if isinstance(size := row[index], int | float) else 0 for row in rows]
     labels = [_label(columns, row, index) for row in rows]
@@ -260,7 +260,7 @@ def write_bars(columns: Sequence[str], rows: Sequence[Sequence["Cell"]], stream:
 
 
 def _label(columns: Sequence[str], row: Sequence["Cell"], end: int) -> str:
-    """Return the texts before the bytes; a count among them is not a name."""
+    """Return the texts before the byte column, without counts."""
     texts = [
         cell_text(name, cell)
         for name, cell in zip(columns[:end], row, strict=False)
@@ -271,6 +271,6 @@ def _label(columns: Sequence[str], row: Sequence["Cell"], end: int) -> str:
 
 
 def bar_text(length: float) -> str:
-    """Return a bar of so many characters, to an eighth of one."""
+    """Return a bar of ``length`` characters, rounded to eighths."""
     whole, part = divmod(round(length * 8), 8)
     return _BAR * whole + _PARTS_OF_BAR[part].strip()

@@ -1,4 +1,4 @@
-"""SIGTERM, by which schedulers end a process, handled like Ctrl-C."""
+"""Handling of SIGTERM, which schedulers send to end a process, like Ctrl-C."""
 
 import signal
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ __all__ = ["sigterm_as_interrupt"]
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Handle SIGTERM as Ctrl-C while the context lasts; for the main thread."""
+    """Handle SIGTERM as Ctrl-C within the context; only for the main thread."""
     former = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         yield

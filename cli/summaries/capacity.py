@@ -32,7 +32,7 @@ def write_fit(
     limit: int | None,
     options: RowOptions,
 ) -> None:
-    """Write a row for each memory space, and what to change where one does not fit."""
+    """Write a row for each memory space, and what to change if one does not fit."""
     shown = first_rows(spaces, limit, options.format)
     rows: list[tuple[Cell, ...]] = [
         (

@@ -73,7 +73,7 @@ def problems_of_totals(
 def write_replays(
     blocks: Sequence["ReplayedBlock"], limit: int | None, options: RowOptions
 ) -> None:
-    """Write a row for each temporary block, and how many replay byte for byte."""
+    """Write a row for each temporary block, and the number that replays byte for byte."""
     rows = [
         (
             *(block.compilation, block.memory_space, block.memory_space_name, block.allocation),

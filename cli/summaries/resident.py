@@ -28,7 +28,7 @@ _BASIS: Final = (
 def write_resident(
     spaces: Sequence["ResidentSpace"], limit: int | None, options: RowOptions
 ) -> None:
-    """Write a row for each program in each memory space; `addsBytes` add up to the bound."""
+    """Write a row for each program in each memory space; the sum of `addsBytes` is the bound."""
     every: list[tuple[Cell, ...]] = [
         (
             *(program.compilation, space.memory_space, space.memory_space_name),

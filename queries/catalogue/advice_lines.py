@@ -54,7 +54,7 @@ def parse_advice(
     required = [parameter.name for parameter in parameters if parameter.required]
     if required != ["compilation"]:
         raise CatalogueError(
-            f"{file}:{declaration.line}: advice is asked of one compilation; declare @param"
+            f"{file}:{declaration.line}: advice applies to one compilation; declare @param"
             " compilation, and give every other @param a default"
         )
     asked = {parameter.name for parameter in parameters}

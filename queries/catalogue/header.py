@@ -23,12 +23,13 @@
     // @status   stable
     MATCH …
 
-The first line is the title. A comment line without `@` goes on with the line above it.
+The first line is the title. A comment line without `@` continues the line above it.
 The header ends at the first line that is not a comment. `@bounds` are inclusive; `1..` is at
-least 1. `@empty` is the meaning of no rows, where that is an answer. `@change` says what becomes
-of the values of the rows (`ChangeKind`), and then in which column their labels stand, where that
-is not `value`; `@evidence` which columns show the finding, besides the savings; `@once` which two
-columns tell rows that compete, and for how many places.
+least 1. `@empty` is the meaning of no rows, if that is an answer. `@change` is the change to
+the values of the rows (`ChangeKind`), optionally followed by the column with their labels
+(default: `value`). `@evidence` lists the columns that show the finding, besides the savings.
+`@once` names two columns: one that is equal in rows that compete, and one with the number of
+places.
 """
 
 import re
@@ -88,7 +89,7 @@ def parse_header(text: str, file: str) -> Header:
     for column, declaration in zip(columns, by_word["@column"], strict=True):
         if (kind == "graph") is not (column.type == ColumnType.PATH):
             raise CatalogueError(
-                f"{file}:{declaration.line}: the columns of @kind graph, and only they, are PATH"
+                f"{file}:{declaration.line}: columns are PATH if @kind is graph, and only then"
             )
     status = _declared_choice("@status", STATUSES, by_word["@status"], file)
     return Header(
@@ -123,18 +124,18 @@ def _by_word(declarations: Sequence[Declaration], file: str) -> dict[str, list[D
                 f"{file}:{line}: expected one of {', '.join(_WORDS)}, found '{word}'"
             )
         if by_word[word] and word not in _REPEATABLE:
-            raise CatalogueError(f"{file}:{line}: {word} stands twice; keep one")
+            raise CatalogueError(f"{file}:{line}: {word} is given twice; keep one")
         by_word[word].append(declaration)
     return by_word
 
 
 def _reject_repeated(names: Sequence[str], declarations: Sequence[Declaration], file: str) -> None:
-    """Raise CatalogueError where two declarations, aligned with their names, have the same."""
+    """Raise CatalogueError if two declarations, aligned with ``names``, have the same name."""
     seen = set[str]()
     for name, declaration in zip(names, declarations, strict=True):
         if name in seen:
             raise CatalogueError(
-                f"{file}:{declaration.line}: {declaration.word} {name} stands twice; keep one"
+                f"{file}:{declaration.line}: {declaration.word} {name} is given twice; keep one"
             )
         seen.add(name)
 
@@ -164,7 +165,7 @@ def _parameter(declaration: Declaration, file: str) -> Parameter:
     if match["name"] in RESERVED_NAMES or iskeyword(match["name"]):
         raise CatalogueError(
             f"{file}:{declaration.line}: @param {match['name']} is taken by the command or by"
-            " Python; name it otherwise"
+            " Python; choose another name"
         )
     type_ = _type(LiteralType, match["type"], declaration, file)
     default = None
@@ -176,7 +177,7 @@ def _parameter(declaration: Declaration, file: str) -> Parameter:
                 f"{file}:{declaration.line}: the default {match['default']} is not of type {type_};"
                 f" write e.g. {EXAMPLES[type_]}"
             ) from None
-    # neither engine takes a LIMIT below 0
+    # neither engine accepts a LIMIT below 0
     least = 0 if match["name"] == "limit" and type_ is LiteralType.INTEGER else None
     return Parameter(match["name"], type_, default, match["text"], least)
 

@@ -1,4 +1,4 @@
-"""Reads the lines of a header: each begins with an @word and can continue below."""
+"""Parser of header lines: each begins with an @word and can continue below."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ def read_declarations(text: str, file: str) -> tuple[str, list[Declaration]]:
         comments.append(line[2:].strip())
     if not comments or not comments[0] or comments[0].startswith("@"):
         raise CatalogueError(
-            f"{file}:1: expected a title, what the query gives in one line;"
+            f"{file}:1: expected a title, one line that says what the query returns;"
             " begin with e.g. '// Values that are padded most'"
         )
     declarations: list[Declaration] = []
@@ -35,7 +35,7 @@ def read_declarations(text: str, file: str) -> tuple[str, list[Declaration]]:
         if comment.startswith("@"):
             word, _, rest = comment.partition(" ")
             if not rest.strip():
-                raise CatalogueError(f"{file}:{number}: nothing stands after {word}; say what")
+                raise CatalogueError(f"{file}:{number}: {word} is empty; add its text")
             declarations.append(Declaration(number, word, rest.strip()))
         elif comment:
             if not declarations:

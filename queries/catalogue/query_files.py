@@ -36,7 +36,7 @@ class Query(Header):
 
     @property
     def needed_detail(self) -> Detail:
-        """In which detail compilations must be stored for an answer."""
+        """The detail in which compilations must be stored for an answer."""
         return needed_detail(self.text)
 
 
@@ -53,7 +53,7 @@ def load_catalogue(
     for directory in directories:
         if not directory.is_dir():
             raise CatalogueError(
-                f"{directory}: no such folder; name one that holds theme/noun.cypher"
+                f"{directory}: no such folder; name one that contains theme/noun.cypher"
             )
         for path in query_files(directory):
             try:
@@ -80,7 +80,7 @@ def _new_query(path: Path, directory: Path, catalogue: Mapping[str, Query]) -> Q
     query = read_query(path, directory)
     if query.id in catalogue:
         raise CatalogueError(
-            f"{path}:1: {query.id} is {catalogue[query.id].path} already; rename this file"
+            f"{path}:1: {query.id} already exists in {catalogue[query.id].path}; rename this file"
         )
     return query
 

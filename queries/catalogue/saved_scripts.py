@@ -9,7 +9,7 @@ __all__ = ["saved_scripts"]
 
 
 def saved_scripts(queries: Iterable[Query]) -> Mapping[str, str]:
-    """Return a script for each query by the path of its file; a folder holds those of a theme.
+    """Return a script for each query by the path of its file; each theme has a folder.
 
     Browser shows the first line as the name. Defaults stand in the text; what must be given
     stays a parameter, so that `:param` sets it once for all scripts.

@@ -1,4 +1,4 @@
-"""Finds text that the two engines read differently, each with a remedy."""
+"""Rules that find text that the two engines read differently, each with a remedy."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -32,7 +32,7 @@ _REMEDY_BY_FUNCTION: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(
         ("substring", "reverse", "head", "last", "split", "reduce"),
-        "the engines count from different ends; return the whole and shape it in Python",
+        "the engines count from different ends; return the list and select in Python",
     ),
     **dict.fromkeys(
         ("shortestpath", "allshortestpaths"),
@@ -69,7 +69,10 @@ def _only_reads(statement: Sequence[Token]) -> Iterator[Fault]:
         if before.text in (".", ":", "|") or before.is_word("AS") or token.kind != "name":
             continue
         if token.text.upper() in _WRITING:
-            yield Fault(token.line, f"{token.text} writes or reaches outside; only read")
+            yield Fault(
+                token.line,
+                f"{token.text} writes or accesses other data; use only clauses that read",
+            )
         elif token.is_word("CALL") or (token.is_word("COLLECT") and after.text == "{"):
             yield Fault(token.line, f"{token.text} is not in both engines; use WITH")
 
@@ -110,7 +113,7 @@ def _parameters(statement: Sequence[Token]) -> Iterator[Fault]:
         if token.kind != "parameter":
             continue
         if token.text[1:].lower() in _RESERVED:
-            yield Fault(token.line, f"{token.text} is a reserved word; name it otherwise")
+            yield Fault(token.line, f"{token.text} is a reserved word; choose another name")
         if after.is_word("IS"):
             yield Fault(
                 token.line,
@@ -185,12 +188,12 @@ def _bad_aliases(statement: Sequence[Token]) -> Iterator[Fault]:
         for projection in projections(clause):
             if projection.name.lower() in _RESERVED:
                 yield Fault(
-                    projection.line, f"'{projection.name}' is a reserved word; name it otherwise"
+                    projection.line, f"'{projection.name}' is a reserved word; choose another name"
                 )
             if projection.is_aliased and projection.name in variables:
                 yield Fault(
                     projection.line,
-                    f"'{projection.name}' is a variable too; name one of them otherwise",
+                    f"'{projection.name}' is a variable too; rename one of them",
                 )
             if not projection.is_aliased and len(projection.expression) > 1:
                 yield Fault(projection.line, f"give {projection.name} a name: … AS name")
@@ -219,7 +222,7 @@ _NOTHING: Final = Token("symbol", "", 0)
 
 
 def _at(statement: Sequence[Token], index: int) -> Token:
-    # a statement may be half written
+    # a statement may be incomplete
     return statement[index] if 0 <= index < len(statement) else _NOTHING
 
 

@@ -1,4 +1,4 @@
-"""Runs queries on an empty graph, because an engine may refuse what no rule forbids."""
+"""Test runs of queries on an empty graph: an engine may refuse what no rule forbids."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -27,12 +27,12 @@ from xlagraph.queries.lint.engine_check import engine_refusals
 def check_queries(directory: Path) -> list[str]:
     """Return every problem of the query files below a directory, `file:line: what; remedy`."""
     if directory.is_file():
-        return [f"{directory}: is a file; name the folder that holds theme/noun-phrase.cypher"]
+        return [f"{directory}: is a file; name the folder that contains theme/noun-phrase.cypher"]
     if not directory.is_dir():
-        return [f"{directory}: no such folder; name one that holds theme/noun-phrase.cypher"]
+        return [f"{directory}: no such folder; name one that contains theme/noun-phrase.cypher"]
     files = list(query_files(directory))
     if not files:
-        return [f"{directory}: holds no query; put one at theme/noun-phrase.cypher"]
+        return [f"{directory}: contains no query; add one at theme/noun-phrase.cypher"]
     problems: list[str] = []
     valid: list[Query] = []
     for path in files:
@@ -43,7 +43,7 @@ def check_queries(directory: Path) -> list[str]:
             continue
         own = OWN_DIRECTORY / f"{query.id}.cypher"
         if own.exists() and own.resolve() != path.resolve():
-            problems.append(f"{path}:1: {query.id} comes with xlagraph already; rename this file")
+            problems.append(f"{path}:1: {query.id} is already part of xlagraph; rename this file")
         faults = query_faults(query)
         problems += [f"{path}:{fault.line}: {fault.message}" for fault in faults]
         if not faults:
@@ -101,7 +101,7 @@ def _columns_agree(query: Query, statement: Sequence[Token]) -> Iterator[Fault]:
                     f'@column {name} is not returned; add "… AS {name}" or drop the line',
                 )
         if sorted(returned) == sorted(declared) and returned != declared:
-            yield Fault(clause.line, f"columns stand in another order than declared: {declared}")
+            yield Fault(clause.line, f"columns are in a different order than declared: {declared}")
     if not any(clause.word.startswith("RETURN") for clause in clauses(statement)):
         yield Fault(statement[-1].line, "no RETURN; return what the @column lines declare")
 
@@ -133,7 +133,7 @@ def _missing_order(statement: Sequence[Token]) -> Iterator[Fault]:
         if missing:
             yield Fault(
                 clause.line,
-                f"rows that are equal in ORDER BY come in any order; end it in {missing}",
+                f"the order of rows that are equal in ORDER BY is undefined; end it in {missing}",
             )
 
 
@@ -183,7 +183,7 @@ def _reads_loading(statement: Sequence[Token]) -> Iterator[Fault]:
         yield Fault(
             statement[0].line,
             "sees compilations that are still being loaded; start at"
-            " (c:Compilation {key: $compilation, state: 'complete'}) or say c.state = 'complete'",
+            " (c:Compilation {key: $compilation, state: 'complete'}) or add c.state = 'complete'",
         )
 
 

@@ -19,7 +19,7 @@ from xlagraph.queries.pictures.style import (
 
 __all__ = ["dot", "graphml", "mermaid"]
 
-# what XML 1.0 cannot hold at all
+# characters that XML 1.0 does not allow
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 

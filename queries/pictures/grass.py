@@ -17,7 +17,7 @@ from xlagraph.queries.pictures.style import (
 __all__ = ["grass", "setup_commands"]
 
 _LIGHT, _DARK = "#FFFFFF", "#000000"
-# what Browser starts from, for labels of other programs in the same database
+# defaults of Browser, for labels of other programs in the same database
 _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "node": {
         "diameter": "50px",
@@ -89,13 +89,13 @@ def _edge_rule(style: EdgeStyle) -> Mapping[str, str]:
 
 
 def _node_caption(style: NodeStyle) -> str:
-    # a word that is wider than the circle is cut, and what follows it is left out
+    # a word wider than the circle is cut, and the text after it is dropped
     texts = (*style.details, style.name.replace("{file}:{line}", "line {line} of {file}"))
     return _caption(" ".join(texts))
 
 
 def _caption(text: str) -> str:
-    # Browser writes numbers as they are: beside a count of bytes stands its text
+    # Browser does not format numbers: a byte count is replaced by its text
     return FIELD.sub(lambda match: f"{{{_written(match[1])}}}", text)
 
 

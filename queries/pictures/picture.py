@@ -56,7 +56,7 @@ def picture_of(result: Result) -> Picture:
         for node in path.nodes:
             nodes.setdefault((node.label, node.key), node)
         for edge in path.relationships:
-            # a value may read another by several operands: then the edges differ in them
+            # a value may read another through several operands: those edges differ
             what = tuple(sorted(edge.items()))
             edges.setdefault((edge.type, edge.source.key, edge.target.key, what), edge)
     return Picture(tuple(nodes.values()), tuple(edges.values()))

@@ -174,7 +174,7 @@ def _check_fields() -> None:
     named |= {style.type: (style.caption,) for style in EDGE_STYLES.values()}
     for owner, texts in named.items():
         fields = FIELD.findall(" ".join(texts))
-        # what writes no units of its own takes the text of a byte count
+        # a program that writes no units uses the text of a byte count
         fields += [caption_property(field) for field in fields if shows_unit(field)]
         if unknown := sorted(set(fields) - properties.get(owner, set())):
             raise ValueError(f"the schema has no property {unknown[0]} of {owner}")

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     import polars
 
 _SIDES: Final = ("runA", "runB")
-"""Parameters that name a side of a comparison."""
-_ALL: Final = "(limit 0 for all)"
+"""Parameters that name one side of a comparison."""
+_ALL: Final = "(--limit 0 for all)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +153,8 @@ def _limit_notes(query: Query, limit: Scalar, result: Result) -> list[str]:
     if not isinstance(limit, int) or not result.rows:
         return []
     if query.kind != "graph":
-        rows = "row" if limit == 1 else f"{limit} rows"
-        return [f"showing the first {rows} {_ALL}"] if len(result.rows) >= limit else []
+        shown = "row" if limit == 1 else f"{limit} rows"
+        return [f"showing the first {shown} {_ALL}"] if len(result.rows) >= limit else []
     if _most_drawn(result) < limit:
         return []
     counted = next(each.description for each in query.parameters if each.name == "limit")

@@ -297,7 +297,7 @@ def test_an_empty_path_or_run_name_is_a_usage_error(run, tmp_path):
     assert (ended.code, one_line(ended.err)) == (USAGE, "error: a PATH is empty")
     ended = run("ingest", tmp_path, "--run", "")
     assert ended.code == USAGE
-    assert one_line(ended.err) == "error: --run is empty: name the run, or leave it out"
+    assert one_line(ended.err) == "error: --run is empty: name the run, or omit the option"
 
 
 def test_what_is_not_utf_8_is_said(run, graph, tmp_path):

@@ -1,4 +1,4 @@
-"""`xlagraph export`: what other tools open, a command for each format."""
+"""`xlagraph export`: files for other tools, one command for each format."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`xlagraph export parquet` and `csv`: the tables of the graph, for DuckDB and the like."""
+"""`xlagraph export parquet` and `csv`: the tables of the graph, for DuckDB and similar tools."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ FolderOption = Annotated[
         "--output",
         "-o",
         metavar="DIR",
-        help="Where TABLE/RUN files go; those of the same run are replaced.",
+        help="Folder for the TABLE/RUN files; files of the same run are replaced.",
         parser=parse_path,
     ),
 ]

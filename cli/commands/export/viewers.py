@@ -1,4 +1,4 @@
-"""`xlagraph export pprof`, `speedscope`, `perfetto`, `xprof`: a plan to look at elsewhere."""
+"""`xlagraph export pprof`, `speedscope`, `perfetto`, `xprof`: files for other viewers."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -43,7 +43,7 @@ def pprof(
     name: NameArgument = None,
     compilation: CompilationOption = None,
 ) -> None:
-    """Write the peak by call stack, for pprof; two of them with `pprof -diff_base`.
+    """Write the peak by call stack for pprof; compare two with `pprof -diff_base`.
 
     Example: xlagraph export pprof baseline -o baseline.pb.gz
     """
@@ -75,7 +75,7 @@ def perfetto(
 ) -> None:
     """Write the bytes along the schedule and the values of each allocation, for Perfetto.
 
-    A step of the schedule is drawn as a microsecond; it is not time.
+    A step of the schedule is drawn as a microsecond; steps are not time.
 
     Example: xlagraph export perfetto baseline -o baseline.pftrace
     """
@@ -97,7 +97,9 @@ def xprof(
     run: Annotated[
         str | None,
         typer.Option(
-            "--run", help="All compilations of a run, not one.", autocompletion=complete_run
+            "--run",
+            help="Export all compilations of a run instead of one.",
+            autocompletion=complete_run,
         ),
     ] = None,
 ) -> None:
@@ -141,7 +143,7 @@ def _either(name: str | None, compilation: str | None) -> str | None:
 
 
 def _found(graph: "Graph", name: str | None) -> str:
-    """Return the key of the compilation that a name stands for, and note which it is."""
+    """Return the key of the compilation that a name selects, and note which it is."""
     from xlagraph.queries import find_compilation
 
     found = find_compilation(graph, name)

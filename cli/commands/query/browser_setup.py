@@ -1,4 +1,4 @@
-"""What Neo4j Browser is given once: the look of nodes, and the canned queries as scripts."""
+"""One-time setup of Neo4j Browser: styles, and the canned queries as saved scripts."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +17,7 @@ __all__ = ["style_links", "write_scripts"]
 
 
 def style_links(options: GraphOptions, page: str | None) -> list[str]:
-    """Return the links that load the styles, and that keep Browser from adding relationships."""
+    """Return the links that load the styles and stop Browser from adding relationships."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
     from xlagraph.graph.neo4j.browser import browser_page
     from xlagraph.queries.pictures.grass import setup_commands
@@ -27,7 +27,7 @@ def style_links(options: GraphOptions, page: str | None) -> list[str]:
             with open_graph_of(options) as graph:
                 page = graph.find_browser_page()
         except (GraphMissing, GraphUnreachable) as error:
-            note(f"the page is where a server usually puts it: {error}")
+            note(f"using the usual address of Neo4j Browser: {error}")
     browser = browser_page(options.graph, page=page)
     note_guess(browser)
     return [browser.link(command) for command in setup_commands()]
@@ -43,8 +43,8 @@ def write_scripts(queries: "Iterable[Query]", path: Path) -> None:
     try:
         with zipfile.ZipFile(path, "w") as archive:
             for name, text in scripts.items():
-                # without times: the same queries are the same file
+                # without times, so that the same queries make the same file
                 archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror}") from error
-    note(f"{len(scripts)} scripts in {path}: drop it on the window of Neo4j Browser")
+    note(f"{len(scripts)} scripts in {path}: drop it onto the window of Neo4j Browser")

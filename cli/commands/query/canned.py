@@ -38,7 +38,7 @@ _COMPLETIONS: Final[Mapping[str, Callable[[typer.Context, str], list[str]]]] = {
 }
 
 
-# no parameter of a query has such a name: they are in camel case
+# no parameter of a query has this name, because they are in camel case
 _NAME: Final = inspect.Parameter(
     "compilation_name",
     inspect.Parameter.KEYWORD_ONLY,
@@ -47,7 +47,7 @@ _NAME: Final = inspect.Parameter(
         str | None,
         typer.Argument(
             metavar="COMPILATION|RUN",
-            help="The compilation that reserves most by default; the same as --compilation.",
+            help="The same as --compilation; by default the largest reservation.",
             autocompletion=complete_compilation,
         ),
     ],
@@ -70,7 +70,7 @@ def canned_command(query: "Query") -> TyperCommand:
         **parameters: str | float | bool | None,
     ) -> None:
         if plot and (options.columns is not None or options.wide):
-            raise UsageError("--plot draws bytes: leave out --columns and --wide")
+            raise UsageError("--plot draws bytes: omit --columns and --wide")
         if plot and not any(column.is_bytes for column in query.columns):
             raise UsageError(f"{query.id} has no column of bytes to draw")
         given = _given_values(query, parameters, options)
@@ -91,7 +91,7 @@ def canned_command(query: "Query") -> TyperCommand:
     chosen: Callable[..., None] = draw_query if query.kind == "graph" else run_query
     app.command(query.id, help=_help(query))(spread_options(chosen, extra))
     command = get_command(app)
-    assert isinstance(command, TyperCommand)  # noqa: S101 - an app of one command is one
+    assert isinstance(command, TyperCommand)  # noqa: S101 - typer returns one command for an app of one
     return command
 
 
@@ -100,7 +100,7 @@ def _given_values(
     parameters: Mapping[str, "ParameterValue | None"],
     options: QueryOptions | PictureOptions,
 ) -> Mapping[str, "ParameterValue"]:
-    """Return what was given; raises UsageError if something is missing, but for ``--show``."""
+    """Return the given values; raise UsageError if one is missing, except with ``--show``."""
     from xlagraph.queries.catalogue.declarations import CHOSEN
 
     given = {name: value for name, value in parameters.items() if value is not None}
@@ -120,7 +120,7 @@ def _given_values(
 def _wrote_instead(
     query: "Query", given: Mapping[str, "ParameterValue"], options: QueryOptions | PictureOptions
 ) -> bool:
-    """Write the statement or the link where one is asked for; return whether it was."""
+    """Write the statement or the link if one is requested; return whether it was."""
     text = statement_or_link(query, given, options)
     if text is None:
         return False
@@ -138,7 +138,7 @@ def _run(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOp
 
 
 def _option(parameter: "Parameter") -> inspect.Parameter:
-    # a flag that is true by default must be able to say no
+    # a flag that is true by default needs a negative form
     negative = f"/--no-{parameter.option}" if parameter.type == "BOOLEAN" else ""
     short = ["-c"] if parameter.name == "compilation" else []
     option = typer.Option(

@@ -1,4 +1,4 @@
-"""`xlagraph query`: the catalogue as a group of commands, read when one is asked for."""
+"""`xlagraph query`: the catalogue as a group of commands, read on demand."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,26 +42,26 @@ def _catalogue_of(context: typer.Context) -> Mapping[str, "Query"]:
 
 
 class QueryGroup(TyperGroup):
-    """The canned queries; each becomes a command when its id is typed."""
+    """The canned queries; each becomes a command if its id is typed."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Return no arguments where none are given, without converting defaults."""
+        """Return no arguments if none are given, without converting defaults."""
         if args:
             return super().parse_args(ctx, _queries_first(args))
         take_defaults(ctx, self.params)
         return []
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        """Return the ids."""
+        """Return the ids of the queries."""
         try:
             return list(_catalogue_of(ctx))
         except QueryError:
-            if ctx.resilient_parsing:  # a shell that completes is no place for a message
+            if ctx.resilient_parsing:  # completion must not print messages
                 return []
             raise
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]
-        """Return the command of one query; raises UnknownQuery with what is near."""
+        """Return the command of a query; raise UnknownQuery with similar ids."""
         if ctx.resilient_parsing and cmd_name not in self.list_commands(ctx):
             return None
         from xlagraph.queries.runner.run import find_query
@@ -92,27 +92,29 @@ class GroupOptions(CatalogueOptions):
         typer.Option(
             "--saved-scripts",
             metavar="FILE.zip",
-            help="Write all queries as saved scripts of Neo4j Browser, to be dropped on it.",
+            help="Write all queries as saved scripts, to be dropped onto Neo4j Browser.",
         ),
     ] = None
     check: Annotated[
         Path | None,
-        typer.Option("--check", metavar="DIR", help="Check the queries below DIR; run none."),
+        typer.Option(
+            "--check", metavar="DIR", help="Check the queries below DIR without running them."
+        ),
     ] = None
     queries: Annotated[
         list[Path] | None,
         typer.Option(
             _QUERIES,
             metavar="DIR",
-            is_eager=True,  # help lists them
+            is_eager=True,  # the help lists these queries
             help="Your own queries, DIR/theme/noun.cypher; also XLAGRAPH_QUERIES.",
         ),
     ] = None
-    """Read by the group, which lists them."""
+    """Folders of user queries; read by the group, which lists them."""
 
 
 def query(context: typer.Context, options: GroupOptions) -> None:
-    """List the canned queries, or run the one whose ID is given.
+    """List the canned queries, or run the one with the given ID.
 
     Example: xlagraph query peak/contributors --limit 10
     """
@@ -131,7 +133,7 @@ def query(context: typer.Context, options: GroupOptions) -> None:
 def _write_list(queries: "Iterable[Query]", options: CatalogueOptions) -> None:
     if options.format.value not in {format_.value for format_ in Format}:
         raise UsageError(
-            f"--format {options.format} draws the picture of a query, and none is named:"
+            f"--format {options.format} draws the picture of a query, but no query is given:"
             f" xlagraph query graph/peak --format {options.format}"
         )
     rows = [(query.id, query.answers) for query in queries]
@@ -156,7 +158,7 @@ def _check(directory: Path) -> None:
 
 
 def _queries_first(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with `--queries DIR` first: it may stand behind the ID too."""
+    """Return the arguments with `--queries DIR` moved to the front; it may follow the ID."""
     first: list[str] = []
     others = list(arguments)
     for index in reversed(range(len(others))):

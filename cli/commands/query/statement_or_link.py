@@ -23,7 +23,7 @@ __all__ = ["note_guess", "statement_or_link"]
 def statement_or_link(
     query: "Query", given: Mapping[str, "ParameterValue"], options: QueryOptions | PictureOptions
 ) -> str | None:
-    """Return what is asked for in place of the rows; None if the query is to be run."""
+    """Return the requested statement or link; None if the query should run."""
     if options.show:
         return _statement(query, given, options)
     if options.browser or options.browser_url:
@@ -32,7 +32,7 @@ def statement_or_link(
 
 
 def _statement(query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions) -> str:
-    # what must be given and is not stays in it, to be set where it is pasted
+    # missing required parameters remain in the statement, to be set after pasting
     from xlagraph.queries.cypher_text.literals import with_values_inlined
 
     known = tuple(
@@ -43,7 +43,7 @@ def _statement(query: "Query", given: Mapping[str, "ParameterValue"], options: G
     values, _ = _values(replace(query, parameters=known), given, options)
     for parameter in query.parameters:
         if parameter.name not in values:
-            note(f"${parameter.name} is left to be set: {parameter.description}")
+            note(f"${parameter.name} must still be set: {parameter.description}")
     return f"// {query.id}: {query.title}\n{with_values_inlined(query.text, values)}"
 
 
@@ -56,7 +56,7 @@ def _link(
     values, found_page = _values(query, given, options)
     for parameter in query.parameters:
         if parameter.name not in values:
-            raise UsageError(f"{query.id} needs --{parameter.option} where no graph tells it")
+            raise UsageError(f"{query.id} requires --{parameter.option} if there is no graph")
     statement = without_comments(with_values_inlined(query.text, values))
     browser = browser_page(options.graph, page=page or found_page)
     note_guess(browser)
@@ -68,18 +68,18 @@ def _link(
 
 
 def note_guess(browser: "BrowserPage") -> None:
-    """Write that links lead to a server that nobody named."""
+    """Note that links connect to the default server, if none is configured."""
     if browser.is_guess:
         note(
-            "no server is named: the link connects to the one on this machine, in"
-            f" {browser.page}; NEO4J_URI names another, --browser-url its page"
+            "no server is configured: the link connects to the one on this machine, in"
+            f" {browser.page}; NEO4J_URI sets the server, --browser-url its page"
         )
 
 
 def _values(
     query: "Query", given: Mapping[str, "ParameterValue"], options: GraphOptions
 ) -> tuple[Mapping[str, "Scalar"], str | None]:
-    """Return the values that a query would run with, and the page of the server's Browser."""
+    """Return the parameter values of a query, and the address of the server's Browser."""
     from xlagraph.graph import GraphMissing, GraphUnreachable
     from xlagraph.queries.errors import EmptyGraph
     from xlagraph.queries.runner.run import resolve_parameters
@@ -89,7 +89,7 @@ def _values(
             values, notes = resolve_parameters(graph, query, given)
             page = graph.find_browser_page()
     except (GraphMissing, GraphUnreachable, EmptyGraph) as error:
-        note(f"names stand there as they were typed, and were not looked up: {error}")
+        note(f"names are used as typed, without a lookup in the graph: {error}")
         return {**query.defaults, **given}, None
     for text in notes:
         note(text)

@@ -1,40 +1,39 @@
-// Values that share the storage of one by aliasing, from first to last
+// Values that share the storage of a value by aliasing, from first to last
 // @kind     table
-// @answers  Which values share the storage of this one by aliasing, from first to last?
+// @answers  Which values share the storage of this value by aliasing, from first to last?
 // @param    compilation STRING          key of a compilation, or a unique part of it
-// @param    value       STRING          label of a value, with its tuple index: fusion.7,
-//           while.1{1}
+// @param    value       STRING          value label with its tuple index: fusion.7, while.1{1}
 // @param    limit       INTEGER = 1000  rows to return
-// @column   position    INTEGER         place in the chain, from 0
+// @column   position    INTEGER         position in the chain, from 0
 // @column   value       STRING          name of the value, with its tuple index
-// @column   sizeBytes   INTEGER         assigned size, padding included
-// @column   liveFrom    INTEGER         first step in which it is needed
-// @column   liveUntil   INTEGER         last step in which it is needed, inclusive
-// @column   instruction STRING          the one that makes it
-// @column   turnBytes   INTEGER         of a stack that a loop fills: bytes of one turn's part
-// @column   stackTurns  INTEGER         of a stack: how many turns it has parts of
-// @column   stackLoop   STRING          of a stack: the loop that fills it
-// @column   stackElement STRING         of a stack: the instruction in the body whose result a turn
-//           writes; null if it is computed where it is written
-// @column   loop        STRING          innermost loop whose every turn makes it again
+// @column   sizeBytes   INTEGER         assigned size, including padding
+// @column   liveFrom    INTEGER         first step of the live range
+// @column   liveUntil   INTEGER         last step of the live range, inclusive
+// @column   instruction STRING          instruction that makes the value
+// @column   turnBytes   INTEGER         for a stack: bytes that one iteration writes
+// @column   stackTurns  INTEGER         for a stack: number of iterations whose results it contains
+// @column   stackLoop   STRING          for a stack: the loop that fills it
+// @column   stackElement STRING         for a stack: instruction in the loop body whose result each
+//           iteration writes; null if computed by the write itself
+// @column   loop        STRING          innermost loop that makes the value in each iteration
 // @column   shape       STRING          shape, without layout
-// @column   opcode      STRING          opcode of the instruction that makes it
-// @column   opName      STRING          op name of that instruction, as the framework set it
+// @column   opcode      STRING          opcode of the instruction that makes the value
+// @column   opName      STRING          op name of that instruction, as set by the framework
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile    STRING          file of the innermost line outside of installed packages
-// @column   userLine    INTEGER         that line
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING          file of the innermost line outside installed packages
+// @column   userLine    INTEGER         line in that file
 // @measure  assigned
-// @note     A stack is the state of a loop that its turns fill part by part: what jax.lax.scan
-//           returns, or keeps of the forward pass. It belongs to the op in the body that makes the
-//           part, not to the loop.
-// @note     The value itself is one of them; where nothing aliases it, it stands alone.
+// @note     A stack is loop state that the iterations fill part by part: what jax.lax.scan returns,
+//           or saves from the forward pass. It is attributed to the op in the loop body that makes
+//           the part, not to the loop.
+// @note     The value itself is included; it is the only row if nothing aliases it.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-// the one value first: Neo4j would pair all values of the allocation
+// select the value first: Neo4j would pair all values of the allocation
 WITH DISTINCT a, v WHERE v.label = $value
 MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.aliasSet = v.aliasSet

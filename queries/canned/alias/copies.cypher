@@ -1,60 +1,60 @@
-// Copies, what they copy and who needs them
+// Copies, the values they copy and the instructions that need them
 // @kind     table
 // @answers  Where did this copy come from?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 20  rows to return
-// @column   value         STRING        the copy, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   copied        STRING        the value that is copied
-// @column   copiedFrom    STRING        the instruction that made that
-// @column   copiedOpcode  STRING        its opcode
-// @column   usedBy        STRING        the first user of the copy by step
-// @column   neededBy      STRING        the first user that computes with it: past copy-done,
-//           tuple and the like
-// @column   users         INTEGER       instructions that use the copy
+// @column   value         STRING        name of the copy, with its tuple index
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
+// @column   copied        STRING        value that is copied
+// @column   copiedFrom    STRING        instruction that makes the copied value
+// @column   copiedOpcode  STRING        opcode of that instruction
+// @column   usedBy        STRING        first instruction in the schedule that uses the copy
+// @column   neededBy      STRING        first instruction that computes with the copy, ignoring
+//           copy-done, tuple and similar
+// @column   users         INTEGER       number of instructions that use the copy
 // @column   reason        STRING        transfer to another memory space, layout change, read later
 //           (by forcedBy), input is kept (for the caller), constant is kept, or loop state
-// @column   forcedBy      STRING        the last reader of the old value, for which it is kept in
-//           two places; null if none computes with it: a caller or a loop keeps it
-// @column   forcedByFile  STRING        file of your line that it comes from
-// @column   forcedByLine  INTEGER       that line
-// @column   originalLive  BOOLEAN       the value that is copied lives on beyond the copy: both
-//           take room
-// @column   ofLoop        BOOLEAN       a loop carries what is copied, or the copy
-// @column   ofParameter   BOOLEAN       an entry parameter is copied
+// @column   forcedBy      STRING        last reader that requires the old value and so forces the
+//           copy; null if a caller or a loop requires it
+// @column   forcedByFile  STRING        source file of your line that forcedBy comes from
+// @column   forcedByLine  INTEGER       line in that file
+// @column   originalLive  BOOLEAN       true if the copied value is live after the copy, so that
+//           both occupy memory
+// @column   ofLoop        BOOLEAN       true if the copied value or the copy is loop state
+// @column   ofParameter   BOOLEAN       true if an entry parameter is copied
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
-// @column   memorySpace   INTEGER       number of the memory space of the copy
-// @column   peakCopyBytes INTEGER       its share of the peak where the original holds room of
-//           the same memory space then too, or is loop state that is overwritten; null elsewhere
-// @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   memorySpace   INTEGER       memory space of the copy
+// @column   peakCopyBytes INTEGER       share of the physical peak, if the original also occupies
+//           the memory space at that step or is overwritten loop state; otherwise null
+// @column   memorySpaceName STRING        HBM, VMEM or SMEM on a TPU, host on any device; otherwise
+//           null
 // @measure  assigned, physical
-// @note     Of a copy-start its target, element {0}.
+// @note     For a copy-start, the copy is its target, element {0}.
 // @empty    no instruction copies a value
 // @advice   peakCopyBytes physical Copies lie at the peak beside what they copy
 // @change   without
 // @evidence value copied shape ofLoop ofParameter neededBy forcedBy attributedOpName userFile userLine
-// @remedy   jax         Let nothing read the old value once it is updated: donate what a loop
-//           starts from (donate_argnums), return only the new carry of jax.lax.scan and
-//           while_loop, and use x.at[...].set(...) as the last reader of x.
-// @remedy   tensorflow  Let nothing read the old value once it is updated: keep state that a
+// @remedy   jax         Do not read the old value after it is updated: donate the initial state of
+//           a loop (donate_argnums), return only the new carry of jax.lax.scan and while_loop, and
+//           use x.at[...].set(...) as the last reader of x.
+// @remedy   tensorflow  Do not read the old value after it is updated: keep state that a
 //           tf.while_loop changes in tf.Variable, and return only the new loop variables.
-// @remedy   pytorch     Let nothing read the old value once it is updated: use in-place ops and
-//           drop views and clones of the tensor before torch_xla.sync() (xm.mark_step()).
+// @remedy   pytorch     Do not read the old value after it is updated: use in-place ops and drop
+//           views and clones of the tensor before torch_xla.sync() (xm.mark_step()).
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.opcode = 'copy' OR (v.opcode = 'copy-start' AND v.shapeIndex = '{0}')
-// long: who needs a copy and who forces it are walks of their own, which no property holds
+// long: who needs a copy and who forces it are separate walks, which no property stores
 MATCH (v)<-[:DEFINES]-(i:Instruction)
 WITH v, i ORDER BY v.sizeBytes DESC, v.label LIMIT $limit
 OPTIONAL MATCH (v)-[:USED_BY]->(u:Instruction)
@@ -74,7 +74,7 @@ OPTIONAL MATCH (o)<-[:UPDATES_IN_PLACE]-(w:Value)
 WITH v, p, o, b, usedBy, neededBy, users, o.liveUntil > v.liveFrom AS originalLive,
      inLoops = 1 OR o.isPhi AS ofLoop,
      h.physicalBytes IS NOT NULL OR w.key IS NOT NULL AS heldToo
-// the old value is the one that is copied, or the copy where that one ends
+// the old value is the copied value, or the copy if the copied value ends there
 WITH DISTINCT v, p, o, b, usedBy, neededBy, users, originalLive, ofLoop, heldToo,
      CASE WHEN originalLive THEN o.key ELSE v.key END AS oldKey
 OPTIONAL MATCH (:Value {key: oldKey})-[:USED_BY]->(q:Instruction)

@@ -1,50 +1,50 @@
-// Donated inputs and what takes their place
+// Donated inputs and the values that replace them
 // @kind     table
-// @answers  What became of each donated input, and why?
+// @answers  What happened to each donated input, and why?
 // @param    compilation     STRING          key of a compilation, or a unique part of it
 // @param    limit           INTEGER = 1000  rows to return
-// @column   parameterNumber INTEGER         number of the entry parameter
-// @column   shapeIndex      STRING          place within that parameter, in braces
-// @column   value           STRING          the value that the parameter is
+// @column   parameterNumber INTEGER         entry parameter number
+// @column   shapeIndex      STRING          tuple index in that parameter, in braces
+// @column   value           STRING          value of the parameter
 // @column   shape           STRING          shape, without layout
-// @column   sizeBytes       INTEGER         assigned size, padding included
-// @column   outcome         STRING          in place: the output lies in its bytes, and nothing is
-//           copied; copied first; never used
-// @column   reason          STRING          why it is not plainly in place; null where it is
-// @column   by              STRING          the value that takes its bytes over next; null if none
-// @column   copy            STRING          the copy that keeps the old value, or brings the new one
-// @column   reader          STRING          the instruction that reads the old value last: without
-//           it the update would be in place; null if it is the caller
-// @column   readerFile      STRING          file of your line that the reader comes from
-// @column   readerLine      INTEGER         that line
-// @column   output          STRING          the value that lies there at the end; null if the
-//           input is returned as it is
-// @column   inPlace         BOOLEAN         it got there by in-place updates alone, no step between
+// @column   sizeBytes       INTEGER         assigned size, including padding
+// @column   outcome         STRING          in place (the output uses the input's bytes without a
+//           copy), copied first, or never used
+// @column   reason          STRING          reason why the update is not in place; null if it is
+// @column   by              STRING          next value to reuse the bytes; null if none
+// @column   copy            STRING          copy that preserves the old value or writes the new one
+// @column   reader          STRING          last instruction that reads the old value and so
+//           prevents the in-place update; null if the caller does
+// @column   readerFile      STRING          source file of your line that the reader comes from
+// @column   readerLine      INTEGER         line in that file
+// @column   output          STRING          value that occupies the bytes at the end; null if the
+//           input is returned unchanged
+// @column   inPlace         BOOLEAN         true if only in-place updates lead from the input to
+//           the output, with no gap
 // @column   opcode          STRING          opcode of the instruction that makes the input
-// @column   opName          STRING          op name of that instruction, as the framework set it
+// @column   opName          STRING          op name of that instruction, as set by the framework
 // @column   sourceFile      STRING          source file of that instruction
 // @column   sourceLine      INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile        STRING          file of the innermost line outside of installed
-//           packages
-// @column   userLine        INTEGER         that line
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile        STRING          file of the innermost line outside installed packages
+// @column   userLine        INTEGER         line in that file
 // @column   outputOpcode    STRING          opcode of the output
-// @column   outputOpName    STRING          its op name
+// @column   outputOpName    STRING          op name of the output
 // @measure  assigned
-// @note     A donated input is a parameter that the module text says the caller gives up, or
-//           whose allocation is live-out; it is the first value that lives there.
-// @note     XLA pairs an input that the caller gives up with an output of its size: each output takes
-//           one input, and each input gives its bytes to one output. Where the program also returns
-//           the old value, as another output, that one is a copy.
-// @note     What the framework does not hand on is not in a dump: JAX drops the donation of an
-//           argument without an output of its shape and type, and warns.
-// @empty    nothing is donated in this compilation; alias/not-donated shows what could be
+// @note     A donated input is a parameter that the module text marks as donated, or whose
+//           allocation is live-out. The row is about the first value in that allocation.
+// @note     XLA pairs a donated input with an output of the same size: each output takes one input,
+//           and each input donates its bytes to one output. If the program also returns the old
+//           value as another output, that output is a copy.
+// @note     A donation that the framework drops is not in the dump: JAX drops the donation of an
+//           argument if no output has its shape and type, and warns.
+// @empty    nothing is donated in this compilation; alias/not-donated lists inputs that could be
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(b:Allocation)-[:HOLDS]->(o:Value)
 WHERE b.maybeLiveOut = true AND o.liveUntil = c.scheduleLength
-// long: outputs, the copy, its last reader and what comes next are walks of their own
+// long: outputs, the copy, its last reader and the next value are separate walks
 WITH c, o.sizeBytes AS sizeBytes, o.dtype AS dtype, count(o) AS outputCount,
      count(b.parameterNumber) AS takenCount
 WITH c, collect({sizeBytes: sizeBytes, dtype: dtype, outputCount: outputCount,
@@ -62,7 +62,7 @@ WITH c, a, v,
               THEN candidate.outputCount ELSE 0 END) AS fitting,
      sum(CASE WHEN candidate.sizeBytes = v.sizeBytes AND candidate.dtype = v.dtype
               THEN candidate.takenCount ELSE 0 END) AS taken
-// the copy that keeps the old value, and the last instruction that computes with that
+// the copy that preserves the old value, and the last instruction that computes with it
 OPTIONAL MATCH (v)-[:USED_BY]->(:Instruction)-[:DEFINES]->(k:Value)
 WITH c, a, v, fitting, taken,
      min(CASE WHEN k.opcode = 'copy' AND k.shape = v.shape
@@ -82,7 +82,7 @@ OPTIONAL MATCH (r)-[:DEFINES]->(m:Value)
 WITH c, a, v, fitting, taken, copied, isReturned, min(r.name) AS lastReader,
      min(coalesce(m.userFile, r.sourceFile)) AS lastReaderFile,
      min(CASE WHEN m.userFile IS NULL THEN r.sourceLine ELSE m.userLine END) AS lastReaderLine
-// what lies in its bytes next: without a copy of the old value, a copy of the new one
+// the next value in its bytes: if the old value is not copied, a copy of the new one
 OPTIONAL MATCH (a)-[:HOLDS]->(n:Value) WHERE n.key <> v.key AND n.liveFrom >= v.liveUntil
 WITH c, a, v, fitting, taken, copied, isReturned, lastReader, lastReaderFile, lastReaderLine,
      min(n.liveFrom) AS nextFrom

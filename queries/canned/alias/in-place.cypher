@@ -1,23 +1,23 @@
 // Values that overwrite another one in place
 // @kind     table
-// @answers  Who overwrites whom in place?
+// @answers  Which values overwrite which in place?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    limit       INTEGER = 20  rows to return
-// @column   earlier     STRING        the value that is overwritten
-// @column   later       STRING        the value that overwrites it
-// @column   allocation  INTEGER       number of the allocation that holds it
-// @column   sharedBytes INTEGER       bytes that it takes over
-// @column   step        INTEGER       the step in which both are live
-// @column   instruction STRING        the one that makes the later value
+// @column   earlier     STRING        value that is overwritten
+// @column   later       STRING        value that overwrites the earlier one
+// @column   allocation  INTEGER       number of the allocation that contains the value
+// @column   sharedBytes INTEGER       bytes that the later value reuses
+// @column   step        INTEGER       step at which both are live
+// @column   instruction STRING        instruction that makes the later value
 // @column   shape       STRING        shape of the later value, without layout
-// @column   opcode      STRING        its opcode
-// @column   opName      STRING        its op name, as the framework set it
+// @column   opcode      STRING        opcode of the instruction
+// @column   opName      STRING        op name of the later value, as set by the framework
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile    STRING        file of the innermost line outside of installed packages
-// @column   userLine    INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING        file of the innermost line outside installed packages
+// @column   userLine    INTEGER       line in that file
 // @measure  shared
 // @empty    nothing is overwritten in place in this compilation
 // @status   stable

@@ -1,14 +1,14 @@
-// Names by which one value goes
+// Names of a value
 // @kind     table
-// @answers  By which names does this value go (tuples, calls, loops)?
+// @answers  Which names does this value have (in tuples, calls, loops)?
 // @param    compilation STRING          key of a compilation, or a unique part of it
-// @param    value       STRING          label of a value, with its tuple index: fusion.7,
-//           while.1{1}
+// @param    value       STRING          value label with its tuple index: fusion.7, while.1{1}
 // @param    limit       INTEGER = 1000  rows to return
-// @column   name        STRING          an instruction in whose result it stands
-// @column   shapeIndex  STRING          its place there, in braces; null if that is not a tuple
+// @column   name        STRING          instruction whose result contains the value
+// @column   shapeIndex  STRING          tuple index in that result, in braces; null if it is not a
+//           tuple
 // @column   opcode      STRING          opcode of that instruction
-// @column   step        INTEGER         place of that instruction in the schedule
+// @column   step        INTEGER         step of that instruction
 // @measure  none
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

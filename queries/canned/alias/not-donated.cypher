@@ -1,51 +1,50 @@
-// Inputs that an output could have taken the place of
+// Inputs that could have been donated to an output
 // @kind     table
 // @answers  Which inputs could have been donated and were not?
 // @param    compilation      STRING          key of a compilation, or a unique part of it
 // @param    limit            INTEGER = 1000  rows to return
-// @column   parameterNumber  INTEGER         number of the entry parameter
-// @column   shapeIndex       STRING          place within that parameter, in braces
-// @column   value            STRING          the value that the parameter is
+// @column   parameterNumber  INTEGER         entry parameter number
+// @column   shapeIndex       STRING          tuple index in that parameter, in braces
+// @column   value            STRING          value of the parameter
 // @column   shape            STRING          shape, without layout
-// @column   sizeBytes        INTEGER         assigned size, padding included
-// @column   lastUse          INTEGER         step of its last user; null if nothing reads it
-// @column   candidateOutputs INTEGER         outputs of the same shape that lie in buffers of
-//           their own
-// @column   freeOutputs      INTEGER         of these, how many begin at or after the last use:
-//           donation would work
-// @column   opcode           STRING          opcode of the instruction that makes it
-// @column   opName           STRING          op name of that instruction, as the framework set it
+// @column   sizeBytes        INTEGER         assigned size, including padding
+// @column   lastUse          INTEGER         step of the last user; null if nothing reads the value
+// @column   candidateOutputs INTEGER         number of outputs with the same shape that have a
+//           separate buffer
+// @column   freeOutputs      INTEGER         number of candidateOutputs that begin at or after
+//           lastUse, so that donation would work
+// @column   opcode           STRING          opcode of the instruction that makes the value
+// @column   opName           STRING          op name of that instruction, as set by the framework
 // @column   sourceFile       STRING          source file of that instruction
 // @column   sourceLine       INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile         STRING          file of the innermost line outside of installed
-//           packages
-// @column   userLine         INTEGER         that line
-// @column   memorySpace      INTEGER         number of the memory space of the input
-// @column   freeInSpace      INTEGER         of the free outputs, how many lie in that space
-// @column   savedBytes       INTEGER         reserved bytes that donating this input saves, as
-//           `whatif --donate` plans it; an estimate where only the statement is run
-// @column   memorySpaceName  STRING          HBM, VMEM or SMEM of a TPU, host on any device; else
-//           null
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile         STRING          file of the innermost line outside installed packages
+// @column   userLine         INTEGER         line in that file
+// @column   memorySpace      INTEGER         memory space of the input
+// @column   freeInSpace      INTEGER         number of freeOutputs in that memory space
+// @column   savedBytes       INTEGER         reserved bytes saved by donating this input, as
+//           replanned by `whatif --donate`; an estimate if only the statement is run
+// @column   memorySpaceName  STRING          HBM, VMEM or SMEM on a TPU, host on any device;
+//           otherwise null
 // @measure  assigned, reserved
-// @note     An input is a parameter that is not live-out, its first value by id. An output is
-//           an array that lives to the end in a live-out allocation that is not a parameter.
+// @note     An input is a parameter that is not live-out; the row is about its first value by id.
+//           An output is an array that is live to the end in a live-out allocation that is not a
+//           parameter.
 // @note     Several inputs can name the same output; only one of them can have it.
 // @note     An input that nothing reads could be donated to any of them.
-// @note     The buffer of an output serves temporaries before the output is written. These need
-//           another place once the output lies in the input, so that donating can save nothing.
-// @note     The statement estimates savedBytes: the size of the input, less what else the buffer
-//           of a free output in that space holds at the physical peak, on average. `xlagraph query`
-//           and `serve` replan the memory for each row.
-// @empty    no input that is not donated has the shape of an output that needs bytes of its own
+// @note     Temporaries use the buffer of an output before the output is written. They need other
+//           bytes if the output uses the input's bytes, so that donating may save nothing.
+// @note     The statement estimates savedBytes: the size of the input, minus the average of what
+//           else the buffers of the freeOutputs in that space contain at the physical peak.
+//           `xlagraph query` and `serve` replan the memory for each row instead.
+// @empty    no input could be donated: none has the shape of an output that has a separate buffer
 // @advice   savedBytes reserved Inputs could be donated to outputs
 // @change   donate
 // @evidence parameterNumber shapeIndex value shape lastUse
 // @once     shape freeInSpace
-// @remedy   jax         Donate the arguments that the caller does not need afterwards:
-//           jax.jit(step, donate_argnums=(0,)), or donate_argnames; call it as
-//           state = step(state, batch).
+// @remedy   jax         Donate the arguments that the caller no longer needs: jax.jit(step,
+//           donate_argnums=(0,)), or donate_argnames; call it as state = step(state, batch).
 // @remedy   tensorflow  Keep the state in tf.Variable and assign to it inside
 //           tf.function(jit_compile=True): XLA aliases updates of variables, not tensors that are
 //           passed in and returned.

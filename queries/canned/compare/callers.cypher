@@ -1,20 +1,22 @@
 // Lines of the user's own code at the peaks of two runs, the largest growth or shrinkage first
 // @kind     table
 // @answers  Which line of my code, not of a library, grew at the peak between two runs?
-// @param    runA         STRING        name of the run before, or key of a compilation
-// @param    runB         STRING        name of the run after, or key of a compilation
-// @param    module       STRING = ''   name of a module; all of them if empty
-// @param    memorySpace  INTEGER = 0   number of the memory space
+// @param    runA         STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB         STRING        name of the second run, or key of a compilation
+// @param    module       STRING = ''   module name; all modules if empty
+// @param    memorySpace  INTEGER = 0   memory space number
 // @param    limit        INTEGER = 20  rows to return
-// @column   userFile     STRING        innermost file of the call stack outside installed packages
+// @column   userFile     STRING        file of the innermost line outside installed packages
 // @column   userLine     INTEGER       line in that file
-// @column   userFunction STRING        function that it lies in; null where the dump has no stacks
-// @column   bytesA       INTEGER       at the peaks of the first side
-// @column   bytesB       INTEGER       at the peaks of the second side
-// @column   growthBytes  INTEGER       the difference
+// @column   userFunction STRING        function that contains the line; null if the dump has no
+//           call stacks
+// @column   bytesA       INTEGER       bytes at the peaks of the first side
+// @column   bytesB       INTEGER       bytes at the peaks of the second side
+// @column   growthBytes  INTEGER       difference, B − A
 // @measure  physical
-// @note     Physical shares of the peak, summed over the compilations of each side.
-// @note     What has no op name of its own counts for the op that it is made of or read by.
+// @note     Bytes are physical shares of the peak, summed over the compilations of each side.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

@@ -1,22 +1,23 @@
-// Growth of the reserved bytes between two runs, split so that it adds up
+// Growth of the reserved bytes between two runs, split by cause
 // @kind     table
-// @answers  Why do they reserve more: inputs, outputs, what is live at the peak, or gaps?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    module      STRING = ''   name of a module; all of them if empty
-// @param    memorySpace INTEGER = 0   number of the memory space
-// @column   cause       STRING        inputs, outputs, constants, live at the peak, idle at the peak,
-//           fragmentation, or temporary, peak unknown
-// @column   bytesA      INTEGER       bytes of the first side
-// @column   bytesB      INTEGER       bytes of the second side
-// @column   growthBytes INTEGER       the difference
+// @answers  Why do they reserve more: inputs, outputs, live values at the peak, or gaps?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
+// @column   cause       STRING        inputs; outputs; constants; live at the peak; idle at the
+//           peak; fragmentation; or temporary, peak unknown
+// @column   bytesA      INTEGER       bytes with this cause on the first side
+// @column   bytesB      INTEGER       bytes with this cause on the second side
+// @column   growthBytes INTEGER       difference, B − A
 // @measure  reserved
 // @note     Each byte of an allocation has one cause, so that the rows add up to the reserved bytes
-//           of both sides. Thread-local allocations are left out.
-// @note     Inputs, outputs and constants are whole allocations; a donated input that holds an
-//           output is an input. All others are temporary, and split: bytes that hold a live value at
-//           the physical peak of the memory space; bytes that do not, but do when their allocation
-//           is fullest (idle); and gaps that even then hold nothing (fragmentation).
+//           of both sides. Thread-local allocations are excluded.
+// @note     Inputs, outputs and constants are whole allocations; a donated input that contains an
+//           output counts as an input. All other allocations are temporary, and their bytes are
+//           split: live at the peak, if a value occupies them at the physical peak of the memory
+//           space; idle, if not, but a value occupies them when their allocation is fullest;
+//           otherwise fragmentation.
 // @note     A dump without live ranges has no peak: its temporary allocations are not split.
 // @empty    nothing is allocated there
 // @status   stable

@@ -1,21 +1,22 @@
 // Source lines at the peaks of two runs, the largest growth or shrinkage first
 // @kind     table
-// @answers  Which line of mine grew at the peak between two runs?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    module      STRING = ''   name of a module; all of them if empty
-// @param    memorySpace INTEGER = 0   number of the memory space
+// @answers  Which source line grew at the peak between two runs?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
-// @column   sourceFile  STRING        source file of the op that values belong to, innermost frame
+// @column   sourceFile  STRING        source file of the op, innermost frame
 // @column   sourceLine  INTEGER       line in that file
-// @column   bytesA      INTEGER       at the peaks of the first side
-// @column   bytesB      INTEGER       at the peaks of the second side
-// @column   growthBytes INTEGER       the difference
+// @column   bytesA      INTEGER       bytes at the peaks of the first side
+// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
-// @note     Physical shares of the peak, summed over the compilations of each side.
-// @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     A line that moved is one line, that of the second side: an op that has one line in each
-//           of them counts there.
+// @note     Bytes are physical shares of the peak, summed over the compilations of each side.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
+// @note     A line that moved counts as one line, under its number on the second side: an op with
+//           one line on each side counts there.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
@@ -32,7 +33,7 @@ WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
-// what one side alone has is matched without the compiled function, and whatever its line
+// groups of only one side are matched without the compiled function and the line
 WITH opName, sourceFile, sourceLine, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
      CASE WHEN ofA = 0 OR ofB = 0 THEN replace(opName, coalesce(compiled, 'jit()/'), '')
           ELSE opName END AS matched

@@ -1,22 +1,25 @@
 // Modules of two runs, the one that grew most first
 // @kind     table
 // @answers  Which modules grew between two runs?
-// @param    runA               STRING             name of the run before, or key of a compilation
-// @param    runB               STRING             name of the run after, or key of a compilation
-// @param    memorySpace        INTEGER = 0        number of the memory space
+// @param    runA               STRING             name of the first (baseline) run, or key of a
+//           compilation
+// @param    runB               STRING             name of the second run, or key of a compilation
+// @param    memorySpace        INTEGER = 0        memory space number
 // @param    limit              INTEGER = 1000000  rows to return
-// @column   module             STRING       module name without trailing digits; null if the dump
-//           has none
-// @column   compilationsA      INTEGER      how many of the first side
-// @column   compilationsB      INTEGER      how many of the second side
-// @column   reservedBytesA     INTEGER      largest of those of the first side; null if none
-// @column   reservedBytesB     INTEGER      largest of those of the second side
-// @column   physicalPeakBytesA INTEGER      largest of those of the first side
-// @column   physicalPeakBytesB INTEGER      largest of those of the second side
-// @column   growthBytes        INTEGER      of the reserved bytes
+// @column   module             STRING       module name without trailing digits; null if not in the
+//           dump
+// @column   compilationsA      INTEGER      number of compilations on the first side
+// @column   compilationsB      INTEGER      number of compilations on the second side
+// @column   reservedBytesA     INTEGER      reserved bytes of the largest compilation on the first
+//           side; null if none
+// @column   reservedBytesB     INTEGER      reserved bytes of the largest compilation on the second
+//           side; null if none
+// @column   physicalPeakBytesA INTEGER      largest physical peak on the first side
+// @column   physicalPeakBytesB INTEGER      largest physical peak on the second side
+// @column   growthBytes        INTEGER      difference of the reserved bytes, B − A
 // @measure  reserved, physical
-// @note     A module can be compiled several times in one run: the largest compilation of each
-//           run stands for it. One that is missing counts as 0 in the growth.
+// @note     A module can be compiled several times in one run: only the largest compilation of each
+//           run counts. A module missing from one side counts as 0 there.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

@@ -1,23 +1,24 @@
 // Op names at the peaks of two runs, the largest growth or shrinkage first
 // @kind     table
 // @answers  Which op grew at the peak between two runs?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    module      STRING = ''   name of a module; all of them if empty
-// @param    memorySpace INTEGER = 0   number of the memory space
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
-// @column   opName      STRING        op name that values belong to, as the framework set it
-// @column   bytesA      INTEGER       at the peaks of the first side
-// @column   bytesB      INTEGER       at the peaks of the second side
-// @column   growthBytes INTEGER       the difference
+// @column   opName      STRING        op name that the values belong to, as set by the framework
+// @column   bytesA      INTEGER       bytes at the peaks of the first side
+// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
-// @note     Physical shares of the peak, summed over the compilations of each side.
-// @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
-// @note     In op names of loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and
-//           what newer JAX adds there is left out: closed_call and jit(dynamic_index_in_dim).
-// @note     An op that one side alone has at its peak is matched without the name of the compiled
-//           function, which may be another one there; its name is that of the second side.
+// @note     Bytes are physical shares of the peak, summed over the compilations of each side.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op.
+// @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and closed_call
+//           and jit(dynamic_index_in_dim) of newer JAX are removed.
+// @note     An op at the peak of only one side is matched without the name of the compiled
+//           function, which may have changed. It is listed under its name on the second side.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

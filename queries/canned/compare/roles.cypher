@@ -1,15 +1,15 @@
-// What allocations are for, in two runs
+// Allocations by role, in two runs
 // @kind     table
-// @answers  Parameters, outputs, temporaries: which part grew?
-// @param    runA        STRING       name of the run before, or key of a compilation
-// @param    runB        STRING       name of the run after, or key of a compilation
-// @param    module      STRING = ''  name of a module; all of them if empty
+// @answers  Which part grew: parameters, outputs or temporaries?
+// @param    runA        STRING       name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING       name of the second run, or key of a compilation
+// @param    module      STRING = ''  module name; all modules if empty
 // @column   role        STRING       parameter, output, temp, constant, threadLocal or liveOut
-// @column   bytesA      INTEGER      bytes of such allocations of the first side
-// @column   bytesB      INTEGER      bytes of such allocations of the second side
-// @column   growthBytes INTEGER      the difference
+// @column   bytesA      INTEGER      size of the allocations with this role on the first side
+// @column   bytesB      INTEGER      size of the allocations with this role on the second side
+// @column   growthBytes INTEGER      difference, B − A
 // @measure  allocation
-// @note     All memory spaces and thread-local allocations included, summed over the
+// @note     All memory spaces and thread-local allocations are included, summed over the
 //           compilations of each side.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)

@@ -1,24 +1,26 @@
 // Scopes of the program at the peaks of two runs, the largest growth or shrinkage first
 // @kind     table
-// @answers  Which layer or function of mine grew at the peak between two runs?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    module      STRING = ''   name of a module; all of them if empty
-// @param    memorySpace INTEGER = 0   number of the memory space
-// @param    depth       INTEGER = 3   parts of the op name to keep, from 1
+// @answers  Which layer or function grew at the peak between two runs?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
+// @param    depth       INTEGER = 3   number of leading parts of the op name to keep, from 1
 // @param    limit       INTEGER = 20  rows to return
 // @bounds   depth       1..
-// @column   scope       STRING        leading parts of the op name; null if there is none
-// @column   bytesA      INTEGER       at the peaks of the first side
-// @column   bytesB      INTEGER       at the peaks of the second side
-// @column   growthBytes INTEGER       the difference
+// @column   scope       STRING        leading parts of the op name; null if there is no op name
+// @column   bytesA      INTEGER       bytes at the peaks of the first side
+// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
-// @note     Physical shares of the peak, summed over the compilations of each side.
-// @note     An op name with fewer parts than depth is its own scope, so that nothing is lost.
-// @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one scope.
-// @note     A scope that one side alone has at its peak is matched without the name of the compiled
-//           function, which may be another one there; its name is that of the second side.
+// @note     Bytes are physical shares of the peak, summed over the compilations of each side.
+// @note     An op name with fewer parts than depth is a scope by itself, so that every value is
+//           counted.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same scope.
+// @note     A scope at the peak of only one side is matched without the name of the compiled
+//           function, which may have changed. It is listed under its name on the second side.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

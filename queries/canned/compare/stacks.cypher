@@ -1,28 +1,29 @@
 // Calls at the peaks of two runs, the largest growth or shrinkage first
 // @kind     table
-// @answers  Which call of mine grew at the peak between two runs?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    module      STRING = ''   name of a module; all of them if empty
-// @param    memorySpace INTEGER = 0   number of the memory space
+// @answers  Which call in my program grew at the peak between two runs?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
-// @column   file        STRING        source file of the function that made the values
+// @column   file        STRING        source file of the function
 // @column   line        INTEGER       line in that file
-// @column   function    STRING        that function; null where the dump has no call stacks
-// @column   callerFile  STRING        source file of the function that called it; null if it is the
-//           outermost
-// @column   callerLine  INTEGER       the line of the call
-// @column   caller      STRING        the function that called it
-// @column   bytesA      INTEGER       at the peaks of the first side
-// @column   bytesB      INTEGER       at the peaks of the second side
-// @column   growthBytes INTEGER       the difference
+// @column   function    STRING        function that made the values; null if the dump has no call
+//           stacks
+// @column   callerFile  STRING        source file of the caller; null for the outermost function
+// @column   callerLine  INTEGER       line of the call
+// @column   caller      STRING        function that contains the call
+// @column   bytesA      INTEGER       bytes at the peaks of the first side
+// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
-// @note     Physical shares of the peak, summed over the compilations of each side.
-// @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     Calls of two runs are one where function, line and direct caller are, whatever called
-//           that: further out, lines move with every edit, and a stack would be gone and new
-//           for each. So each byte counts once, and the rows add up to the peaks; in a tree it
-//           would count for all its callers. peak/by-stack has the tree of one compilation.
+// @note     Bytes are physical shares of the peak, summed over the compilations of each side.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
+// @note     Calls of two runs are the same if function, line and direct caller are equal. Outer
+//           callers are ignored: their lines move with every edit, so that whole stacks would be
+//           listed as gone and new. Each byte counts once, and the rows add up to the peaks.
+//           peak/by-stack has the call tree of one compilation.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'

@@ -1,22 +1,22 @@
 // Temporary values at the peaks of two runs by line and op, the largest growth or shrinkage first
 // @kind     table
-// @answers  Which line and op of mine made the temporary memory at the peak grow?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    module      STRING = ''   name of a module; all of them if empty
-// @param    memorySpace INTEGER = 0   number of the memory space
+// @answers  Which source line and op made the temporary memory at the peak grow?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
-// @column   sourceFile  STRING        source file of the op that values belong to, innermost frame
+// @column   sourceFile  STRING        source file of the op, innermost frame
 // @column   sourceLine  INTEGER       line in that file
-// @column   opName      STRING        op name that values belong to, as the framework set it
-// @column   bytesA      INTEGER       at the peaks of the first side
-// @column   bytesB      INTEGER       at the peaks of the second side
-// @column   growthBytes INTEGER       the difference
+// @column   opName      STRING        op name that the values belong to, as set by the framework
+// @column   bytesA      INTEGER       bytes at the peaks of the first side
+// @column   bytesB      INTEGER       bytes at the peaks of the second side
+// @column   growthBytes INTEGER       difference, B − A
 // @measure  physical
-// @note     The rows add up to the row "live at the peak" of compare/causes: values in allocations of
-//           inputs, outputs and constants are left out.
-// @note     An op that one side alone has at its peak is matched without the name of the compiled
-//           function, and whatever its line; its name and line are those of the second side.
+// @note     The rows add up to the row "live at the peak" of compare/causes: values in allocations
+//           of inputs, outputs and constants are excluded.
+// @note     An op at the peak of only one side is matched without its line and the name of the
+//           compiled function. It is listed under its name and line on the second side.
 // @empty    no temporary value is live at either peak
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
@@ -36,7 +36,7 @@ WITH replace(replace(replace(replace(replace(replace(replace(v.attributedOpName,
      'jit(' + replace(max(m.name), 'jit_', '') + ')/' AS compiled,
      sum(CASE WHEN isA THEN p.physicalBytes ELSE 0 END) AS ofA,
      sum(CASE WHEN isB THEN p.physicalBytes ELSE 0 END) AS ofB
-// what one side alone has is matched without the compiled function, and whatever its line
+// groups of only one side are matched without the compiled function and the line
 WITH opName, sourceFile, sourceLine, ofA, ofB, ofA = 0 OR ofB = 0 AS isLone,
      CASE WHEN ofA = 0 OR ofB = 0 THEN replace(opName, coalesce(compiled, 'jit()/'), '')
           ELSE opName END AS matched

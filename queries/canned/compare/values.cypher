@@ -1,35 +1,35 @@
 // Values of two runs that are new, gone or changed
 // @kind     table
-// @answers  Which buffers are new, gone, bigger?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    module      STRING = ''   name of a module; all of them if empty
-// @param    memorySpace INTEGER = 0   number of the memory space
+// @answers  Which buffers are new, gone or larger?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    module      STRING = ''   module name; all modules if empty
+// @param    memorySpace INTEGER = 0   memory space number
 // @param    limit       INTEGER = 20  rows to return
-// @column   change      STRING        new, gone, grown, shrunk, or reshaped: as many bytes in
-//           another shape
-// @column   opName      STRING        op name that they belong to, as the framework set it
-// @column   opcode      STRING        opcode of the instruction that makes it
-// @column   shapeIndex  STRING        tuple index, in braces; null if the instruction gives no
-//           tuple
-// @column   shapeA      STRING        shape of the first side; the smallest text of several
-// @column   shapeB      STRING        shape of the second side
-// @column   valuesA     INTEGER       how many of the first side
-// @column   valuesB     INTEGER       how many of the second side
-// @column   opNameA     STRING        op name on the first side, where that is another one
-// @column   bytesA      INTEGER       their assigned sizes of the first side
-// @column   bytesB      INTEGER       their assigned sizes of the second side
-// @column   growthBytes INTEGER       the difference
+// @column   change      STRING        new, gone, grown, shrunk, or reshaped (the same bytes in
+//           another shape)
+// @column   opName      STRING        op name that the values belong to, as set by the framework
+// @column   opcode      STRING        opcode of the instruction that makes the value
+// @column   shapeIndex  STRING        tuple index, in braces; null if the result is not a tuple
+// @column   shapeA      STRING        shape on the first side; the first by name if there are
+//           several
+// @column   shapeB      STRING        shape on the second side; the first by name if there are
+//           several
+// @column   valuesA     INTEGER       number of values on the first side
+// @column   valuesB     INTEGER       number of values on the second side
+// @column   opNameA     STRING        op name on the first side, if different
+// @column   bytesA      INTEGER       total assigned size on the first side
+// @column   bytesB      INTEGER       total assigned size on the second side
+// @column   growthBytes INTEGER       difference, B − A
 // @measure  assigned
-// @note     Values above 0 bytes, thread-local ones left out, grouped by op name, opcode and
-//           tuple index. What did not change is left out; the largest change comes first,
-//           whichever its sign.
-// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
-// @note     In op names of loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and
-//           what newer JAX adds there is left out: closed_call and jit(dynamic_index_in_dim).
-// @note     Values are matched by what they are: those of an op name, opcode and tuple index that
-//           one side alone has are grouped by shape, opcode and, of a fusion, what its root does,
-//           so that a renamed function or scope is no change.
+// @note     Rows are values above 0 bytes, without thread-local ones, grouped by op name, opcode
+//           and tuple index. Unchanged groups are excluded. The largest absolute change is first.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op.
+// @note     In loops, jvp(while)/body/… of older JAX is read as jvp()/while/body/…, and closed_call
+//           and jit(dynamic_index_in_dim) of newer JAX are removed.
+// @note     If only one side has an op name, opcode and tuple index, its values are matched by
+//           shape, opcode and, for a fusion, the operation of its root, so that renaming a function
+//           or scope is not a change.
 // @empty    no value is new, gone or changed
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)
@@ -54,7 +54,7 @@ WITH name, opcode, shapeIndex, sum(countA) = 0 OR sum(countB) = 0 AS isLone,
      collect({shape: shape, root: rootOpcode, a: countA, b: countB, sizeA: sizeA, sizeB: sizeB})
      AS alike
 UNWIND alike AS one
-// what one side alone has is matched by shape and operation, whatever its name
+// groups of only one side are matched by shape and operation, not by name
 WITH CASE WHEN isLone THEN null ELSE name END AS sameName, isLone, opcode, shapeIndex,
      CASE WHEN isLone THEN one.shape ELSE null END AS sameShape,
      CASE WHEN isLone THEN one.root ELSE null END AS sameRoot,

@@ -1,43 +1,44 @@
-// Equal values that are live beside one, and what keeps them so
+// Equal values that are live at the same time as a value, and why they are kept
 // @kind     table
 // @answers  Why do these equal values not share one buffer?
 // @param    compilation  STRING          key of a compilation, or a unique part of it
-// @param    value        STRING = ''     label of a value, with its tuple index; by default the one
-//           made last of the shape that takes most of the peak
-// @param    memorySpace  INTEGER = 0     number of the memory space whose peak it is
+// @param    value        STRING = ''     value label with its tuple index; by default the last
+//           value made of the shape with the largest share of the peak
+// @param    memorySpace  INTEGER = 0     memory space number
 // @param    limit        INTEGER = 1000  rows to return
 // @column   value        STRING          name of the value, with its tuple index
-// @column   other        STRING          a value of the same shape, live beside it in other bytes
-// @column   sizeBytes    INTEGER         assigned size of the value, padding included
-// @column   overlapFrom  INTEGER         first step in which both are live
-// @column   overlapUntil INTEGER         last step in which both are live, inclusive
-// @column   overlapBy    STRING          the instruction of that first step: it makes the later one
-// @column   overlapByFile STRING          file of your line that it comes from
-// @column   overlapByLine INTEGER         that line
-// @column   earlier      STRING          the one live first: to share its bytes, it would have to end
-//           before overlapFrom
-// @column   keptBy       STRING          last reader of the earlier one: before it the later one
-//           cannot take its bytes; null if it is read no more when the later one is made
-// @column   keptByStep   INTEGER         its place in the schedule
-// @column   keptByFile   STRING          file of your line that the reader comes from
-// @column   keptByLine   INTEGER         that line
-// @column   rangeEnd     STRING          why the live range of the earlier one ends: overwritten,
-//           output, parameter, constant, end, unread, lastUse, kept or handedOn
+// @column   other        STRING          value of the same shape that is live at the same time in
+//           other bytes
+// @column   sizeBytes    INTEGER         assigned size of the value, including padding
+// @column   overlapFrom  INTEGER         first step at which both are live
+// @column   overlapUntil INTEGER         last step at which both are live, inclusive
+// @column   overlapBy    STRING          instruction at overlapFrom, which makes the later value
+// @column   overlapByFile STRING          source file of your line that overlapBy comes from
+// @column   overlapByLine INTEGER         line in that file
+// @column   earlier      STRING          the value that is live first; to share its bytes, it must
+//           end before overlapFrom
+// @column   keptBy       STRING          last reader of the earlier value, before which its bytes
+//           cannot be reused; null if that value is no longer read when the later one is made
+// @column   keptByStep   INTEGER         step of that reader
+// @column   keptByFile   STRING          source file of your line that the reader comes from
+// @column   keptByLine   INTEGER         line in that file
+// @column   rangeEnd     STRING          reason for the end of the earlier value's live range:
+//           overwritten, output, parameter, constant, end, unread, lastUse, kept or handedOn
 // @column   shape        STRING          shape of both, without layout
-// @column   opcode       STRING          opcode of the instruction that makes it
-// @column   opName       STRING          op name of that instruction, as the framework set it
+// @column   opcode       STRING          opcode of the instruction that makes the value
+// @column   opName       STRING          op name of that instruction, as set by the framework
 // @column   sourceFile   STRING          source file of that instruction
 // @column   sourceLine   INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile     STRING          file of the innermost line outside of installed packages
-// @column   userLine     INTEGER         that line
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile     STRING          file of the innermost line outside installed packages
+// @column   userLine     INTEGER         line in that file
 // @measure  assigned, physical
-// @note     Values of another memory space are left out, those that lie in the same bytes, and those
-//           that end in the step in which one of that shape overwrites them: that has a row. The earlier one is the one that is live first.
-// @note     By default, of the arrays with bytes of their own at the peak, the shape that takes
-//           most and has two or more; all of them are live when the last is made.
-// @empty    no value of the same shape is live beside it in other bytes
+// @note     Excluded are values of another memory space, values in the same bytes, and values that
+//           end at the step at which one of that shape overwrites them; that one has a row.
+// @note     By default the shape is the one with the largest share of the peak among those of two
+//           or more arrays that occupy bytes there; all of these are live when the last is made.
+// @empty    no value of the same shape is live at the same time in other bytes
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
@@ -47,7 +48,7 @@ OPTIONAL MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace)
 WITH v, p WHERE v.label = $value OR p.physicalBytes > 0
 WITH v.shape AS shape, count(v) AS alike, sum(p.physicalBytes) AS share, max(v.liveFrom) AS madeAt
 WHERE $value <> '' OR alike > 1
-// long: the shape, the one made last, its equals and their last readers are walks of their own
+// long: the shape, its last value, equal values and their last readers are separate walks
 WITH shape, share, madeAt ORDER BY share DESC, shape LIMIT 1
 MATCH (:Compilation {key: $compilation})-[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
 WHERE v.label = $value OR ($value = '' AND a.memorySpace = $memorySpace AND v.shape = shape

@@ -1,25 +1,24 @@
-// Values that one is made from, hop by hop
+// Values that a value is made from, by distance
 // @kind     table
-// @answers  Who made it, up to N hops?
+// @answers  Which instructions made it, up to N hops?
 // @param    compilation STRING          key of a compilation, or a unique part of it
-// @param    value       STRING          label of a value, with its tuple index: fusion.7,
-//           while.1{1}
-// @param    hops        INTEGER = 3     how far to walk, at most 5
+// @param    value       STRING          value label with its tuple index: fusion.7, while.1{1}
+// @param    hops        INTEGER = 3     largest distance in instructions, at most 5
 // @param    limit       INTEGER = 1000  rows to return
 // @bounds   hops        1..5
-// @column   hop         INTEGER         instructions between, the smallest number
+// @column   hop         INTEGER         distance in instructions along the shortest path
 // @column   value       STRING          name of the value, with its tuple index
-// @column   instruction STRING          the one that makes it
-// @column   sizeBytes   INTEGER         assigned size, padding included
+// @column   instruction STRING          instruction that makes the value
+// @column   sizeBytes   INTEGER         assigned size, including padding
 // @column   shape       STRING          shape, without layout
-// @column   opcode      STRING          opcode of the instruction that makes it
-// @column   opName      STRING          op name of that instruction, as the framework set it
+// @column   opcode      STRING          opcode of the instruction that makes the value
+// @column   opName      STRING          op name of that instruction, as set by the framework
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile    STRING          file of the innermost line outside of installed packages
-// @column   userLine    INTEGER         that line
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING          file of the innermost line outside installed packages
+// @column   userLine    INTEGER         line in that file
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

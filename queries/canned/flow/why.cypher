@@ -1,47 +1,47 @@
 // Readers of a value, and why each needs it in memory
 // @kind     table
-// @answers  Why is this value materialised: who reads it and cannot absorb it?
+// @answers  Why is this value in memory: which readers cannot be fused with it?
 // @param    compilation  STRING          key of a compilation, or a unique part of it
-// @param    value        STRING = ''     label of a value, with its tuple index; by default the one
-//           with most bytes of its own at the peak
-// @param    memorySpace  INTEGER = 0     number of the memory space whose peak it is
+// @param    value        STRING = ''     value label with its tuple index; by default the value
+//           with the largest share of the peak
+// @param    memorySpace  INTEGER = 0     memory space number
 // @param    limit        INTEGER = 1000  rows to return
 // @column   value        STRING          name of the value, with its tuple index
-// @column   sizeBytes    INTEGER         assigned size, padding included
+// @column   sizeBytes    INTEGER         assigned size, including padding
 // @column   reason       STRING          library call, sort, collective, loop boundary, transfer,
 //           layout change, copy, several readers, result, input or constant; null if this reader
-//           alone does not need it in memory
-// @column   reader       STRING          the instruction that reads it; null in a row about the
+//           does not require the value in memory
+// @column   reader       STRING          instruction that reads the value; null in a row about the
 //           value itself
-// @column   readerOpcode STRING          its opcode
-// @column   readerTarget STRING          target of a custom call
-// @column   readerStep   INTEGER         its place in the schedule
-// @column   readerFile   STRING          file of your line that the reader comes from
-// @column   readerLine   INTEGER         that line
-// @column   turnBytes    INTEGER         of a stack, which the turns of a loop fill for who reads all
-//           of them: bytes of one turn's part
-// @column   stackTurns   INTEGER         of a stack: how many turns it has parts of
-// @column   stackLoop    STRING          of a stack: the loop that fills it
+// @column   readerOpcode STRING          opcode of the reader
+// @column   readerTarget STRING          target, if the reader is a custom call
+// @column   readerStep   INTEGER         step of the reader
+// @column   readerFile   STRING          source file of your line that the reader comes from
+// @column   readerLine   INTEGER         line in that file
+// @column   turnBytes    INTEGER         for a stack: bytes that one iteration writes
+// @column   stackTurns   INTEGER         for a stack: number of iterations whose results it
+//           contains
+// @column   stackLoop    STRING          for a stack: the loop that fills it
 // @column   shape        STRING          shape, without layout
-// @column   opcode       STRING          opcode of the instruction that makes it
-// @column   opName       STRING          op name of that instruction, as the framework set it
+// @column   opcode       STRING          opcode of the instruction that makes the value
+// @column   opName       STRING          op name of that instruction, as set by the framework
 // @column   sourceFile   STRING          source file of that instruction
 // @column   sourceLine   INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile     STRING          file of the innermost line outside of installed packages
-// @column   userLine     INTEGER         that line
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile     STRING          file of the innermost line outside installed packages
+// @column   userLine     INTEGER         line in that file
 // @measure  assigned, physical
-// @note     One row for each reader by step, the first reason that holds; then one about the value
-//           itself, if it is a result, the state of a loop, an input or a constant, or has no
-//           reader.
-// @note     Readers are what the schedule holds: tuple, get-tuple-element, bitcast and the like
-//           only hand it on.
-// @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and so on.
+// @note     There is one row for each reader, by step, with the first reason that applies; then one
+//           row about the value itself, if it is a result, loop state, an input or a constant, or
+//           has no reader.
+// @note     Readers are scheduled instructions; tuple, get-tuple-element, bitcast and similar only
+//           pass the value on.
+// @note     library call: custom-call, a fusion of kind kCustom, dot, convolution, fft and similar.
 //           loop boundary: while, conditional, call, async-start. transfer: to another memory space
-//           or out of the program. several readers: each would have to compute it again.
-// @note     What makes it may be the reason too: a loop, a collective or a library call writes its
-//           results to memory. See opcode.
+//           or out of the program. several readers: each would have to recompute it.
+// @note     The instruction that makes the value may be the reason too: loops, collectives and
+//           library calls write their results to memory. See opcode.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
@@ -89,7 +89,7 @@ RETURN v.label AS value, v.sizeBytes AS sizeBytes,
             WHEN i.opcode = 'copy' AND m.shape = v.shape
                  AND coalesce(m.layout, '') = coalesce(v.layout, '') THEN 'copy'
             WHEN i.opcode IN ['copy', 'transpose', 'bitcast-convert'] THEN 'layout change'
-            // a loop's state cannot be computed again where it is read
+            // loop state cannot be recomputed at its readers
             WHEN readers > 1 AND NOT coalesce(v.isPhi, false) THEN 'several readers' ELSE null END AS reason,
        i.name AS reader, i.opcode AS readerOpcode, i.target AS readerTarget,
        i.step AS readerStep, coalesce(m.userFile, i.sourceFile) AS readerFile,

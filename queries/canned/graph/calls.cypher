@@ -1,15 +1,14 @@
 // The call path of the line that made a value, as a picture
 // @kind     graph
-// @answers  Through which calls of mine did this value come about?
+// @answers  Through which calls in my program was this value made?
 // @param    compilation STRING        key of a compilation, or a unique part of it
-// @param    value       STRING        label of a value, with its tuple index: fusion.7,
-//           while.1{1}
-// @param    limit       INTEGER = 58  calls to draw, the innermost first
-// @column   made        PATH          the place in the source of the op that it belongs to
-// @column   called      PATH          the callers of that place
+// @param    value       STRING        value label with its tuple index: fusion.7, while.1{1}
+// @param    limit       INTEGER = 58  calls drawn, innermost first
+// @column   made        PATH          path from the value to its source line
+// @column   called      PATH          path from that place through its callers
 // @measure  none
-// @note     Dumps without a table of stack frames have no call paths. Of stacks deeper than 121
-//           frames the outermost are left out.
+// @note     Dumps without a table of stack frames have no call paths. Stacks deeper than 121 frames
+//           are cut at the outer end.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)

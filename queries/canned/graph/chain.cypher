@@ -1,26 +1,26 @@
-// Values that share the storage of one by aliasing, as a picture
+// Values that share the storage of a value by aliasing, as a picture
 // @kind     graph
-// @answers  Which values share the storage of this one, who overwrote whom?
+// @answers  Which values share the storage of this value, and which overwrote which?
 // @param    compilation STRING        key of a compilation, or a unique part of it
-// @param    value       STRING        label of a value, with its tuple index: fusion.7,
-//           while.1{1}
-// @param    limit       INTEGER = 60  values to draw, the nearest in the chain first
-// @column   holder      PATH          a value of the chain
-// @column   overwrites  PATH          what it overwrites in place, if that is drawn too
+// @param    value       STRING        value label with its tuple index: fusion.7, while.1{1}
+// @param    limit       INTEGER = 60  values drawn, nearest in the chain first
+// @column   holder      PATH          value of the chain
+// @column   overwrites  PATH          path to the value that it overwrites in place, if that is
+//           drawn too
 // @measure  shared
-// @note     An arrow goes from the later value to the earlier one. A value that nothing aliases
-//           stands alone.
+// @note     An arrow points from the later value to the earlier one. A value that nothing aliases
+//           is drawn without arrows.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)
-// the one value first: Neo4j would pair all values of the allocation
+// select the value first: Neo4j would pair all values of the allocation
 WITH DISTINCT a, v WHERE v.label = $value
 MATCH (a)-[:HOLDS]->(w:Value)
 WHERE w.aliasSet = v.aliasSet
 WITH w, abs(w.aliasPosition - v.aliasPosition) AS distance
 ORDER BY distance, w.valueId
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT w.key AS k, distance
 WITH collect(k) AS keys
 UNWIND keys AS k

@@ -1,14 +1,15 @@
 // Source lines whose bytes at the peak differ most between two runs, as a picture
 // @kind     graph
-// @answers  Where do two runs differ, and through which values?
-// @param    runA        STRING        name of the run before, or key of a compilation
-// @param    runB        STRING        name of the run after, or key of a compilation
-// @param    memorySpace INTEGER = 0   number of the memory space
-// @param    lines       INTEGER = 6   lines to draw, the largest difference first
-// @param    limit       INTEGER = 22  values to draw, the largest share first
-// @column   differs     PATH          from a run by a value at its peak to the line
+// @answers  On which lines do two runs differ, and through which values?
+// @param    runA        STRING        name of the first (baseline) run, or key of a compilation
+// @param    runB        STRING        name of the second run, or key of a compilation
+// @param    memorySpace INTEGER = 0   memory space number
+// @param    lines       INTEGER = 6   lines drawn, largest difference first
+// @param    limit       INTEGER = 22  values drawn, largest share first
+// @column   differs     PATH          path from a run through a value at its peak to the source
+//           line
 // @measure  physical
-// @note     Lines are those of compare/lines, which has what grew or shrank by how much.
+// @note     The lines are those of compare/lines, which has the growth of each.
 // @status   stable
 MATCH (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
       <-[p:LIVE_AT_PEAK]-(v:Value)-[:ATTRIBUTED_LINE]->(l:SourceLine)
@@ -21,7 +22,7 @@ WHERE bytesA <> bytesB
 WITH k, abs(bytesB - bytesA) AS difference
 ORDER BY difference DESC, k
 LIMIT $lines
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT k, difference
 WITH collect(k) AS changed
 MATCH differs = (r:Run)-[:COMPILED]->(c:Compilation)-[:USES_SPACE]->

@@ -1,16 +1,16 @@
 // Producers and readers of a value, as a picture
 // @kind     graph
-// @answers  What is it made from, and who reads it, up to N hops?
+// @answers  What is it made from, and what reads it, up to N hops?
 // @param    compilation STRING        key of a compilation, or a unique part of it
-// @param    value       STRING        label of a value, with its tuple index: fusion.7,
-//           while.1{1}
-// @param    hops        INTEGER = 2   instructions to walk through, on each side
-// @param    limit       INTEGER = 30  nodes to draw on each side, the nearest first
+// @param    value       STRING        value label with its tuple index: fusion.7, while.1{1}
+// @param    hops        INTEGER = 2   largest distance in instructions, on each side
+// @param    limit       INTEGER = 30  nodes drawn on each side, nearest first
 // @bounds   hops        1..3
-// @column   read        PATH          a value and an instruction that reads it
-// @column   made        PATH          an instruction and a value that it makes
+// @column   read        PATH          path from a value to an instruction that reads it
+// @column   made        PATH          path from an instruction to a value that it makes
 // @measure  none
-// @note     Every value of an instruction counts as made of all that it reads.
+// @note     Every value of an instruction counts as made from all values that the instruction
+//           reads.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
@@ -22,7 +22,7 @@ WHERE walked <= 2 * $hops
 WITH own, k, walked
 ORDER BY walked, own, k
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT own, k, walked
 WITH own, collect(k) AS reached
 UNWIND reached AS k
@@ -43,7 +43,7 @@ WHERE walked <= 2 * $hops
 WITH own, k, walked
 ORDER BY walked, own, k
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT own, k, walked
 WITH own, collect(k) AS reached
 UNWIND reached AS k

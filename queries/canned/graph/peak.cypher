@@ -1,14 +1,15 @@
 // Values that hold the most memory at the peak, with their lines, as a picture
 // @kind     graph
-// @answers  What holds the peak, and which of my lines made several of them?
+// @answers  Which values occupy the peak, and which source lines made several of them?
 // @param    compilation STRING        key of a compilation, or a unique part of it
-// @param    memorySpace INTEGER = 0   number of the memory space
-// @param    limit       INTEGER = 28  values to draw, the largest share first
-// @column   held        PATH          a value that is live at the physical peak
-// @column   made        PATH          the source line that it belongs to
+// @param    memorySpace INTEGER = 0   memory space number
+// @param    limit       INTEGER = 28  values drawn, largest share first
+// @column   held        PATH          path from the memory space to a value that is live at its
+//           physical peak
+// @column   made        PATH          path from the value to its source line
 // @measure  physical
-// @note     What has no op name of its own stands at the line of the op that it is made of or
-//           read by, as in peak/by-line.
+// @note     A value without an op name is linked to the line of the op of its contents, an operand
+//           or a reader, as in peak/by-line.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

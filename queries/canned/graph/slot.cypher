@@ -1,16 +1,17 @@
-// Values that lie at one byte of an allocation one after the other, as a picture
+// Values that occupy one byte of an allocation one after the other, as a picture
 // @kind     graph
-// @answers  Who takes over whose bytes in this slot?
+// @answers  Which values reuse whose bytes in this slot?
 // @param    compilation STRING        key of a compilation, or a unique part of it
-// @param    allocation  INTEGER       number of the allocation
-// @param    offsetBytes INTEGER = 0   byte within the allocation, from 0
-// @param    limit       INTEGER = 60  values to draw, the first in the schedule first
+// @param    allocation  INTEGER       allocation number
+// @param    offsetBytes INTEGER = 0   byte offset in the allocation, from 0
+// @param    limit       INTEGER = 60  values drawn, in schedule order
 // @bounds   offsetBytes 0..
-// @column   holder      PATH          a value that lies there
-// @column   takes       PATH          whose bytes it takes over, if that lies there too
+// @column   holder      PATH          value that contains the byte
+// @column   takes       PATH          path to the value whose bytes it reuses, if that contains the
+//           byte too
 // @measure  shared
-// @note     An arrow goes from the later value to the earlier one: UPDATES_IN_PLACE where both
-//           are live, REUSES where the earlier one's range had ended.
+// @note     An arrow points from the later value to the earlier one: UPDATES_IN_PLACE if both are
+//           live, REUSES if the live range of the earlier one has ended.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation {number: $allocation})
@@ -19,7 +20,7 @@ WHERE h.offsetBytes <= $offsetBytes AND $offsetBytes < h.offsetBytes + h.sizeByt
 WITH v
 ORDER BY v.liveFrom, v.liveUntil, v.valueId
 LIMIT $limit
-// DISTINCT, else the embedded engine loses the order that the limit cuts
+// without DISTINCT the embedded engine loses the order that the limit cuts
 WITH DISTINCT v.key AS k, v.liveFrom AS liveFrom
 WITH collect(k) AS keys
 UNWIND keys AS k

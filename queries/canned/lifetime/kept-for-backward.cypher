@@ -2,47 +2,48 @@
 // @kind     table
 // @answers  Which activations does the backward pass keep alive at the peak?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak
-// @column   liveFrom      INTEGER       first step in which it is needed
-// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
-// @column   neededAt      INTEGER       first step of the backward pass that reads it after the
-//           peak; null where a loop still fills it
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak
+// @column   liveFrom      INTEGER       first step of the live range
+// @column   liveUntil     INTEGER       last step of the live range, inclusive
+// @column   neededAt      INTEGER       first step after the peak at which the backward pass reads
+//           the value; null while a loop still fills it
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
-// @column   recomputed    BOOLEAN       a checkpoint computed it again; lifetime/recomputed says when
-// @column   ofCheckpoint  BOOLEAN       the backward pass of a checkpoint reads it: saved by its
-//           policy, its input, or XLA merged what is computed again with it
-// @column   keptBytes     INTEGER       its share of the peak; null where it is recomputed, or a
-//           checkpoint's, of which lifetime/not-recomputed shows what could be
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   recomputed    BOOLEAN       true if a checkpoint recomputed the value; see
+//           lifetime/recomputed
+// @column   ofCheckpoint  BOOLEAN       true if the backward pass of a checkpoint reads the value:
+//           an input, a value saved by policy, or one merged with its recomputation
+// @column   keptBytes     INTEGER       share of the physical peak; null if the value is
+//           recomputed, or if a checkpoint keeps it (see lifetime/not-recomputed)
 // @measure  physical
-// @note     The backward pass are the instructions whose op name holds "transpose(" (JAX),
-//           "gradient_tape/" or "gradients/" (TensorFlow). What it reads and did not make itself
-//           comes from the forward pass, or is computed again ("rematted_computation",
-//           "recompute_grad"). From what something is computed again is left out: it has to be kept.
-// @note     What a forward loop (JAX: jax.lax.scan) writes turn by turn is kept for the backward
-//           pass as a whole, also while the loop runs.
-// @note     Fusions and copies without an op name go by what they are made of.
-// @note     Parameters, constants, and what leaves the program are left out.
-// @empty    nothing of a forward pass is kept at the peak for a backward pass
+// @note     The backward pass is the set of instructions whose op name contains "transpose(" (JAX),
+//           "gradient_tape/" or "gradients/" (TensorFlow). A value that it reads but does not make
+//           is from the forward pass, or is recomputed ("rematted_computation", "recompute_grad").
+//           Inputs of a recomputation are excluded, because they must be kept.
+// @note     What a forward loop (JAX: jax.lax.scan) writes in each iteration is kept for the
+//           backward pass as a whole, even while the loop runs.
+// @note     Fusions and copies without an op name are classified by their contents or operands.
+// @note     Parameters, constants and outputs are excluded.
+// @empty    no value of a forward pass is kept at the peak for a backward pass
 // @advice   keptBytes physical Activations are kept for the backward pass
 // @change   recompute
 // @evidence value shape liveFrom neededAt ofCheckpoint attributedOpName userFile userLine
-// @remedy   jax         Compute them again instead: wrap the layer in jax.checkpoint, with
-//           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or
-//           nothing_saveable); save_and_offload_only_these_names moves named ones to the host.
-// @remedy   tensorflow  Compute them again instead: wrap the layer in tf.recompute_grad.
-// @remedy   pytorch     Compute them again instead: call the layer through
+// @remedy   jax         Recompute them instead: wrap the layer in jax.checkpoint, with
+//           policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable (or nothing_saveable);
+//           save_and_offload_only_these_names moves named values to the host.
+// @remedy   tensorflow  Recompute them instead: wrap the layer in tf.recompute_grad.
+// @remedy   pytorch     Recompute them instead: call the layer through
 //           torch_xla.utils.checkpoint.checkpoint, or wrap it in checkpoint_module of
 //           torch_xla.distributed.fsdp.
 // @status   stable
@@ -57,7 +58,7 @@ WITH c, s, v, p, a, v.attributedOpName CONTAINS 'rematted_computation'
           OR v.opName CONTAINS '/body/jit(dynamic_update_index_in_dim)') AS stacked
 WHERE p.physicalBytes > 0 AND a.parameterNumber IS NULL AND v.opcode <> 'constant'
       AND v.liveUntil < c.scheduleLength AND v.attributedOpName IS NOT NULL
-      // a loop without an op name goes by what reads it
+      // a loop without an op name is classified by its readers
       AND (recomputed OR (v.opcode = 'while' AND v.attribution = 'reader')
            OR NOT (v.attributedOpName CONTAINS 'transpose('
                    OR v.attributedOpName CONTAINS 'gradient_tape/'

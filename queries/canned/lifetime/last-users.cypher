@@ -1,22 +1,23 @@
-// The largest values and the instruction that needs each last
+// The largest values and the last instruction that uses each
 // @kind     table
-// @answers  Which instruction is the last to need each of the largest values?
+// @answers  Which instruction is the last to use each of the largest values?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    limit       INTEGER = 20  rows to return
 // @column   value       STRING        name of the value, with its tuple index
-// @column   sizeBytes   INTEGER       assigned size, padding included
-// @column   instruction STRING        its last user by step; null if none is in the schedule
-// @column   step        INTEGER       the step of that
-// @column   liveUntil   INTEGER       last step in which it is needed, inclusive
+// @column   sizeBytes   INTEGER       assigned size, including padding
+// @column   instruction STRING        last instruction in the schedule that uses the value; null if
+//           none does
+// @column   step        INTEGER       step of that instruction
+// @column   liveUntil   INTEGER       last step of the live range, inclusive
 // @column   shape       STRING        shape, without layout
-// @column   opcode      STRING        opcode of the instruction that makes it
-// @column   opName      STRING        op name of that instruction, as the framework set it
+// @column   opcode      STRING        opcode of the instruction that makes the value
+// @column   opName      STRING        op name of that instruction, as set by the framework
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile    STRING        file of the innermost line outside of installed packages
-// @column   userLine    INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING        file of the innermost line outside installed packages
+// @column   userLine    INTEGER       line in that file
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

@@ -1,30 +1,30 @@
 // Values that are kept beyond their last use
 // @kind     table
-// @answers  Who keeps this buffer alive after its last use?
+// @answers  What keeps this buffer alive after its last use?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   liveFrom      INTEGER       first step in which it is needed
-// @column   lastUse       INTEGER       largest step among its users
-// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
-// @column   idleSteps     INTEGER       from the last use to the end
-// @column   keptUntil     STRING        the instruction at which it ends
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
+// @column   liveFrom      INTEGER       first step of the live range
+// @column   lastUse       INTEGER       step of the last user
+// @column   liveUntil     INTEGER       last step of the live range, inclusive
+// @column   idleSteps     INTEGER       steps from the last use to the end of the live range
+// @column   keptUntil     STRING        instruction at which the live range ends
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
 // @measure  assigned, physical
-// @note     What lives to the end of the program is left out, and what nothing in the schedule
-//           uses; so is the state of a loop that is handed on to the next iteration.
-// @empty    no value is kept beyond its last use, but for what lives to the end of the program
+// @note     Excluded are values that are live to the end of the program, values without a user in
+//           the schedule, and loop state that is passed to the next iteration.
+// @empty    no value is kept beyond its last use, except those that are live to the end of the
+//           program
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)

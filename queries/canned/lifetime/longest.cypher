@@ -1,24 +1,24 @@
-// Values that are kept longest for their size
+// Values by size times length of their live range
 // @kind     table
-// @answers  What stays alive longest for its size?
+// @answers  Which large values are live longest?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    limit       INTEGER = 20  rows to return
 // @column   value       STRING        name of the value, with its tuple index
-// @column   sizeBytes   INTEGER       assigned size, padding included
-// @column   role        STRING        role of the allocation that holds it
-// @column   liveFrom    INTEGER       first step in which it is needed
-// @column   liveUntil   INTEGER       last step in which it is needed, inclusive
-// @column   steps       INTEGER       length of the live range, both ends counted
-// @column   byteSteps   INTEGER       size times steps
+// @column   sizeBytes   INTEGER       assigned size, including padding
+// @column   role        STRING        role of the allocation that contains the value
+// @column   liveFrom    INTEGER       first step of the live range
+// @column   liveUntil   INTEGER       last step of the live range, inclusive
+// @column   steps       INTEGER       length of the live range in steps, both ends included
+// @column   byteSteps   INTEGER       sizeBytes × steps
 // @column   shape       STRING        shape, without layout
-// @column   opcode      STRING        opcode of the instruction that makes it
-// @column   opName      STRING        op name of that instruction, as the framework set it
+// @column   opcode      STRING        opcode of the instruction that makes the value
+// @column   opName      STRING        op name of that instruction, as set by the framework
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile    STRING        file of the innermost line outside of installed packages
-// @column   userLine    INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING        file of the innermost line outside installed packages
+// @column   userLine    INTEGER       line in that file
 // @measure  assigned
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

@@ -1,53 +1,53 @@
-// Values that a checkpoint keeps for its backward pass, and does not compute again
+// Values that a checkpoint keeps for its backward pass instead of recomputing them
 // @kind     table
 // @answers  Why does my checkpoint save nothing?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak
-// @column   liveFrom      INTEGER       first step in which it is needed
-// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
-// @column   neededAt      INTEGER       first step after the peak in which the backward pass of the
-//           checkpoint reads it
-// @column   checkpoint    STRING        scope that the checkpoint is around
-// @column   reason        STRING        why it is not computed again
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak
+// @column   liveFrom      INTEGER       first step of the live range
+// @column   liveUntil     INTEGER       last step of the live range, inclusive
+// @column   neededAt      INTEGER       first step after the peak at which the checkpoint's
+//           backward pass reads the value
+// @column   checkpoint    STRING        scope that the checkpoint wraps
+// @column   reason        STRING        reason why the value is not recomputed
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING     op name that it belongs to: its own, else of what it is made
-//           of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
+// @column   attributedOpName STRING     op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
 // @measure  physical
-// @note     A checkpoint (JAX: jax.checkpoint) is seen by what it leaves in op names: the backward
-//           pass of `layer_0` is called transpose(jvp(layer_0))/…/checkpoint/…, and what is computed
-//           again …/checkpoint/rematted_computation/…. A row is a value of the forward pass of that
-//           scope, live at the peak, that the former reads after the peak, where no value of the
-//           latter exists.
-// @note     Either XLA merged the second computation with the first one (as common
+// @note     A checkpoint (JAX: jax.checkpoint) is recognized by op names: the backward pass of
+//           `layer_0` is transpose(jvp(layer_0))/…/checkpoint/…, and a recomputation is
+//           …/checkpoint/rematted_computation/…. A row is a value of the forward pass of that scope
+//           that is live at the peak and read by the backward pass after the peak, with no
+//           recomputed value in that scope.
+// @note     Either XLA merged the recomputation with the first computation (as common
 //           subexpressions: prevent_cse=False allows it, and on CPU nothing prevents it), or the
-//           policy of the checkpoint keeps the value: the dump is the same.
-// @note     What is computed again inside of fusions alone is not a value, and not seen here.
+//           policy of the checkpoint keeps the value. The dump looks the same in both cases.
+// @note     A recomputation that happens only inside fusions makes no value and is not recognized.
 // @note     Without jax.named_scope all layers are one scope, and their inputs, which a checkpoint
 //           always keeps, are rows too.
-// @empty    no checkpoint keeps at the peak what it could compute again, or the program has no
+// @empty    no checkpoint keeps a value at the peak that it could recompute, or the program has no
 //           checkpoint
-// @advice   physicalBytes physical A checkpoint keeps what it could compute again
+// @advice   physicalBytes physical A checkpoint keeps values that it could recompute
 // @change   recompute
 // @evidence value shape liveFrom neededAt checkpoint reason attributedOpName userFile userLine
-// @remedy   jax         Leave prevent_cse=True, its default, outside of jax.lax.scan, and choose a
+// @remedy   jax         Keep prevent_cse=True, the default, outside jax.lax.scan, and choose a
 //           policy that keeps less (jax.checkpoint_policies.nothing_saveable); put the layers into
-//           jax.lax.scan over jax.checkpoint(layer), where nothing can be merged. On CPU XLA merges
-//           in any case: see whether it does so for the device that you train on.
+//           jax.lax.scan over jax.checkpoint(layer), so that nothing can be merged. On CPU XLA
+//           always merges: check the dump of the device that you train on.
 // @remedy   tensorflow  Put the layers into a tf.while_loop, and each of them into
-//           tf.recompute_grad: from one turn to the next nothing can be merged.
+//           tf.recompute_grad: XLA cannot merge across iterations.
 // @remedy   pytorch     Use torch_xla.utils.checkpoint.checkpoint, which puts an optimization
-//           barrier around what is computed again, not torch.utils.checkpoint; or
-//           torch_xla.experimental.scan_layers, where nothing can be merged.
+//           barrier around the recomputation, not torch.utils.checkpoint; or use
+//           torch_xla.experimental.scan_layers, so that nothing can be merged.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
@@ -65,7 +65,7 @@ WHERE step > s.physicalPeakStep AND readBy CONTAINS '/checkpoint/'
       AND (readBy CONTAINS 'transpose(' OR readBy CONTAINS 'gradient_tape/'
            OR readBy CONTAINS 'gradients/')
       AND NOT (readBy CONTAINS 'rematted_computation' OR readBy CONTAINS 'recompute_grad')
-// the scopes of the value, each by what its name adds to that of the scope around it
+// the scopes of the value, each by the part of its name after that of the enclosing scope
 MATCH (v)-[:ATTRIBUTED_TO]->(o:Op)-[:WITHIN]->(z:Scope)
 MATCH (o)-[:WITHIN]->(y:Scope) WHERE y.depth = z.depth - 1
 WITH c, v, p, step, readBy, z.name AS scope, replace(z.name, y.name, '') AS part

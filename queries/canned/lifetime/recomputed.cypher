@@ -1,50 +1,48 @@
-// Values that a checkpoint computes again, and where they are needed
+// Values that a checkpoint recomputes, and the steps at which they are needed
 // @kind     table
-// @answers  What does the checkpoint compute again, and is it alive at the peak all the same?
+// @answers  What does the checkpoint recompute, and is it live at the peak anyway?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   liveFrom      INTEGER       first step in which it is needed
-// @column   neededAt      INTEGER       first step of the backward pass that reads it, else of
-//           another reader; null if only what is computed again reads it
-// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
-// @column   waitsAtPeak   BOOLEAN       live at the peak, and needed only after it
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
+// @column   liveFrom      INTEGER       first step of the live range
+// @column   neededAt      INTEGER       first step at which the backward pass, or else another
+//           reader, reads the value; null if only recomputed values read it
+// @column   liveUntil     INTEGER       last step of the live range, inclusive
+// @column   waitsAtPeak   BOOLEAN       true if live at the peak but needed only after it
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING     op name that it belongs to: its own, else of what it is made
-//           of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
-// @column   waitingBytes  INTEGER       its share of the peak where it waits there; null elsewhere
-// @column   reason        STRING        why it waits there: `computed again before the peak`, or
-//           `merged with the first computation`, as the forward pass reads it too; null elsewhere
+// @column   attributedOpName STRING     op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   waitingBytes  INTEGER       share of the physical peak if waitsAtPeak; otherwise null
+// @column   reason        STRING        `computed again before the peak`, or `merged with the first
+//           computation` if the forward pass reads the value too; null if waitsAtPeak is false
 // @measure  assigned, physical
-// @note     What belongs to an op with "rematted_computation" in its name (JAX: jax.checkpoint), or
-//           "recompute_grad", where a program calls its own scope so. tf.recompute_grad marks
-//           nothing by itself (seen with TensorFlow 2.21), and neither does PyTorch/XLA: there
-//           what is computed again has the names of the first computation, and no rows.
-// @note     What waits at the peak comes first.
-// @note     An optimization barrier holds back what is computed again until the backward pass gets
-//           there. XLA for CPU takes the barriers out before it merges and schedules.
-// @note     What XLA merged with the first computation under the name of that one is not a row here:
-//           lifetime/not-recomputed has it.
-// @empty    nothing is marked as computed again; of the checkpoints only jax.checkpoint marks it
-//           by itself
-// @advice   waitingBytes physical A checkpoint computes again too early: its values wait at the peak
+// @note     Rows are values of ops with "rematted_computation" (JAX: jax.checkpoint) or
+//           "recompute_grad" (a scope that the program names so) in their name. tf.recompute_grad
+//           itself marks nothing (seen with TensorFlow 2.21), nor does PyTorch/XLA: recomputed
+//           values have the names of the first computation there, and no rows here.
+// @note     Values with waitsAtPeak are first.
+// @note     An optimization barrier delays a recomputation until the backward pass needs it. XLA
+//           for CPU removes the barriers before it merges and schedules.
+// @note     Values that XLA merged with the first computation, under its name, are in
+//           lifetime/not-recomputed instead.
+// @empty    nothing is marked as recomputed; only jax.checkpoint marks recomputations automatically
+// @advice   waitingBytes physical A checkpoint recomputes too early: its values wait at the peak
 // @change   late
 // @evidence value shape liveFrom neededAt reason attributedOpName userFile userLine
-// @remedy   jax         The checkpoint saves nothing where it computes again before the peak what is
-//           needed after it: leave prevent_cse=True, its default, outside of jax.lax.scan; put the
-//           layers into jax.lax.scan over jax.checkpoint(layer), so that each is computed again on
-//           its own; or checkpoint smaller pieces.
-// @remedy   tensorflow  Wrap smaller pieces in tf.recompute_grad, so that less is computed again at
+// @remedy   jax         The checkpoint saves nothing if it recomputes values before the peak that
+//           are needed after it: keep prevent_cse=True, the default, outside jax.lax.scan; put the
+//           layers into jax.lax.scan over jax.checkpoint(layer), so that each is recomputed
+//           separately; or checkpoint smaller pieces.
+// @remedy   tensorflow  Wrap smaller pieces in tf.recompute_grad, so that less is recomputed at
 //           once.
 // @remedy   pytorch     Checkpoint smaller pieces: one call of
 //           torch_xla.utils.checkpoint.checkpoint for each layer.

@@ -1,14 +1,14 @@
-// Allocations of a compilation by what they are for
+// Allocations of a compilation by role
 // @kind     table
 // @answers  Where do the bytes go: parameters, outputs, temporaries, constants?
 // @param    compilation     STRING   key of a compilation, or a unique part of it
-// @column   memorySpace     INTEGER  number of the memory space of the allocation
+// @column   memorySpace     INTEGER  memory space of the allocation
 // @column   role            STRING   parameter, output, temp, constant, threadLocal or liveOut
-// @column   allocations     INTEGER  how many allocations
-// @column   allocationBytes INTEGER  sum of the allocations, thread-local ones included
-// @column   memorySpaceName STRING   HBM, VMEM or SMEM of a TPU, host on any device; else null
+// @column   allocations     INTEGER  number of allocations
+// @column   allocationBytes INTEGER  total size of the allocations, including thread-local ones
+// @column   memorySpaceName STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise null
 // @measure  allocation
-// @note     A donated parameter is a parameter, though the result lies in it.
+// @note     A donated parameter counts as a parameter, although it contains the result.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
 MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace

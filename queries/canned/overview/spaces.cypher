@@ -1,17 +1,20 @@
-// Memory spaces of a compilation and how full they get
+// Memory spaces of a compilation and how full they are
 // @kind     table
-// @answers  How full is each memory space, and is one wasted?
+// @answers  How full is each memory space, and is any of it wasted?
 // @param    compilation       STRING   key of a compilation, or a unique part of it
-// @column   memorySpace       INTEGER  number of the memory space
-// @column   name              STRING   HBM, VMEM or SMEM of a TPU, host on any device; else null
-// @column   allocationBytes   INTEGER  sum of its allocations, thread-local ones included
-// @column   reservedBytes     INTEGER  sum of its allocations, thread-local ones left out
-// @column   logicalPeakBytes  INTEGER  largest sum of the sizes of its live values
-// @column   logicalPeakStep   INTEGER  first step with that sum
-// @column   physicalPeakBytes INTEGER  most of its bytes that hold a live value
-// @column   physicalPeakStep  INTEGER  first step with that many
-// @column   idleBytes         INTEGER  of its allocations, what holds nothing even at the physical
-//           peak
+// @column   memorySpace       INTEGER  memory space number
+// @column   name              STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise
+//           null
+// @column   allocationBytes   INTEGER  total size of the allocations in the space, including
+//           thread-local ones
+// @column   reservedBytes     INTEGER  total size of the allocations in the space, without
+//           thread-local ones
+// @column   logicalPeakBytes  INTEGER  largest total size of live values in the space
+// @column   logicalPeakStep   INTEGER  first step at which logicalPeakBytes is reached
+// @column   physicalPeakBytes INTEGER  largest number of bytes of the memory space occupied by live
+//           values
+// @column   physicalPeakStep  INTEGER  first step at which physicalPeakBytes is reached
+// @column   idleBytes         INTEGER  reserved bytes that are unused at the physical peak
 // @measure  allocation, reserved, logical, physical
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:USES_SPACE]->(s:MemorySpace)

@@ -1,20 +1,24 @@
-// Lines of your own code that hold the most memory at the peak
+// Lines of your code that hold the most memory at the peak
 // @kind     table
 // @answers  Which line of my code is biggest at the peak?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
-// @column   userFunction  STRING        function there; null where the dump has no call stacks
-// @column   values        INTEGER       how many values are live at the peak
-// @column   physicalBytes INTEGER       their own shares of the physical peak
-// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
-// @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
-// @column   largest       STRING        the value among them with the largest share
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   userFunction  STRING        function that contains the line; null if the dump has no
+//           call stacks
+// @column   values        INTEGER       number of values live at the peak
+// @column   physicalBytes INTEGER       total share of the physical peak
+// @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is
+//           0
+// @column   sizeBytes     INTEGER       total assigned size; an in-place update counts both its
+//           values
+// @column   largest       STRING        value with the largest share in the group
 // @measure  physical
-// @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     Parameters have op names, but no line: they are in the group null.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
+// @note     Parameters have op names but no line: they are in the null group.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

@@ -1,16 +1,19 @@
 // Op names that hold the most memory at the peak
 // @kind     table
-// @answers  Which of my ops is biggest at the peak?
+// @answers  Which op is biggest at the peak?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
-// @column   opName        STRING        op name that they belong to, as the framework set it
-// @column   values        INTEGER       how many values are live at the peak
-// @column   physicalBytes INTEGER       their own shares of the physical peak
-// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
-// @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
+// @column   opName        STRING        op name that the values belong to, as set by the framework
+// @column   values        INTEGER       number of values live at the peak
+// @column   physicalBytes INTEGER       total share of the physical peak
+// @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is
+//           0
+// @column   sizeBytes     INTEGER       total assigned size; an in-place update counts both its
+//           values
 // @measure  physical
-// @note     What has no op name of its own counts for the op that it is made of or read by.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

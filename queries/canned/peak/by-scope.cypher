@@ -1,19 +1,23 @@
 // Scopes of the program that hold the most memory at the peak
 // @kind     table
-// @answers  Which layer or function of mine is biggest at the peak?
+// @answers  Which layer or function is biggest at the peak?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
-// @param    depth         INTEGER = 3   parts of the op name to keep, from 1
+// @param    memorySpace   INTEGER = 0   memory space number
+// @param    depth         INTEGER = 3   number of leading parts of the op name to keep, from 1
 // @param    limit         INTEGER = 20  rows to return
 // @bounds   depth         1..
-// @column   scope         STRING        leading parts of the op name; null if there is none
-// @column   values        INTEGER       how many values are live at the peak
-// @column   physicalBytes INTEGER       their own shares of the physical peak
-// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
-// @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
+// @column   scope         STRING        leading parts of the op name; null if there is no op name
+// @column   values        INTEGER       number of values live at the peak
+// @column   physicalBytes INTEGER       total share of the physical peak
+// @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is
+//           0
+// @column   sizeBytes     INTEGER       total assigned size; an in-place update counts both its
+//           values
 // @measure  physical
-// @note     An op name with fewer parts than depth is its own scope, so that nothing is lost.
-// @note     What has no op name of its own counts for the op that it is made of or read by.
+// @note     An op name with fewer parts than depth is a scope by itself, so that every value is
+//           counted.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

@@ -2,13 +2,15 @@
 // @kind     table
 // @answers  Which shape is biggest at the peak?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
 // @column   shape         STRING        shape, without layout
-// @column   values        INTEGER       how many values are live at the peak
-// @column   physicalBytes INTEGER       their own shares of the physical peak
-// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
-// @column   sizeBytes     INTEGER       their assigned sizes, both sides of an in-place update
+// @column   values        INTEGER       number of values live at the peak
+// @column   physicalBytes INTEGER       total share of the physical peak
+// @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is
+//           0
+// @column   sizeBytes     INTEGER       total assigned size; an in-place update counts both its
+//           values
 // @measure  physical
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

@@ -1,24 +1,27 @@
 // The peak as a tree of calls, from the outermost caller inwards
 // @kind     table
-// @answers  Which calls of mine lead to the memory at the peak?
+// @answers  Which calls in my program lead to the memory at the peak?
 // @param    compilation     STRING          key of a compilation, or a unique part of it
-// @param    memorySpace     INTEGER = 0     number of the memory space
-// @param    minPercent      INTEGER = 1     leave calls out below which less of the peak lies
+// @param    memorySpace     INTEGER = 0     memory space number
+// @param    minPercent      INTEGER = 1     smallest share of the peak, in percent, of the calls to
+//           return
 // @param    limit           INTEGER = 1000  rows to return
 // @bounds   minPercent      0..100
-// @column   depth           INTEGER         callers above it and itself, from 1
-// @column   function        STRING          function; null where the dump has no call stacks
-// @column   file            STRING          its source file
-// @column   line            INTEGER         the line there that calls on, or that made the values
+// @column   depth           INTEGER         depth in the call tree; 1 for the outermost caller
+// @column   function        STRING          function name; null if the dump has no call stacks
+// @column   file            STRING          source file of the function
+// @column   line            INTEGER         line that makes the next call, or that made the values
 // @column   sourceColumn    INTEGER         column in that line
-// @column   ownBytes        INTEGER         physical shares of what this very line made
-// @column   cumulativeBytes INTEGER         the same with all that it calls
-// @column   share           FLOAT           cumulativeBytes as a part of the peak, 0 to 1
+// @column   ownBytes        INTEGER         physical shares of the values made directly by this
+//           line
+// @column   cumulativeBytes INTEGER         ownBytes of this line and of all calls below it
+// @column   share           FLOAT           cumulativeBytes as a fraction of the physical peak, 0
+//           to 1
 // @measure  physical
-// @note     Callers come before what they call, the calls of one caller by line. What belongs to
-//           no line, as parameters do, is the row without function, file and line.
-// @note     A dump without call stacks has a row for each line. Of stacks deeper than 121 frames
-//           the outermost are left out.
+// @note     Callers are listed before their callees, and the calls of one caller by line. Values
+//           without a line, such as parameters, are in the row without function, file and line.
+// @note     A dump without call stacks has a row for each line. Stacks deeper than 121 frames are
+//           cut at the outer end.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

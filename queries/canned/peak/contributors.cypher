@@ -2,28 +2,30 @@
 // @kind     table
 // @answers  What is biggest at the peak, and which line of mine made it?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   allocation    INTEGER       number of the allocation that holds it
-// @column   offsetBytes   INTEGER       where it begins in the allocation
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share; 0 where a later value holds all its bytes
-// @column   peakShare     FLOAT         part of the physical peak, 0 to 1; null if that is 0
+// @column   allocation    INTEGER       number of the allocation that contains the value
+// @column   offsetBytes   INTEGER       offset of the value in the allocation
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; 0 if a later value occupies all
+//           its bytes
+// @column   peakShare     FLOAT         fraction of the physical peak, 0 to 1; null if the peak is
+//           0
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
-// @column   liveFrom      INTEGER       first step in which it is needed
-// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   liveFrom      INTEGER       first step of the live range
+// @column   liveUntil     INTEGER       last step of the live range, inclusive
 // @measure  physical
-// @note     All that is live at the physical peak. The shares add up to it; the sizes do not,
-//           where one value overwrites another in place.
+// @note     Rows are all values live at the physical peak. The shares add up to the peak; the sizes
+//           do not if one value overwrites another in place.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})

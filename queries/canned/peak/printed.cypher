@@ -1,30 +1,30 @@
-// XLA's own peak list, and what it left out
+// XLA's printed peak list, and the values missing from it
 // @kind     table
-// @answers  What does XLA itself list at its peak, and what did it leave out?
+// @answers  Which values does XLA list at its peak, and which are missing?
 // @param    compilation        STRING        key of a compilation, or a unique part of it
-// @param    memorySpace        INTEGER = 0   number of the memory space
+// @param    memorySpace        INTEGER = 0   memory space number
 // @param    limit              INTEGER = 20  rows to return
 // @column   value              STRING        name of the value, with its tuple index
-// @column   rank               INTEGER       place in XLA's list, from 0; null if it left the
-//           value out
-// @column   printedBytes       INTEGER       as listed; null if it left the value out
-// @column   sizeBytes          INTEGER       assigned size, padding included
-// @column   physicalBytes      INTEGER       its own share of the physical peak; null if not live
-//           then
-// @column   liveAtPhysicalPeak BOOLEAN       live when most bytes really hold something
+// @column   rank               INTEGER       position in XLA's list, from 0; null if the value is
+//           not in the list
+// @column   printedBytes       INTEGER       size in XLA's list; null if the value is not in the
+//           list
+// @column   sizeBytes          INTEGER       assigned size, including padding
+// @column   physicalBytes      INTEGER       share of the physical peak; null if not live at that
+//           peak
+// @column   liveAtPhysicalPeak BOOLEAN       true if live at the physical peak
 // @column   shape              STRING        shape, without layout
-// @column   opcode             STRING        opcode of the instruction that makes it
-// @column   opName             STRING        op name of that instruction, as the framework set it
+// @column   opcode             STRING        opcode of the instruction that makes the value
+// @column   opName             STRING        op name of that instruction, as set by the framework
 // @column   sourceFile         STRING        source file of that instruction
 // @column   sourceLine         INTEGER       line in that file
-// @column   attributedOpName   STRING        op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile           STRING        file of the innermost line outside of installed
-//           packages
-// @column   userLine           INTEGER       that line
+// @column   attributedOpName   STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile           STRING        file of the innermost line outside installed packages
+// @column   userLine           INTEGER       line in that file
 // @measure  printed, physical
-// @note     Values of one memory space that are listed, or live at its physical peak; XLA mixes
-//           all spaces in its list.
+// @note     Rows are values of one memory space that are in XLA's list or live at the physical
+//           peak. XLA's list mixes all memory spaces.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation {memorySpace: $memorySpace})-[:HOLDS]->(v:Value)

@@ -3,13 +3,13 @@
 // @answers  How does memory rise and fall along the schedule?
 // @param    compilation   STRING             key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 1000000  steps to return
-// @column   step          INTEGER            place in the schedule, from 0
+// @column   step          INTEGER            step in the schedule, from 0
 // @column   instruction   STRING             name of the instruction
-// @column   opcode        STRING             its opcode
-// @column   logicalBytes  INTEGER            sizes of the values live while it runs
-// @column   physicalBytes INTEGER            bytes that hold a live value while it runs
+// @column   opcode        STRING             opcode of the instruction
+// @column   logicalBytes  INTEGER            total size of the values live during the step
+// @column   physicalBytes INTEGER            bytes occupied by live values during the step
 // @measure  logical, physical
-// @note     Of memory space 0.
+// @note     The timeline is that of memory space 0.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[o:SCHEDULES]->(i:Instruction)
 RETURN o.step AS step, i.name AS instruction, i.opcode AS opcode,

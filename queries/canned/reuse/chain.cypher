@@ -1,32 +1,32 @@
-// Values through which the bytes of one pass after it
+// Values that reuse the bytes of a value, directly or indirectly
 // @kind     table
-// @answers  Through which values do the bytes of this one pass after it?
+// @answers  Which values use the bytes of this value after it?
 // @param    compilation STRING          key of a compilation, or a unique part of it
-// @param    value       STRING          label of a value, with its tuple index: fusion.7,
-//           while.1{1}
+// @param    value       STRING          value label with its tuple index: fusion.7, while.1{1}
 // @param    limit       INTEGER = 1000  rows to return
 // @column   value       STRING          name of the value, with its tuple index
-// @column   sharedBytes INTEGER         bytes that lie in both
-// @column   sizeBytes   INTEGER         assigned size, padding included
-// @column   liveFrom    INTEGER         first step in which it is needed
-// @column   liveUntil   INTEGER         last step in which it is needed, inclusive
-// @column   inPlace     BOOLEAN         joined to it by in-place updates
+// @column   sharedBytes INTEGER         bytes common to both values
+// @column   sizeBytes   INTEGER         assigned size, including padding
+// @column   liveFrom    INTEGER         first step of the live range
+// @column   liveUntil   INTEGER         last step of the live range, inclusive
+// @column   inPlace     BOOLEAN         true if connected by in-place updates only
 // @column   shape       STRING          shape, without layout
-// @column   opcode      STRING          opcode of the instruction that makes it
-// @column   opName      STRING          op name of that instruction, as the framework set it
+// @column   opcode      STRING          opcode of the instruction that makes the value
+// @column   opName      STRING          op name of that instruction, as set by the framework
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile    STRING          file of the innermost line outside of installed packages
-// @column   userLine    INTEGER         that line
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING          file of the innermost line outside installed packages
+// @column   userLine    INTEGER         line in that file
 // @measure  shared
-// @note     Later in the order (liveFrom, liveUntil, valueId), in the same allocation, sharing
-//           at least a byte with it. A value without a live range has no place in that order.
+// @note     Rows are values later in the order (liveFrom, liveUntil, valueId), in the same
+//           allocation, that share at least a byte with it. A value without a live range is not in
+//           that order.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[h:HOLDS]->(v:Value)
-// the one value first: Neo4j would read all values of the graph
+// select the value first: Neo4j would read all values of the graph
 WITH DISTINCT a, h, v WHERE v.label = $value
 OPTIONAL MATCH (a)-[g:HOLDS]->(w:Value)
 WHERE v.sizeBytes > 0 AND w.sizeBytes > 0

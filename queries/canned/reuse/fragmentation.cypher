@@ -1,31 +1,32 @@
-// Temp blocks and how much of them is never filled
+// Temp blocks and how much of them is never used
 // @kind     table
-// @answers  Why is the temp block larger than what lives in it?
+// @answers  Why is the temp block larger than its live values?
 // @param    compilation       STRING   key of a compilation, or a unique part of it
-// @column   allocation        INTEGER  number of the allocation
-// @column   memorySpace       INTEGER  number of the memory space of the allocation
-// @column   sizeBytes         INTEGER  bytes reserved
-// @column   physicalPeakBytes INTEGER  most of its bytes that hold a live value at one step
-// @column   physicalPeakStep  INTEGER  first step with that many
-// @column   unusedBytes       INTEGER  the difference
-// @column   unusedShare       FLOAT    the difference as a part of its size, 0 to 1; null if its
-//           size is 0
-// @column   largestHoleBytes  INTEGER  longest run of bytes without a live value at that step
-// @column   packingBytes      INTEGER  of the unused bytes, at most so many that values take at
-//           other steps: lost to packing, where the rest is never taken
-// @column   memorySpaceName   STRING   HBM, VMEM or SMEM of a TPU, host on any device; else null
+// @column   allocation        INTEGER  allocation number
+// @column   memorySpace       INTEGER  memory space of the allocation
+// @column   sizeBytes         INTEGER  reserved bytes
+// @column   physicalPeakBytes INTEGER  largest number of bytes of the allocation occupied by live
+//           values
+// @column   physicalPeakStep  INTEGER  first step at which physicalPeakBytes is reached
+// @column   unusedBytes       INTEGER  sizeBytes − physicalPeakBytes
+// @column   unusedShare       FLOAT    unusedBytes ÷ sizeBytes, 0 to 1; null if sizeBytes is 0
+// @column   largestHoleBytes  INTEGER  longest unused byte range at that step
+// @column   packingBytes      INTEGER  part of unusedBytes that is used at other steps: lost to
+//           packing; the rest is never used
+// @column   memorySpaceName   STRING   HBM, VMEM or SMEM on a TPU, host on any device; otherwise
+//           null
 // @measure  reserved, physical
-// @advice   packingBytes reserved Temp blocks are larger than what lives in them
+// @advice   packingBytes reserved Temp blocks are larger than their live values
 // @change   pack
 // @evidence allocation sizeBytes physicalPeakBytes largestHoleBytes
-// @remedy   jax         Holes come from large arrays of unlike sizes whose live ranges cross: run
-//           the layers or micro-batches as a loop (jax.lax.scan), shorten ranges with
-//           jax.checkpoint, and give arrays that follow one another equal sizes.
-// @remedy   tensorflow  Holes come from large tensors of unlike sizes whose live ranges cross: use
-//           tf.while_loop over micro-batches, shorten ranges with tf.recompute_grad, and pad
-//           batches to one size.
-// @remedy   pytorch     Holes come from large tensors of unlike sizes whose live ranges cross: use
-//           torch_xla.experimental.scan_layers, shorten ranges with
+// @remedy   jax         Holes are caused by large arrays of different sizes with overlapping live
+//           ranges: run the layers or micro-batches as a loop (jax.lax.scan), shorten live ranges
+//           with jax.checkpoint, and give consecutive arrays equal sizes.
+// @remedy   tensorflow  Holes are caused by large tensors of different sizes with overlapping live
+//           ranges: use tf.while_loop over micro-batches, shorten live ranges with
+//           tf.recompute_grad, and pad batches to one size.
+// @remedy   pytorch     Holes are caused by large tensors of different sizes with overlapping live
+//           ranges: use torch_xla.experimental.scan_layers, shorten live ranges with
 //           torch_xla.utils.checkpoint.checkpoint, and pad batches to one size.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)

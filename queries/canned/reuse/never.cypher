@@ -1,26 +1,25 @@
-// Temporaries that share their bytes with no other value
+// Temporaries that do not share their bytes with another value
 // @kind     table
-// @answers  Which large temporaries never share their bytes with anyone?
+// @answers  Which large temporaries never share their bytes?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   allocation    INTEGER       number of the allocation that holds it
-// @column   offsetBytes   INTEGER       where it begins in the allocation
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   liveFrom      INTEGER       first step in which it is needed
-// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
-// @column   steps         INTEGER       length of the live range
+// @column   allocation    INTEGER       number of the allocation that contains the value
+// @column   offsetBytes   INTEGER       offset of the value in the allocation
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
+// @column   liveFrom      INTEGER       first step of the live range
+// @column   liveUntil     INTEGER       last step of the live range, inclusive
+// @column   steps         INTEGER       length of the live range in steps, both ends included
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
 // @measure  assigned, physical
 // @note     Temporaries are the values of allocations with the role temp, with a live range and
 //           a size above 0.

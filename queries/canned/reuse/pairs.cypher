@@ -1,26 +1,26 @@
-// Values that take over the bytes of another one
+// Values that reuse the bytes of another value
 // @kind     table
-// @answers  Whose bytes are taken over by whom?
+// @answers  Which values reuse the bytes of which?
 // @param    compilation STRING        key of a compilation, or a unique part of it
 // @param    limit       INTEGER = 20  rows to return
-// @column   earlier     STRING        the value that had the bytes last
-// @column   later       STRING        the value that takes them over
-// @column   allocation  INTEGER       number of the allocation that holds it
-// @column   sharedBytes INTEGER       bytes that it takes over
-// @column   freedAt     INTEGER       last step of the earlier one
-// @column   reusedAt    INTEGER       first step of the later one
-// @column   gapSteps    INTEGER       from the one to the other
+// @column   earlier     STRING        value that last occupied the bytes
+// @column   later       STRING        value that reuses the bytes
+// @column   allocation  INTEGER       number of the allocation that contains the value
+// @column   sharedBytes INTEGER       bytes that the later value reuses
+// @column   freedAt     INTEGER       last step of the earlier value
+// @column   reusedAt    INTEGER       first step of the later value
+// @column   gapSteps    INTEGER       steps from freedAt to reusedAt
 // @column   shape       STRING        shape of the later value, without layout
-// @column   opcode      STRING        its opcode
-// @column   opName      STRING        its op name, as the framework set it
+// @column   opcode      STRING        opcode of the instruction
+// @column   opName      STRING        op name of the later value, as set by the framework
 // @column   sourceFile  STRING        source file of that instruction
 // @column   sourceLine  INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile    STRING        file of the innermost line outside of installed packages
-// @column   userLine    INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING        file of the innermost line outside installed packages
+// @column   userLine    INTEGER       line in that file
 // @measure  shared
-// @empty    no value takes over the bytes of another one
+// @empty    no value reuses the bytes of another value
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -1,21 +1,23 @@
-// Arrays of one shape, and how many are live together at the peak
+// Arrays of the same shape, and how many are live together at the peak
 // @kind     table
 // @answers  Why do N equal arrays not share one buffer?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
-// @column   shape         STRING        shape of all of them, without layout
-// @column   values        INTEGER       how many there are
-// @column   liveAtPeak    INTEGER       how many are live at the physical peak: these cannot share
-// @column   sizeBytes     INTEGER       assigned size of one, the largest if layouts differ
-// @column   totalBytes    INTEGER       assigned sizes of those live at the peak
-// @column   physicalBytes INTEGER       their own shares of the physical peak
+// @column   shape         STRING        shape of the values, without layout
+// @column   values        INTEGER       number of values
+// @column   liveAtPeak    INTEGER       number of values live at the physical peak, which cannot
+//           share bytes
+// @column   sizeBytes     INTEGER       assigned size of one value; the largest if layouts differ
+// @column   totalBytes    INTEGER       total assigned size of the values live at the peak
+// @column   physicalBytes INTEGER       total share of the physical peak
 // @measure  assigned, physical
-// @note     Shapes of two or more values; tuples, tokens and thread-local values are left out.
-// @note     Two values that touch in an in-place update count both as live, though they share
-//           their bytes: physicalBytes counts them once.
-// @note     Without live ranges nothing is known of the peak: null.
-// @empty    no two values of this memory space have one shape
+// @note     Rows are shapes of two or more values; tuples, tokens and thread-local values are
+//           excluded.
+// @note     The two values of an in-place update both count as live, although they share bytes:
+//           physicalBytes counts the bytes once.
+// @note     Columns about the peak are null if the dump has no live ranges.
+// @empty    no two values of this memory space have the same shape
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation)-[:HOLDS]->(v:Value)

@@ -1,27 +1,27 @@
-// Values that lie at one byte of an allocation
+// Values that occupy one byte of an allocation
 // @kind     table
-// @answers  Who lives at this byte of this allocation, when?
+// @answers  Which values occupy this byte of this allocation, and when?
 // @param    compilation STRING          key of a compilation, or a unique part of it
-// @param    allocation  INTEGER         number of the allocation
-// @param    offsetBytes INTEGER = 0     byte within the allocation, from 0
+// @param    allocation  INTEGER         allocation number
+// @param    offsetBytes INTEGER = 0     byte offset in the allocation, from 0
 // @param    limit       INTEGER = 1000  rows to return
 // @bounds   offsetBytes 0..
 // @column   value       STRING          name of the value, with its tuple index
-// @column   offsetBytes INTEGER         where it begins in the allocation
-// @column   sizeBytes   INTEGER         assigned size, padding included
-// @column   liveFrom    INTEGER         first step in which it is needed
-// @column   liveUntil   INTEGER         last step in which it is needed, inclusive
+// @column   offsetBytes INTEGER         offset of the value in the allocation
+// @column   sizeBytes   INTEGER         assigned size, including padding
+// @column   liveFrom    INTEGER         first step of the live range
+// @column   liveUntil   INTEGER         last step of the live range, inclusive
 // @column   shape       STRING          shape, without layout
-// @column   opcode      STRING          opcode of the instruction that makes it
-// @column   opName      STRING          op name of that instruction, as the framework set it
+// @column   opcode      STRING          opcode of the instruction that makes the value
+// @column   opName      STRING          op name of that instruction, as set by the framework
 // @column   sourceFile  STRING          source file of that instruction
 // @column   sourceLine  INTEGER         line in that file
-// @column   attributedOpName STRING          op name that it belongs to: its own, else of what it
-//           is made of or read by
-// @column   userFile    STRING          file of the innermost line outside of installed packages
-// @column   userLine    INTEGER         that line
+// @column   attributedOpName STRING          op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile    STRING          file of the innermost line outside installed packages
+// @column   userLine    INTEGER         line in that file
 // @measure  assigned
-// @note     Values without a live range come last.
+// @note     Values without a live range are last.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(a:Allocation {number: $allocation})

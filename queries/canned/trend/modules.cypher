@@ -1,24 +1,25 @@
-// One module over all runs
+// One module across all runs
 // @kind     table
 // @answers  How did this module change from run to run?
-// @param    module            STRING = ''        name of a module; all of them if empty
-// @param    memorySpace       INTEGER = 0        number of the memory space
+// @param    module            STRING = ''        module name; all modules if empty
+// @param    memorySpace       INTEGER = 0        memory space number
 // @param    sortBy            STRING = 'run'     run (its name), time (of ingest), or the name of a
-//           tag of the runs
+//           run tag
 // @param    limit             INTEGER = 10000    rows to return
-// @column   run               STRING       name of the run
-// @column   compilation       STRING       its key
-// @column   module            STRING       module name without trailing digits; null if the dump
-//           has none
-// @column   reservedBytes     INTEGER      sum of the allocations of the memory space,
-//           thread-local ones left out
-// @column   physicalPeakBytes INTEGER      most of its bytes that hold a live value
-// @column   allocationBytes   INTEGER      sum of the allocations of all memory spaces
-// @column   ingestedAt        STRING       ISO 8601, UTC
-// @column   tag               STRING       name=value of the tag that sorts; null if none does
+// @column   run               STRING       run name
+// @column   compilation       STRING       key of the compilation
+// @column   module            STRING       module name without trailing digits; null if not in the
+//           dump
+// @column   reservedBytes     INTEGER      total size of the allocations in the memory space,
+//           without thread-local ones
+// @column   physicalPeakBytes INTEGER      largest number of bytes of the memory space occupied by
+//           live values
+// @column   allocationBytes   INTEGER      total size of the allocations in all memory spaces
+// @column   ingestedAt        STRING       time of the ingest, ISO 8601, UTC
+// @column   tag               STRING       name=value of the tag in sortBy; null if none
 // @measure  reserved, physical, allocation
-// @note     A tag sorts by number where its values are digits alone, else by text; runs without
-//           it come last.
+// @note     A tag sorts numerically if all its values are digits, otherwise as text; runs without
+//           it are last.
 // @status   stable
 MATCH (r:Run)
 UNWIND coalesce(r.tags, ['']) + [''] AS tagged
@@ -32,7 +33,7 @@ WHERE c.state = 'complete'
       AND ($module = '' OR EXISTS { MATCH (c)-[:OF_MODULE]->(n:Module) WHERE n.name = $module })
 WITH r, c, tag, width, CASE WHEN $sortBy = 'time' THEN c.ingestedAt ELSE '' END AS moment
 ORDER BY moment, width, tag, r.name, c.key
-LIMIT $limit // before the rest is read
+LIMIT $limit // before the other data is read
 OPTIONAL MATCH (c)-[:OF_MODULE]->(m:Module)
 OPTIONAL MATCH (c)-[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})
 RETURN r.name AS run, c.key AS compilation, m.name AS module,

@@ -1,25 +1,25 @@
-// One op over all runs
+// One op across all runs
 // @kind     table
-// @answers  When did the memory of this op appear?
-// @param    opName      STRING             op name, whole
-// @param    memorySpace INTEGER = 0        number of the memory space
-// @param    sortBy      STRING = 'run'     run (its name), time (of ingest), or the name of a tag
-//           of the runs
+// @answers  In which run did the memory of this op appear?
+// @param    opName      STRING             complete op name
+// @param    memorySpace INTEGER = 0        memory space number
+// @param    sortBy      STRING = 'run'     run (its name), time (of ingest), or the name of a run
+//           tag
 // @param    limit       INTEGER = 10000  rows to return
-// @column   run         STRING       name of the run
-// @column   compilation STRING       its key
-// @column   bytes       INTEGER      its physical share of the peak
-// @column   ingestedAt  STRING       ISO 8601, UTC
-// @column   tag         STRING       name=value of the tag that sorts; null if none does
+// @column   run         STRING       run name
+// @column   compilation STRING       key of the compilation
+// @column   bytes       INTEGER      share of the physical peak that belongs to the op
+// @column   ingestedAt  STRING       time of the ingest, ISO 8601, UTC
+// @column   tag         STRING       name=value of the tag in sortBy; null if none
 // @measure  physical
-// @note     Compilations in which a value that belongs to the op is live at the physical peak.
-// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op.
-// @note     A tag sorts by number where its values are digits alone, else by text; runs without
-//           it come last.
+// @note     Rows are compilations in which a value of the op is live at the physical peak.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op.
+// @note     A tag sorts numerically if all its values are digits, otherwise as text; runs without
+//           it are last.
 // @status   stable
 MATCH (o:Op) // by name: its key is another where that is too long
 WHERE replace(o.name, '/jit(main)', '') = replace($opName, '/jit(main)', '')
-WITH DISTINCT o // else one engine starts at the runs
+WITH DISTINCT o // otherwise one engine starts at the runs
 MATCH (o)<-[:ATTRIBUTED_TO]-(v:Value)
 MATCH (v)-[p:LIVE_AT_PEAK]->(:MemorySpace {color: $memorySpace})<-[:USES_SPACE]-(c:Compilation)
 WHERE c.state = 'complete'

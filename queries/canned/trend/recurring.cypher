@@ -1,24 +1,24 @@
 // Ops that are at the peak in the most compilations
 // @kind     table
 // @answers  Which ops are at the peak in the most compilations?
-// @param    run          STRING = ''   name of a run; all of them if empty
-// @param    memorySpace  INTEGER = 0   number of the memory space
-// @param    latest       INTEGER = 8000  compilations to look at, those that were ingested last
+// @param    run          STRING = ''   run name; all runs if empty
+// @param    memorySpace  INTEGER = 0   memory space number
+// @param    latest       INTEGER = 8000  number of compilations to read, the latest by ingest time
 // @param    limit        INTEGER = 20  rows to return
-// @column   opName       STRING        op name that values belong to, as the framework set it
-// @column   compilations INTEGER       in how many compilations it is at the peak
-// @column   totalBytes   INTEGER       its physical shares in all of them
-// @column   maxBytes     INTEGER       the largest of its shares in one of them
+// @column   opName       STRING        op name that the values belong to, as set by the framework
+// @column   compilations INTEGER       number of compilations with the op at their peak
+// @column   totalBytes   INTEGER       total physical share of the op in all compilations
+// @column   maxBytes     INTEGER       largest share of the op in one compilation
 // @measure  physical
-// @note     Shares above 0 only. The largest share is that of all values of the op in one
-//           compilation together.
-// @note     What has no op name of its own counts for the op that it is made of or read by.
-// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer is one op, under the newer name
-//           where there are both.
+// @note     Only shares above 0 count. maxBytes sums all values of the op in one compilation.
+// @note     An instruction without an op name counts for the op of its contents, an operand or a
+//           reader.
+// @note     jit(f)/jit(main)/… of older JAX and jit(f)/… of newer JAX are the same op, under the
+//           newer name if both exist.
 // @status   stable
 MATCH (r:Run)
 WHERE $run = '' OR r.name = $run
-WITH r // else one engine starts at the compilations
+WITH r // otherwise one engine starts at the compilations
 MATCH (r)-[:COMPILED]->(c:Compilation)
 WHERE c.state = 'complete'
 WITH c

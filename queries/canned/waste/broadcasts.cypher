@@ -1,25 +1,24 @@
 // Constants, iotas and broadcasts that are written out in memory
 // @kind     table
-// @answers  Which constants, iotas and broadcasts are spelled out in memory?
+// @answers  Which constants, iotas and broadcasts are written out in memory?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   rootOpcode    STRING        opcode of the root, where it is a fusion
-// @column   role          STRING        role of the allocation that holds it
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
+// @column   rootOpcode    STRING        opcode of the root, if the instruction is a fusion
+// @column   role          STRING        role of the allocation that contains the value
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
 // @measure  assigned, physical
-// @note     A fusion counts by its root, which only the module text tells.
+// @note     A fusion counts by its root, which is known only from the module text.
 // @empty    no constant, iota or broadcast is written out in memory
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

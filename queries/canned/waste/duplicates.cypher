@@ -1,38 +1,38 @@
-// Values of one op and shape that are live together
+// Values of the same op and shape that are live together
 // @kind     table
-// @answers  Which values of one op and shape are live together N times?
+// @answers  Which values of the same op and shape are live together N times?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
-// @column   opName        STRING        op name that all of them belong to
+// @column   opName        STRING        op name that all the values belong to
 // @column   shape         STRING        shape, without layout
-// @column   copies        INTEGER       how many are live at the physical peak
-// @column   sizeBytes     INTEGER       assigned size of one, the largest if layouts differ
-// @column   totalBytes    INTEGER       assigned sizes of all of them
-// @column   physicalBytes INTEGER       their own shares of the physical peak
-// @column   alike         INTEGER       how many repeat another of them, as far as can be told:
-//           the same simple opcode over the same operands, or a fusion over the same scalars,
-//           though its inside is not compared
-// @column   repeatedBytes INTEGER       shares of these
-// @column   repeated      LIST          names of these
+// @column   copies        INTEGER       number of such values live at the physical peak
+// @column   sizeBytes     INTEGER       assigned size of one value; the largest if layouts differ
+// @column   totalBytes    INTEGER       total assigned size of the copies
+// @column   physicalBytes INTEGER       total share of the physical peak
+// @column   alike         INTEGER       number of copies that appear to repeat another: the same
+//           simple opcode with the same operands, or a fusion with the same scalar operands, whose
+//           body is not compared
+// @column   repeatedBytes INTEGER       total share of the physical peak of the values in repeated
+// @column   repeated      LIST          names of the values counted by alike
 // @measure  assigned, physical
-// @note     Live together is live at the physical peak, with bytes of its own: of two values
-//           that share all bytes in an in-place update one counts.
-// @note     Values that belong to no op are left out, and tuple tables.
-// @note     Equal op and shape do not make equal values: query, key and value of one layer have
-//           both. Two fusions over one array can differ inside, so they are never called alike; nor
-//           is what is overwritten in place.
-// @empty    no two values of one op and shape are live together at the peak
+// @note     Values are live together if they are live at the physical peak in different bytes: two
+//           values that share all bytes in an in-place update count once.
+// @note     Values without an op, and tuple tables, are excluded.
+// @note     Values of the same op and shape may differ: query, key and value of one layer have
+//           both. Two fusions over the same array can have different bodies, so they never count in
+//           alike; nor do values that are overwritten in place.
+// @empty    no two values of the same op and shape are live together at the peak
 // @advice   repeatedBytes physical The same value is held many times
 // @change   without repeated
 // @evidence opName shape copies alike sizeBytes
-// @remedy   jax         Make it once and pass it in: masks, position tables and casts of weights
-//           before jax.lax.scan or the layers; write x + mask[None, :] instead of
-//           jnp.broadcast_to, so that the broadcast fuses.
-// @remedy   tensorflow  Make it once outside of the layers and pass it in; leave out tf.broadcast_to
-//           and tf.tile, operators broadcast by themselves and fuse.
-// @remedy   pytorch     Make it once outside of the layers and pass it in; use expand instead of
-//           repeat, and no clone or contiguous that nothing needs.
+// @remedy   jax         Compute it once and pass it in: masks, position tables and casts of weights
+//           before jax.lax.scan or the layers; write x + mask[None, :] instead of jnp.broadcast_to,
+//           so that the broadcast fuses.
+// @remedy   tensorflow  Compute it once outside the layers and pass it in; omit tf.broadcast_to and
+//           tf.tile, because operators broadcast implicitly and fuse.
+// @remedy   pytorch     Compute it once outside the layers and pass it in; use expand instead of
+//           repeat, and remove clone or contiguous calls that nothing needs.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:USES_SPACE]->(s:MemorySpace {color: $memorySpace})<-[p:LIVE_AT_PEAK]-(v:Value)
@@ -42,7 +42,7 @@ WHERE p.physicalBytes > 0 AND NOT v.dtype IN ['tuple', 'token', 'opaque']
 OPTIONAL MATCH (v)<-[:UPDATES_IN_PLACE]-(n:Value)
 WITH v, p, count(n) AS overwriters
 OPTIONAL MATCH (v)<-[:DEFINES]-(:Instruction)<-[u:USED_BY]-(o:Value)
-// the operands as numbers: how many, the ends of their range, and sums, one weighted by place
+// the operands as numbers: count, smallest, largest, and sums, one weighted by position
 WITH v, p, overwriters, v.opcode AS opcode, count(o) AS operands,
      coalesce(min(o.valueId), -1) AS least, coalesce(max(o.valueId), -1) AS most,
      coalesce(sum(o.valueId), 0) AS total,

@@ -1,46 +1,44 @@
 // Gathered and replicated tensors that are live at the peak
 // @kind     table
-// @answers  Which gathered tensors, and which parameters that every device holds whole, are live at
-//           the peak?
+// @answers  Which gathered tensors, and which replicated parameters, are live at the peak?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
-// @param    memorySpace   INTEGER = 0   number of the memory space
+// @param    memorySpace   INTEGER = 0   memory space number
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak
-// @column   rootOpcode    STRING        opcode of the root, where it is a fusion
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak
+// @column   rootOpcode    STRING        opcode of the root, if the instruction is a fusion
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
-// @column   liveFrom      INTEGER       first step in which it is needed
-// @column   liveUntil     INTEGER       last step in which it is needed, inclusive
-// @column   sharding      STRING        of a parameter: how it is split over devices; else null
-// @column   devices       INTEGER       devices that it could be split over
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   liveFrom      INTEGER       first step of the live range
+// @column   liveUntil     INTEGER       last step of the live range, inclusive
+// @column   sharding      STRING        sharding of a parameter across devices; otherwise null
+// @column   devices       INTEGER       number of devices that the value could be split across
 // @measure  physical
-// @note     An all-gather, an all-gather-start, or a fusion rooted in one; the tuple table of
-//           such is left out.
-// @note     Of a program for several devices also each parameter that all of them hold whole,
-//           if others are split.
-// @empty    nothing gathered is live at the peak, nor a parameter that every device holds whole
+// @note     Rows are results of an all-gather, an all-gather-start, or a fusion rooted in one,
+//           without their tuple tables.
+// @note     For a program on several devices, rows also include each parameter that is replicated
+//           on all devices, if other parameters are split.
+// @empty    no gathered tensor is live at the peak, and no parameter is replicated on every device
 //           while others are split
-// @advice   physicalBytes physical Every device holds tensors whole that could stay split
+// @advice   physicalBytes physical Every device holds complete tensors that could stay sharded
 // @change   shard
 // @evidence value shape devices liveFrom liveUntil attributedOpName userFile userLine
-// @remedy   jax         Keep it sharded for as long as it is kept:
-//           jax.lax.with_sharding_constraint(x, sharding) or in_shardings of jax.jit; gather the
-//           weights of one layer at a time (jax.lax.scan over layers), and gather again in the
-//           backward pass (jax.checkpoint) instead of saving the result.
-// @remedy   tensorflow  Keep it sharded with DTensor layouts
-//           (tf.experimental.dtensor.relayout), gather inside the layer that needs it and
-//           tf.recompute_grad that layer.
+// @remedy   jax         Keep it sharded while it is live: jax.lax.with_sharding_constraint(x,
+//           sharding) or in_shardings of jax.jit; gather the weights of one layer at a time
+//           (jax.lax.scan over layers), and gather again in the backward pass (jax.checkpoint)
+//           instead of saving the result.
+// @remedy   tensorflow  Keep it sharded with DTensor layouts (tf.experimental.dtensor.relayout),
+//           gather inside the layer that needs it and wrap that layer in tf.recompute_grad.
 // @remedy   pytorch     Keep it sharded: torch_xla.distributed.spmd.mark_sharding(x, mesh, spec);
-//           with FSDP wrap each layer on its own and set reshard_after_forward=True.
+//           with FSDP wrap each layer separately and set reshard_after_forward=True.
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
 OPTIONAL MATCH (c)-[:SCHEDULES]->(q:Instruction)

@@ -1,28 +1,27 @@
 // Results of library calls that nothing reads
 // @kind     table
-// @answers  Which buffers are scratch for library calls?
+// @answers  Which buffers are scratch space for library calls?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   instruction   STRING        the custom call
-// @column   target        STRING        the function that it calls
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
+// @column   instruction   STRING        name of the custom call
+// @column   target        STRING        function that the custom call invokes
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
 // @measure  assigned, physical
 // @note     Scratch is an array among the results of a custom call that no instruction uses and
-//           that does not leave the program, wherever it lies: the buffer of an output serves as
-//           scratch before the output is written. Calls without operands are left out: a dump
-//           without use lines would make all of theirs look like scratch.
+//           that is not an output. It can be in any allocation: the buffer of an output can be
+//           scratch before the output is written. Calls without operands are excluded, because all
+//           their results would look like scratch in a dump without use lines.
 // @empty    no library call has a result that nothing reads
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

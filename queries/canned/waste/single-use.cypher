@@ -1,32 +1,32 @@
-// Temporaries that one instruction makes and one reads
+// Temporaries with a single reader
 // @kind     table
 // @answers  Which large intermediates have one reader, and could have been fused?
 // @param    compilation    STRING        key of a compilation, or a unique part of it
 // @param    limit          INTEGER = 20  rows to return
 // @column   value          STRING        name of the value, with its tuple index
-// @column   sizeBytes      INTEGER       assigned size, padding included
-// @column   physicalBytes  INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   producer       STRING        the instruction that makes it
-// @column   consumer       STRING        the only one that reads it
-// @column   consumerOpcode STRING        its opcode
+// @column   sizeBytes      INTEGER       assigned size, including padding
+// @column   physicalBytes  INTEGER       share of the physical peak; null if not live at that peak
+// @column   producer       STRING        instruction that makes the value
+// @column   consumer       STRING        the only instruction that reads the value
+// @column   consumerOpcode STRING        opcode of the consumer
 // @column   shape          STRING        shape, without layout
-// @column   opcode         STRING        opcode of the instruction that makes it
-// @column   opName         STRING        op name of that instruction, as the framework set it
+// @column   opcode         STRING        opcode of the instruction that makes the value
+// @column   opName         STRING        op name of that instruction, as set by the framework
 // @column   sourceFile     STRING        source file of that instruction
 // @column   sourceLine     INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile       STRING        file of the innermost line outside of installed packages
-// @column   userLine       INTEGER       that line
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile       STRING        file of the innermost line outside installed packages
+// @column   userLine       INTEGER       line in that file
 // @measure  assigned, physical
-// @note     An intermediate is a value of a temp block, or one that is gone before the end from
-//           the buffer of an output. The next state of a loop is none: it has to be kept.
-// @note     Readers are the users that make a value of their own: tuple, get-tuple-element,
-//           bitcast and the like only hand it on.
-// @note     Left out where either side is a library call, control flow, a collective or another
-//           thing that XLA never fuses. That a fusion is possible does not say that it is
-//           better.
+// @note     An intermediate is a value in a temp block, or in the buffer of an output with a live
+//           range that ends before the program does. The next state of a loop is not one, because
+//           it must be kept.
+// @note     Readers are users that make a new value; tuple, get-tuple-element, bitcast and similar
+//           only pass the value on.
+// @note     A value is excluded if its producer or consumer is a library call, control flow, a
+//           collective or anything else that XLA never fuses. A fusion that is possible is not
+//           always better.
 // @empty    no temporary has one reader with which it could have been fused
 // @status   stable
 MATCH (c:Compilation {key: $compilation, state: 'complete'})

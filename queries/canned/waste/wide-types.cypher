@@ -1,27 +1,27 @@
 // Values of a wide element type
 // @kind     table
-// @answers  What is largest in a wide type (f32, f64, s64)?
+// @answers  Which values of a wide type (f32, f64, s64) are largest?
 // @param    compilation   STRING        key of a compilation, or a unique part of it
 // @param    limit         INTEGER = 20  rows to return
 // @column   value         STRING        name of the value, with its tuple index
 // @column   dtype         STRING        element type
-// @column   sizeBytes     INTEGER       assigned size, padding included
-// @column   physicalBytes INTEGER       its own share of the physical peak; null where it is not
-//           live then
-// @column   role          STRING        role of the allocation that holds it
+// @column   sizeBytes     INTEGER       assigned size, including padding
+// @column   physicalBytes INTEGER       share of the physical peak; null if not live at that peak
+// @column   role          STRING        role of the allocation that contains the value
 // @column   shape         STRING        shape, without layout
-// @column   opcode        STRING        opcode of the instruction that makes it
-// @column   opName        STRING        op name of that instruction, as the framework set it
+// @column   opcode        STRING        opcode of the instruction that makes the value
+// @column   opName        STRING        op name of that instruction, as set by the framework
 // @column   sourceFile    STRING        source file of that instruction
 // @column   sourceLine    INTEGER       line in that file
-// @column   attributedOpName STRING        op name that it belongs to: its own, else of what it is
-//           made of or read by
-// @column   userFile      STRING        file of the innermost line outside of installed packages
-// @column   userLine      INTEGER       that line
-// @column   memorySpace   INTEGER       number of the memory space of the allocation
-// @column   halfBytes     INTEGER       half of its share of the peak: what half the width would
-//           take away; null for what enters, leaves or is constant, and where it is not live then
-// @column   memorySpaceName STRING        HBM, VMEM or SMEM of a TPU, host on any device; else null
+// @column   attributedOpName STRING        op name of the instruction; if it has none, of its
+//           contents, an operand or a reader
+// @column   userFile      STRING        file of the innermost line outside installed packages
+// @column   userLine      INTEGER       line in that file
+// @column   memorySpace   INTEGER       memory space of the allocation
+// @column   halfBytes     INTEGER       bytes saved at the physical peak by halving the width; null
+//           for inputs, outputs and constants, and if not live at that peak
+// @column   memorySpaceName STRING        HBM, VMEM or SMEM on a TPU, host on any device; otherwise
+//           null
 // @measure  assigned, physical
 // @empty    no value is of type f32, f64 or s64
 // @advice   halfBytes physical Intermediate values at the peak are of a wide type

@@ -1,4 +1,4 @@
-// Names and sizes that tell which compilation an error message is about
+// Names and sizes that identify the compilation of an error message
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
 OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation {role: 'temp'})

@@ -1,4 +1,4 @@
-// How many values of each compilation an error message names
+// Number of values of each compilation that an error message names
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey})-[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 WHERE c.state = 'complete' AND (v.name IN $instructions OR v.opName IN $opNames)

@@ -1,4 +1,4 @@
-// What compilations reserve in each memory space
+// Reserved bytes of compilations in each memory space
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey})
 MATCH (r:Run)-[:COMPILED]->(c) WHERE c.state = 'complete'

@@ -1,4 +1,4 @@
-// Totals of compilations; XLA's own beside the sum of the allocations in the graph
+// Totals of compilations, as printed by XLA and as summed from the allocations in the graph
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey})
 MATCH (r:Run)-[:COMPILED]->(c) WHERE c.state = 'complete'

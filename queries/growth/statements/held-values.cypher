@@ -1,7 +1,7 @@
-// Allocations of memory space 0 of compilations, with the values that lie in them
+// Allocations in memory space 0 of compilations, with the values that they contain
 UNWIND $compilations AS compilationKey
 MATCH (c:Compilation {key: compilationKey}) WHERE c.state = 'complete'
-OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation) // else one engine reads whole tables
+OPTIONAL MATCH (c)-[:ALLOCATES]->(a:Allocation) // otherwise one engine reads whole tables
 WITH c, a
 WHERE a.memorySpace = 0 AND a.sizeBytes > 0 AND (a.role IS NULL OR a.role <> 'threadLocal')
 OPTIONAL MATCH (a)-[:HOLDS]->(v:Value)

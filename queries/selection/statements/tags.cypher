@@ -1,4 +1,4 @@
-// Tags of all runs, each name=value
+// Tags of all runs, as name=value
 MATCH (r:Run)
 UNWIND r.tags AS tag
 RETURN DISTINCT tag

@@ -1,4 +1,4 @@
-// Facts of a complete compilation, once for each of its memory spaces
+// Facts of a complete compilation, a row for each of its memory spaces
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
 OPTIONAL MATCH (c)-[:USES_SPACE]->(m:MemorySpace)
 RETURN c.key AS key, c.run AS run,

@@ -1,4 +1,4 @@
-// The innermost frame that each value of a compilation belongs to
+// The innermost frame to which each value of a compilation is attributed
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 MATCH (v)-[:ATTRIBUTED_FRAME]->(f:Frame)

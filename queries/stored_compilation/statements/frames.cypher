@@ -1,4 +1,4 @@
-// Frames of these keys, each with its caller
+// Frames with these keys, each with its caller
 UNWIND $frames AS frameKey
 MATCH (f:Frame {key: frameKey})
 OPTIONAL MATCH (f)-[:CALLED_FROM]->(g:Frame)

@@ -1,4 +1,4 @@
-// Instructions that are in the schedule of a compilation, or make, use or name a value
+// Instructions of a compilation that are scheduled, or make, use or name a value
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:SCHEDULES]->(i:Instruction)
 RETURN DISTINCT i.name AS name, i.opcode AS opcode, i.opName AS opName,
        i.sourceFile AS sourceFile, i.sourceLine AS sourceLine, i.step AS step,

@@ -1,4 +1,4 @@
-// Which value XLA may write over which operand
+// Values that XLA may write over an operand, with that operand
 MATCH (c:Compilation {key: $compilation, state: 'complete'})-[:ALLOCATES]->(a:Allocation)
 MATCH (a)-[:HOLDS]->(v:Value)
 MATCH (v)-[m:MAY_OVERWRITE]->(w:Value)

@@ -1,4 +1,4 @@
-// Names by which the values of a compilation go
+// Names of the values of a compilation
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 MATCH (v)-[p:APPEARS_AT]->(i:Instruction)

@@ -1,4 +1,4 @@
-// Values of a compilation that take over bytes of others, in place first
+// Values of a compilation that reuse bytes of others, in place first
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(later:Value)
 MATCH (later)-[r:UPDATES_IN_PLACE|REUSES]->(earlier:Value)

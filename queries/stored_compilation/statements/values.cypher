@@ -1,4 +1,4 @@
-// Values of a compilation: slot, live range, and whose they are
+// Values of a compilation: slot, live range and attribution
 MATCH (c:Compilation {key: $compilation, state: 'complete'})
       -[:ALLOCATES]->(:Allocation)-[:HOLDS]->(v:Value)
 RETURN v.key AS key, v.valueId AS valueId, v.label AS label, v.name AS name,

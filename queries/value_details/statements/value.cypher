@@ -1,4 +1,4 @@
-// One value with its maker, its allocation, its memory space and the end of its live range
+// One value with its producer, its allocation, its memory space and the end of its live range
 MATCH (v:Value {key: $value})<-[:HOLDS]-(a:Allocation)<-[:ALLOCATES]-(c:Compilation)
 MATCH (c)-[:USES_SPACE]->(s:MemorySpace) WHERE s.color = a.memorySpace
 OPTIONAL MATCH (v)<-[:DEFINES]-(i:Instruction)

@@ -24,12 +24,12 @@ def test_a_list_for_people_has_a_limit_and_one_for_programs_has_none(run):
     for command in ("runs", "compilations", "check"):
         shown = run(command)
         assert len(shown.out.splitlines()) == 2 + 100
-        assert "these are the first 100 of 101 rows; --limit 0 gives all" in shown.err
+        assert "showing the first 100 of 101 rows (--limit 0 for all)" in shown.err
         assert len(run(command, "--limit", "0").out.splitlines()) == 2 + MANY
         assert len(json.loads(run(command, "--format", "json").out)) == MANY
         few = run(command, "--format", "json", "--limit", "3")
         assert len(json.loads(few.out)) == 3
-        assert "these are the first 3 of 101 rows" in few.err
+        assert "showing the first 3 of 101 rows" in few.err
 
 
 def test_name_of_a_run_is_enough_for_its_largest_compilation(run, graph):

@@ -269,7 +269,7 @@ NULLS = "UNWIND [1, 2] AS step RETURN step, null AS shape, null AS opName ORDER 
 def test_a_table_leaves_out_columns_that_are_all_null_and_says_so(run, graph):
     ended = run("cypher", NULLS)
     assert ended.out.splitlines() == ["step", "----", "   1", "   2"]
-    assert "not shown: shape, opName (all null); --wide shows every column\n" in ended.err
+    assert "hidden columns: shape, opName (all null); --wide shows all\n" in ended.err
     wide = run("cypher", NULLS, "--wide")
     assert wide.out.splitlines()[0].split() == ["step", "shape", "opName"]
     assert "not shown" not in wide.err

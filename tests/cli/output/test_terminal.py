@@ -106,7 +106,7 @@ def test_a_table_shows_the_columns_that_fit_and_names_the_others(graph):
     assert heading[-2:] == ["userFile", "userLine"]
     assert "liveFrom" not in heading
     text = " ".join(shown.shown.split())
-    assert "liveFrom" in text[text.index("not shown: ") : text.index("; --wide shows every column")]
+    assert "liveFrom" in text[text.index("hidden columns: ") : text.index("; --wide shows all")]
 
 
 def test_a_wide_table_stands_in_bands_that_fit_the_terminal(graph):

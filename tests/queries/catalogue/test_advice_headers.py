@@ -70,7 +70,7 @@ def test_a_change_is_of_the_values_of_each_row_or_of_those_that_a_column_lists()
         ),
         (
             "// @param value STRING a label\n// @advice paddingBytes physical Padding\n" + REMEDIES,
-            "f:12: advice is asked of one compilation",
+            "f:12: advice applies to one compilation",
         ),
     ],
 )

@@ -103,8 +103,8 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
         ("// @answers  What is there?\n", "", "1: no @answers; add a line '// @answers …'"),
         ("// @status   stable\n", "", "1: no @status"),
         ("@kind     table", "@kind     tree", "2: expected @kind table, series or graph, found"),
-        ("@kind     table", "@kind     graph", "8: the columns of @kind graph, and only they, are"),
-        ("STRING        its label", "PATH its label", "8: the columns of @kind graph, and only"),
+        ("@kind     table", "@kind     graph", "8: columns are PATH if @kind is graph, and only"),
+        ("STRING        its label", "PATH its label", "8: columns are PATH if @kind is graph"),
         ("@measure  assigned", "@measure  big", "10: expected a measure, of reserved,"),
         ("@answers", "@question", "3: expected one of @kind, @answers,"),
         (
@@ -122,8 +122,8 @@ def test_advice_names_a_column_and_a_remedy_for_each_framework(tmp_path: Path):
         ("// @status", "// @bounds   name 1..\n// @status", "11: 'name' is not an INTEGER @param"),
         ("// @status", "// @bounds   limit 1-9\n// @status", "11: expected a line like '@bounds"),
         ("STRING        its label", "STRING", "8: expected a line like '@column value STRING"),
-        ("// @column   sizeBytes", "// @column   value", "9: @column value stands twice"),
-        ("// @status", "// @kind     table\n// @status", "11: @kind stands twice"),
+        ("// @column   sizeBytes", "// @column   value", "9: @column value is given twice"),
+        ("// @status", "// @kind     table\n// @status", "11: @kind is given twice"),
     ],
 )
 def test_header_problem_names_line_and_remedy(tmp_path: Path, old: str, new: str, expected: str):
@@ -154,7 +154,7 @@ def test_half_written_statement_has_faults_with_their_lines(tmp_path: Path):
             "v.liveFrom AS liveFrom\n",
             '9: @column sizeBytes is not returned; add "… AS sizeBytes" or drop the line',
         ),
-        ("DESC, value", "DESC", "16: rows that are equal in ORDER BY come in any order"),
+        ("DESC, value", "DESC", "16: the order of rows that are equal in ORDER BY"),
         ("ORDER BY sizeBytes DESC, value\n", "", "15: LIMIT without ORDER BY"),
         ("$runA <> ''", "v.size <> $runA", "13: the schema has no property size of Value"),
         (":HOLDS", ":HOLD", "12: the schema has no relationship type HOLD"),
@@ -164,7 +164,7 @@ def test_half_written_statement_has_faults_with_their_lines(tmp_path: Path):
             "",
             "12: sees compilations that are still being loaded",
         ),
-        ("WHERE $runA <> ''", "SET v.label = $runA", "13: SET writes or reaches outside"),
+        ("WHERE $runA <> ''", "SET v.label = $runA", "13: SET writes or accesses other data"),
         ("RETURN v.label", "CALL { RETURN 1 }\nRETURN v.label", "14: CALL is not in both engines"),
         ("$runA <> ''", "$runA IS NULL", "13: $runA IS NULL fails on the embedded engine"),
         ("$runA <> ''", "v:Value AND $runA <> ''", "13: a label stands in the MATCH"),
@@ -177,7 +177,7 @@ def test_half_written_statement_has_faults_with_their_lines(tmp_path: Path):
         ("v:Value", "v:Value:Allocation", "12: :Value:Allocation means both or either"),
         ("v.label AS value", "collect(v.label)[0] AS value", "14: list indices count from 0 or 1"),
         ("v.label AS value", "v.label", "14: give v.label a name"),
-        ("AS value,", "AS v,", "14: 'v' is a variable too; name one of them otherwise"),
+        ("AS value,", "AS v,", "14: 'v' is a variable too; rename one of them"),
         ("AS value,", "AS end,", "14: 'end' is a reserved word"),
         ("LIMIT $limit", "LIMIT $limit; RETURN 1", "16: a second statement follows ';'"),
         (
@@ -216,14 +216,16 @@ def test_file_outside_a_theme_is_told_where_to_go(tmp_path: Path):
 def test_id_that_is_taken_is_refused(tmp_path: Path):
     path = write(tmp_path, GOOD, "peak/contributors.cypher")
     assert check_queries(tmp_path) == [
-        f"{path}:1: peak/contributors comes with xlagraph already; rename this file"
+        f"{path}:1: peak/contributors is already part of xlagraph; rename this file"
     ]
-    with pytest.raises(CatalogueError, match=r"peak/contributors is .* already; rename this file"):
+    with pytest.raises(
+        CatalogueError, match=r"peak/contributors already exists in .*; rename this file"
+    ):
         load_catalogue([tmp_path])
 
 
 def test_folder_without_queries_is_a_problem(tmp_path: Path):
     (problem,) = check_queries(tmp_path)
-    assert problem.endswith("holds no query; put one at theme/noun-phrase.cypher")
+    assert problem.endswith("contains no query; add one at theme/noun-phrase.cypher")
     with pytest.raises(CatalogueError, match="no such folder"):
         load_catalogue([tmp_path / "absent"])

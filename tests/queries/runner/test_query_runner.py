@@ -134,7 +134,7 @@ def test_bad_parameter_is_refused_with_an_example(
 
 
 def test_missing_parameter_is_named_with_an_example(graph: Graph):
-    with pytest.raises(BadParameter, match="alias/chain needs value: label of a value"):
+    with pytest.raises(BadParameter, match="alias/chain needs value: value label"):
         run(graph, "alias/chain", compilation="tiny/step", value=None)
 
 
@@ -233,7 +233,7 @@ def test_a_value_may_go_by_another_of_its_names(graph: Graph):
 def test_notes_say_that_the_limit_was_reached(graph: Graph):
     answer = run(graph, "peak/contributors", compilation="tiny/step", limit=2)
     assert len(answer.result.rows) == 2
-    assert answer.notes == ("showing the first 2 rows (limit 0 for all)",)
+    assert answer.notes == ("showing the first 2 rows (--limit 0 for all)",)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +242,12 @@ def test_notes_say_that_the_limit_was_reached(graph: Graph):
         (
             "graph/neighbours",
             {"value": "pair{0}", "limit": 2},
-            "at most 2 nodes to draw on each side, the nearest first (limit 0 for all)",
+            "at most 2 nodes drawn on each side, nearest first (--limit 0 for all)",
         ),
         (
             "graph/peak",
             {"limit": 3},
-            "at most 3 values to draw, the largest share first (limit 0 for all)",
+            "at most 3 values drawn, largest share first (--limit 0 for all)",
         ),
     ],
 )

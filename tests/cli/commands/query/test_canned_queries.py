@@ -57,7 +57,7 @@ def test_no_rows_is_a_sentence_that_says_what_it_means(run, graph):
     ended = run("query", "alias/donated", "before")
     assert ended.code == 0
     assert ended.err.endswith(
-        "nothing is donated in this compilation; alias/not-donated shows what could be\n"
+        "nothing is donated in this compilation; alias/not-donated lists inputs that could be\n"
     )
     for format_ in ("json", "csv"):
         machine = run("query", "alias/donated", "before", "--format", format_)

@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_there_is_named_but_not_while_the_shell_completes(
 ):
     ended = run("query", "--queries", "nowhere")
     assert ended.code == 1
-    assert ended.err == "error: nowhere: no such folder; name one that holds theme/noun.cypher\n"
+    assert ended.err == "error: nowhere: no such folder; name one that contains theme/noun.cypher\n"
     monkeypatch.setenv("XLAGRAPH_QUERIES", "nowhere")
     assert complete(("xlagraph", "query", "peak/con")) == []
 
@@ -154,7 +154,7 @@ def test_the_check_of_no_folder_or_no_query_says_so(run):
     Path("empty").mkdir()
     for folder, said in (
         ("nowhere", "nowhere: no such folder; "),
-        ("empty", "empty: holds no query; put one at theme/noun-phrase.cypher"),
+        ("empty", "empty: contains no query; add one at theme/noun-phrase.cypher"),
         (write(SOUND, "large.cypher", "flat"), "is a file; name the folder"),
         ("flat", "flat/large.cypher:1: 'large' is not an id; move the file to theme/noun-"),
     ):
@@ -165,6 +165,6 @@ def test_the_check_of_no_folder_or_no_query_says_so(run):
 
 def test_an_id_that_is_taken_is_refused(run):
     path = write(SOUND, "peak/contributors.cypher")
-    said = f"{path}:1: peak/contributors comes with xlagraph already; rename this file"
+    said = f"{path}:1: peak/contributors is already part of xlagraph; rename this file"
     assert said in run("query", "--check", "own").err
     assert f"left out: {path}:1: " in run("query", "--queries", "own").err

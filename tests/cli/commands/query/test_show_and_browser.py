@@ -42,7 +42,7 @@ def test_text_is_written_so_that_both_engines_read_it_as_it_was(run, graph):
 def test_a_parameter_that_is_not_given_is_left_and_named(run, graph):
     ended = run("query", "alias/chain", "--show")
     assert "WHERE v.label = $value" in ended.out
-    assert ended.err.splitlines()[-1].startswith("$value is left to be set: label of a value")
+    assert ended.err.splitlines()[-1].startswith("$value must still be set: value label")
 
 
 def test_a_graph_that_holds_nothing_is_no_hindrance(run, tmp_path):
@@ -54,7 +54,8 @@ def test_a_graph_that_holds_nothing_is_no_hindrance(run, tmp_path):
             remove(opened, name)
     ended = run(*asked, "--graph", tmp_path / "empty.lbug")
     assert (ended.code, ended.out) == (0, without_graph.out)
-    assert "were not looked up: the graph holds no compilation" in ended.err.replace("\n", " ")
+    message = "without a lookup in the graph: the graph holds no compilation"
+    assert message in ended.err.replace("\n", " ")
 
 
 def test_what_is_shown_may_go_to_a_file(run, graph, tmp_path):
@@ -82,7 +83,7 @@ def test_the_compilation_left_out_is_the_one_that_a_run_would_take(run, graph, o
 def test_without_a_graph_a_key_is_shown_as_it_was_typed(run):
     ended = run("query", "peak/by-op", "--show", "--compilation", "run/f")
     assert "{key: 'run/f'" in ended.out
-    assert ended.err.startswith("names stand there as they were typed")
+    assert ended.err.startswith("names are used as typed")
 
 
 def test_what_show_prints_runs_as_a_statement_too(run, graph, monkeypatch):
@@ -112,10 +113,10 @@ def test_a_page_elsewhere_is_named_by_hand(run, graph):
     "asked", [("query", "peak/by-op", "--browser"), ("query", "--browser-style")]
 )
 def test_a_link_to_a_server_that_nobody_named_says_so(run, graph, monkeypatch, asked):
-    warning = "no server is named: the link connects to the one on this machine"
+    warning = "no server is configured: the link connects to the one on this machine"
     ended = run(*asked)
     assert warning in ended.err
-    assert "NEO4J_URI names another, --browser-url its page" in ended.err
+    assert "NEO4J_URI sets the server, --browser-url its page" in ended.err
     monkeypatch.setenv("NEO4J_URI", "neo4j://db.example")
     ended = run(*asked, "--graph", graph)
     assert warning not in ended.err
