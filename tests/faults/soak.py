@@ -68,7 +68,7 @@ def _kill_on_server(
 
 
 def damaged(given: argparse.Namespace, _: Path) -> None:
-    """Parse damaged dumps; one in a thousand also under a count of its memory."""
+    """Parse damaged dumps; measure the memory of one in a thousand."""
     count = given.count or 1_000_000
     chance = random.Random(given.seed)
     slowest = most = 0.0
@@ -143,7 +143,7 @@ def cuts(given: argparse.Namespace, folder: Path) -> None:
 
 
 def with_server(folder: Path, work: Callable[[Neo4jServer], None]) -> None:
-    """Call a function with a server of our own."""
+    """Call a function with a server of the tests."""
     try:
         with own_server(folder / "home") as (server, _):
             work(server)
@@ -155,7 +155,7 @@ PARTS: dict[str, Run] = {"kills": kills, "damage": damaged, "readers": readers, 
 
 
 def largest_mebibytes() -> int:
-    """Return what this process took at its peak."""
+    """Return the peak memory of this process."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit // 2**20
 
