@@ -1,4 +1,4 @@
-"""Tiny dumps: written down as two short tables, and two runs of them that many tests share.
+"""Tiny dumps, written as two short tables, and two runs of them that many tests share.
 
 The tables are allocations, and values in the order of the schedule:
 
@@ -106,7 +106,7 @@ class _Line(NamedTuple):
 def tiny_dump(
     allocations: str, values: str, *, total: int | None = None, peak_step: int | None = None
 ) -> str:
-    """Write the dump of two tables, with the total and the step of the peak that XLA prints.
+    """Write the dump of two tables, with the total and the peak step that XLA prints.
 
     If they are not given, the total is the sum of the allocations.
     """
@@ -243,7 +243,7 @@ AFTER_H = f"after/{STEM.format(number=5, module='jit_h')}"
 
 
 def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot") -> str:
-    """Write the dump of a module with so many bytes of temporaries."""
+    """Write the dump of a module with this many bytes of temporaries."""
     temporary = f"f32[{temp // 4}]{{0}} | 0 | {temp}"
     return tiny_dump(
         f"""
@@ -261,7 +261,7 @@ def dump(temp: int, *, total: int | None = None, op: str = "jit(f)/layer_0/dot")
 
 
 def write_dump(folder: Path, number: int, module: str, text: str) -> Path:
-    """Write a dump where XLA would."""
+    """Write a dump at the path that XLA would use."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = STEM.format(number=number, module=module)
     path = folder / f"{stem}-buffer-assignment.txt"

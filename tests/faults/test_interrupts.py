@@ -126,8 +126,8 @@ def test_ctrl_c_after_the_end_of_a_command_changes_nothing():
 
 PRESSES = 3
 MOST_PRESSES = 20
-"""After which at least one came while a command was at work: after each that did not, they come
-within half the time, for the first command may have met a machine that had more to do.
+"""Presses until at least one has met a running command. After each that has not, the next ones
+are within half the time, because the machine may have been busier with the first command.
 """
 
 

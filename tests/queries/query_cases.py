@@ -1,4 +1,4 @@
-"""What each canned query must answer: dumps and expected rows, written by hand.
+"""The expected rows of each canned query: dumps and rows, written by hand.
 
 A case is one file, `cases/theme/noun.txt`: what it shows; its dumps; then, under each `== ask`,
 parameters and the rows that must come. A dump is two tables, see `tests.tiny_dumps`; its name may
@@ -33,7 +33,7 @@ CASES = Path(__file__).parent / "cases"
 
 @dataclass(frozen=True)
 class Ask:
-    """One question, and the rows that must come."""
+    """One question, and its expected rows."""
 
     parameters: dict[str, Any]
     columns: tuple[str, ...]
