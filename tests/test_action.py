@@ -96,7 +96,7 @@ def test_growth_over_the_base_branch_is_posted_and_trips_the_gate(job, stand_in,
     assert "exit-code=4\n" in outputs
     comment = (stand_in / "body.md").read_text()
     assert comment.startswith("<!-- xlagraph plan -->\n")
-    assert "reserved bytes grow by 256 B" in comment
+    assert "`after` needs 256 B (66.7%) more memory than `before`" in comment
     assert comment == (tmp_path / "summary.md").read_text()
     assert "--method POST repos/o/r/issues/5/comments" in (stand_in / "calls").read_text()
     assert "run download 6" not in (stand_in / "calls").read_text()  # the base commit is first

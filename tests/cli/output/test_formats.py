@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlagraph.cli.output.formats import WRITERS, Format, write_object
+from xlagraph.cli.output.formats import WRITERS, Format, write_object, write_whole_table
 from xlagraph.cli.output.terminal import fitting_columns
 from xlagraph.graph import Cell
 
@@ -94,7 +94,7 @@ class Terminal(io.StringIO):
 def on_a_terminal(monkeypatch, width, columns, rows):
     monkeypatch.setenv("COLUMNS", str(width))
     stream = Terminal()
-    WRITERS[Format.TABLE](columns, rows, stream)
+    write_whole_table(columns, rows, stream)
     return stream.getvalue().splitlines()
 
 
