@@ -45,11 +45,12 @@ def put(address: str, text: str) -> None:
 
 
 def test_a_remote_folder_gives_the_graph_of_the_local_folder(graph, corpus, tmp_path):
-    runs = corpus / "runs"
+    runs = tmp_path / "folder" / "runs"
+    shutil.copytree(corpus / "runs" / "baseline", runs / "baseline")
     with open_graph(tmp_path / "local.lbug", create=True) as local:
         ingest(local, runs, jobs=1)
         expected = compilations(local)
-    with web_store(corpus) as store:
+    with web_store(runs.parent) as store:
         summary = ingest(graph, f"{store.address}/runs/", jobs=2)
     assert summary.ok
     assert compilations(graph) == expected
