@@ -2,9 +2,9 @@
 
     python -m benchmarks.fleet DIR --compilations 100000 --dumps ../shared/dumps/runs
 
-All copies of the dumps' runs have names of their own, and a tag `commit=NUMBER`. Copies in a row
-are of one program; the next ones have other modules and op names. What a real fleet shares, these
-share: modules and ops from commit to commit, source lines throughout.
+Each copy of the dumps' runs has a unique name, and a tag `commit=NUMBER`. Successive copies are of
+one program; later ones have other modules and op names. Like a real fleet, they share modules and
+ops from commit to commit, and source lines throughout.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Measures in fresh processes: seconds, peak memory, growth over doubled sizes.
 
-A task is a function of `tasks`, named on the command line of a child; it does what stands
-outside the timed part, times the rest itself and prints its answer as JSON.
+A task is a function of `tasks`, named on the command line of a child; it prepares outside of the
+timed part, measures the rest and prints the result as JSON.
 """
 
 import json
@@ -45,8 +45,8 @@ def in_child(task: str, *arguments: object) -> Measured:
 def peak_bytes_in_child(task: str, *arguments: object) -> int:
     """Return the peak resident memory of a task's process and all its children together.
 
-    Shared pages count once. To look at them takes a fifth of a processor: such a run says
-    nothing about time.
+    Shared pages count once. The measurement takes a fifth of a processor, so times of such a
+    run are useless.
     """
     peak = 0
 

@@ -54,8 +54,8 @@ def query_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
 def fleet_times(graph: Graph, repeats: int) -> list[dict[str, Any]]:
     """Return the same for the queries over many compilations, in the forms that a user may ask.
 
-    They are asked with what they need alone; of one run or module too, where they take that; and
-    in order of a tag.
+    These are: only the required parameters; also one run or module, if the query takes one; and
+    the order of a tag.
     """
     given = graph.query(PEAK).mappings()[0]
     runs = [row[0] for row in graph.query(RUNS).rows]

@@ -47,7 +47,7 @@ def ratio_row(
     goal: float | None,
     note: str = "",
 ) -> Row:
-    """Return the verdict on a time: at most ``goal`` times a reference, or shown."""
+    """Return a row with the verdict: at most ``goal`` times a reference, or shown."""
     ratio = seconds / reference_seconds
     return Row(
         what,
@@ -61,7 +61,7 @@ def ratio_row(
 
 
 def limit_row(what: str, seconds: float, goal_seconds: float, note: str = "") -> Row:
-    """Return the verdict on a time with a fixed limit."""
+    """Return a row with the verdict on a time with a fixed limit."""
     return Row(
         what,
         _verdict(seconds <= goal_seconds),
@@ -74,7 +74,7 @@ def limit_row(what: str, seconds: float, goal_seconds: float, note: str = "") ->
 def memory_row(
     what: str, peak: int, reference: str, reference_bytes: int, goal: float, note: str = ""
 ) -> Row:
-    """Return the verdict on peak memory, compared with that of another run."""
+    """Return a row with the verdict on peak memory, compared with another run."""
     ratio = peak / reference_bytes
     return Row(
         what,
@@ -88,7 +88,7 @@ def memory_row(
 
 
 def growth_row(what: str, sizes: Sequence[float], costs: Sequence[float]) -> Row:
-    """Return the verdict on growth with size: the exponent is at most `GROWTH_LIMIT`."""
+    """Return a row with the verdict on growth: the exponent is at most `GROWTH_LIMIT`."""
     exponent = growth_exponent(sizes, costs)
     return Row(
         f"{what}: growth",

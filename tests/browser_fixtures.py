@@ -1,9 +1,9 @@
 """A headless Chromium for tests of pages: Debian's, driven by Playwright.
 
-Where there is no Chromium these tests are skipped and say so; XLAGRAPH_REQUIRE_BROWSER=1 makes
-that a failure, and =0 skips them without looking for one. `browser` is one program for all
-tests of a process; each test has a `page` in a context of its own: nothing is stored between.
-Once it runs, `asyncio.run` fails in the thread of the tests: Playwright's own loop runs there.
+Without Chromium these tests are skipped with a message; XLAGRAPH_REQUIRE_BROWSER=1 makes that a
+failure, and =0 skips them without a search. All tests of a process share one `browser`; each test
+has a `page` in a separate context, so nothing is stored between tests. While the browser runs,
+`asyncio.run` fails in the thread of the tests, because Playwright's loop runs there.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The scripts of the GitHub Action and of the pre-commit hook, run like by their runners.
 
-A script stands in for `gh`: it knows one push of main with an artifact, and keeps what is posted.
+A script replaces `gh`: it knows one push of main with an artifact, and stores the posted comment.
 """
 
 import os

@@ -1,13 +1,12 @@
 """The commands on the pages are run, and their output is compared.
 
-In a block called ``console`` a line that begins with ``$`` is a command, what follows is what
-it writes, to both channels, but for the line that names the graph. A line ``…`` stands for
-lines left out. In a block called ``pycon`` stands a Python session, which goes on through the
-page. A block called ``cypher FILE``, or another language with a file, is written there. A page
-is run from top to bottom in an empty folder beside the examples; it has to ingest what it asks
-about.
+In a block called ``console`` a line that begins with ``$`` is a command; the lines after it are
+its output on both streams, without the line that names the graph. A line ``…`` replaces omitted
+lines. A block called ``pycon`` is a Python session, which continues through the page. A block
+called ``cypher FILE``, or another language with a file, is written to that file. A page is run
+from top to bottom in an empty folder beside the examples; it must ingest the dumps that it uses.
 
-XLAGRAPH_REWRITE=1 writes the output that was found into the pages; read the diff.
+XLAGRAPH_REWRITE=1 writes the actual output into the pages; read the diff.
 """
 
 import doctest

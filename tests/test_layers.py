@@ -1,7 +1,7 @@
 """Allowed imports between rooms; a room is a folder.
 
-A room may import itself and the rooms named beside it; a name without a slash is the folder
-itself, without its sub-folders.
+A room may import itself and the rooms listed beside it; a name without a slash is the folder
+without its sub-folders.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """A planned program to write as a dump: values in slots, ranges, printed peak.
 
-The generators fill a `Program` in the order of its schedule; `Program.plan` then does what
-XLA's planner does at the end: live ranges of what leaves the program, first-fit packing of
-temporaries into one block, the step at which most bytes are live.
+The generators fill a `Program` in the order of its schedule; `Program.plan` then does the last
+steps of XLA's planner: live ranges of outputs, first-fit packing of temporaries into one block,
+and the step at which most bytes are live.
 """
 
 from bisect import insort

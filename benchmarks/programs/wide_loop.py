@@ -209,7 +209,7 @@ def _metadata(part: str, frame: int) -> str:
 def _join(states: Sequence[Sequence[Value]]) -> None:
     """End each value when its successor begins, in the same place.
 
-    The table of the body is read once and gone before the next one is made.
+    The table of the body is read once and freed before the next one is made.
     """
     for earlier, later in pairwise(states):
         for before, after in zip(earlier, later, strict=True):

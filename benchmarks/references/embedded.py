@@ -44,7 +44,7 @@ def copy_into_new_database(path: Path, rows: Path) -> None:
 def add_to_database(path: Path, rows: Path) -> float:
     """Add a few new rows to many with the embedded engine; return the seconds of CHECKPOINT.
 
-    In the fastest way known: nodes by COPY, relationships one by one, in one transaction.
+    This is the fastest known way: nodes by COPY, relationships one by one, in one transaction.
     """
     database = ladybug.Database(path, buffer_pool_size=POOL_BYTES, auto_checkpoint=False)
     connection = ladybug.Connection(database)

@@ -3,7 +3,7 @@
 One query makes a whole chunk: nodes first, collected into lists, then relationships that
 find their ends in those lists by position, so that nothing is looked up by key. Shared
 nodes are merged before, in transactions of their own; from the chunk they are matched by
-key. All parameters stand ready in memory before the clock starts; two sessions send them.
+key. All parameters are in memory before the clock starts; two sessions send them.
 """
 
 import os

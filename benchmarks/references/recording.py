@@ -77,7 +77,7 @@ class _RecordingLoad:
 class ParquetSink:
     """A sink that writes one Parquet file for each table: ends by key, shared rows once.
 
-    Shared rows that are in a graph already are left out.
+    Shared rows that are already in a graph are omitted.
     """
 
     def __init__(self, folder: Path, graph: Graph) -> None:

@@ -3,7 +3,7 @@
     python -m tests.corpus.pack FOLDER...
 
 Each folder becomes one in the archive. Absolute paths of programs become `programs/NAME.py`:
-where somebody's program lay is nobody's business, and no length of a line depends on it.
+the original paths are private, and the lengths of lines do not depend on them.
 """
 
 import io

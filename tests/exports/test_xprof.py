@@ -136,7 +136,7 @@ def test_xprof_shows_the_bytes_of_the_graph(real: Graph, tmp_path: Path) -> None
 def shown_bytes(graph: Graph, compilation: str, color: int) -> dict[str, int]:
     """Return the bytes that the memory viewer adds up, computed from the graph.
 
-    It takes what is not a temporary as there all the time, and follows the temporaries.
+    The viewer counts everything else as live throughout, and follows the temporaries.
     """
     program = read_program(graph, compilation)
     allocations = [each for each in program.allocations if each.memory_space == color]

@@ -7,8 +7,8 @@ damage      a million damaged dumps
 readers     a reader beside a writer that replaces, for many rounds
 cuts        a connection to the server cut at 50 places
 
-Each prints what it saw, and the seed that shows it again; the first fault ends it. A server
-is started from Maven's artifacts, as in the tests; without one its half is left out and said.
+Each prints its observations, and the seed that repeats them; the first fault ends it. A server
+is started from Maven's artifacts, as in the tests; without one its half is skipped with a message.
 """
 
 import argparse

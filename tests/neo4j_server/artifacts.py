@@ -1,7 +1,7 @@
 """The parts of a Neo4j server: a Java, and artifacts that Maven fetches.
 
-XLAGRAPH_NEO4J_VERSION=2026.08.1 names the version of what is started here. Java is that of
-JAVA_HOME, of the path or below /usr/lib/jvm, the first that is new enough.
+XLAGRAPH_NEO4J_VERSION=2026.08.1 selects the version of local servers. Java is the first that is
+new enough of JAVA_HOME, the path and /usr/lib/jvm.
 """
 
 import fcntl

@@ -104,7 +104,7 @@ def own_server(
     """Start a server from Maven's artifacts in a folder; used again, the folder keeps its graph.
 
     It listens on loopback only, on free ports if settings name none. One that
-    ``is_short_lived`` has little to do: it is soon warm, and slower from then on.
+    ``is_short_lived`` starts faster, and is slower afterwards.
     """
     java = find_java(version)
     classes = [server_program(java, version), f"{server_libraries(version)}/*"]

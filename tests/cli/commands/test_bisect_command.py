@@ -1,6 +1,6 @@
 """`bisect` finds the version of a package that made a program grow, in a local package index.
 
-The package `grower` says how many bytes a program takes; it stands for a framework.
+The package `grower`, which represents a framework, determines the bytes of a program.
 """
 
 import importlib.util

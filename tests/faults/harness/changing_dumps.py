@@ -37,7 +37,7 @@ def wide_dump(count: int) -> str:
 class ChangingDumps:
     """A folder of dumps, and their content by key.
 
-    The wide one has about so many values; each file ends in so many blank lines.
+    The wide one has about ``values`` values; each file ends in a number of blank lines.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Runs `xlagraph` as separate processes without starting Python for each.
 
-A server imports everything once and forks for each command. It is a plain process with
-one thread, so the fork is a true beginning; a command can be killed like any other.
+A server imports everything once and forks for each command. It has a single thread, so the
+fork is a clean start; a command can be killed like any other process.
 """
 
 import json
@@ -89,7 +89,7 @@ class Commands:
         environment: Mapping[str, str] | None = None,
         file_size_limit: int | None = None,
     ) -> Running:
-        """Start `xlagraph ARGUMENTS`; only these variables and the test's login tell of a graph.
+        """Start `xlagraph ARGUMENTS`; only these variables and the test's login name a graph.
 
         ``file_size_limit`` is in bytes.
         """

@@ -1,8 +1,8 @@
 """Predicted against actual savings: the programs of examples/changes.
 
-A promise of more than twice what came of it, or of less than half, is a fault, unless the
-finding says that it cannot tell. Donation is held to 1.5 % of what is reserved, and so are the
-ends of a range.
+A prediction above twice or below half the actual savings is an error, unless the finding marks
+them as unknown. The error of donations, and of the ends of a range, is at most 1.5 % of the
+reserved bytes.
 """
 
 import tarfile

@@ -1,9 +1,9 @@
 """The rows that a query must return, computed from its description and not from Cypher.
 
-`plain/answers/THEME.py` holds a function for each query of a theme, of the query's name with
-underscores. It takes a dump, or all dumps where the query is not about one compilation, and
-the parameters by their names, and gives all rows as tuples of the columns named above it.
-Columns that come with every value are left out. A query without a function has its case alone.
+`plain/answers/THEME.py` has a function for each query of a theme, with the query's name in
+underscores. It takes a dump, or all dumps if the query is not about one compilation, and the
+parameters by name, and returns all rows as tuples of the columns named above it. Columns that
+every value has are omitted. A query without a function is tested only by its case.
 """
 
 import re

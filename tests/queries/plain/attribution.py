@@ -1,6 +1,6 @@
 """A second implementation of the rule that attributes a value to an op.
 
-A result is an instruction and an element of what it returns, both as in the module text.
+A result is an instruction and a tuple index, both as in the module text.
 """
 
 import re

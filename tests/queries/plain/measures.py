@@ -1,6 +1,6 @@
 """Live bytes, peaks, succession and alias sets, by their definitions.
 
-Slow and plain on purpose: bytes are cut at every offset of an allocation, and each rule is
+Slow and simple on purpose: bytes are split at every offset of an allocation, and each rule is
 a loop over all values.
 """
 

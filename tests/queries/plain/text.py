@@ -1,6 +1,6 @@
 """A second reader of instruction and module text, simple on purpose.
 
-Shares no code with the ingest: looks for what stands in the text, one thing at a time.
+It shares no code with the ingest, and searches the text for one fact at a time.
 """
 
 import ast
