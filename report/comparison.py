@@ -1,4 +1,4 @@
-"""What the page shows of two sides: totals, groups that grew, timelines, what is behind them."""
+"""The data of the page about two sides: totals, groups that grew, timelines, values."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,11 +13,11 @@ from xlagraph.report.reproduction import known_parameters, reproduction_of_query
 GROUPINGS: Final = (By.CAUSE, By.ROLE, By.OP, By.LINE, By.SCOPE, By.OPCODE, By.VALUE)
 
 SCOPE_PARTS: Final = 3
-"""Leading parts of an op name that make a scope."""
+"""Number of leading parts of an op name that make a scope."""
 MOST_STEPS: Final = 400_000
-"""Steps of all timelines together that a page carries."""
+"""Most steps of all timelines together in a page."""
 MOST_ROWS: Final = 30_000
-"""Values, and allocations, of each side that a page carries, the largest."""
+"""Most values, and most allocations, of each side in a page: the largest."""
 
 _PEAK_SHARES: Final = load_statement(__file__, "peak-shares")
 _ALLOCATIONS: Final = load_statement(__file__, "allocations-of-sides")
@@ -50,12 +50,12 @@ _STEP_COLUMNS: Final = {
 
 
 def compare_sides(graph: Graph, a: str, b: str) -> Comparison:
-    """Compare two runs or compilations by all that the page shows."""
+    """Compare two runs or compilations for a page."""
     return compare(graph, a, b, by=GROUPINGS, depth=SCOPE_PARTS)
 
 
 def comparison_part(graph: Graph, comparison: Comparison) -> Part:
-    """Read all that a page shows of a comparison."""
+    """Return the data of the page about a comparison."""
     pairs = (*comparison.pairs, *comparison.unpaired)
     timelines = list(_timelines(graph, comparison.pairs))
     return Part(
@@ -111,7 +111,7 @@ def _timelines(graph: Graph, pairs: Sequence[ComparedPair]) -> Iterator[tuple[in
 
 
 def _have_live_ranges(pair: ComparedPair) -> bool:
-    """Return whether the peaks of both sides are known: else one has no timeline."""
+    """Return True if the peaks of both sides are known; otherwise one has no timeline."""
     return all(
         compilation is not None and compilation.totals.physical_peak_bytes is not None
         for compilation in (pair.a, pair.b)
